@@ -10,13 +10,15 @@ use atelier_engine::batch::Batch;
 use atelier_engine::calendar::Local;
 use atelier_engine::manifest::recipes::Recipes;
 use atelier_engine::manifest::{Manifest, ManifestOutput};
-use atelier_engine::output::{self, OutputKind, SafeUrl};
+use atelier_engine::output::OutputKind;
+use atelier_engine::output_access::{Missing, NoFile};
 use atelier_engine::{Task, control, file_name};
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use web_sys::Blob;
 
 use crate::browser::archive::ArchiveWriter;
-use crate::browser::{clock, http};
+use crate::browser::clock;
+use crate::output_file;
 use crate::runner::Runner;
 
 /// Outputs that are fetched at one time.
@@ -48,20 +50,20 @@ impl Wanted {
     }
 
     /// Of its file among those of `items` items.
-    fn name(&self, items: usize, file: &Blob) -> String {
-        let extension = output::extension(&file.type_(), &self.url, self.kind);
-        file_name::in_archive(self.index + 1, items, &self.title, self.n, extension)
+    async fn name(&self, items: usize, file: &Blob) -> String {
+        let extension = output_file::extension(file, &self.url, self.kind).await;
+        file_name::in_archive(self.index + 1, items, &self.title, self.n, &extension)
     }
 
     /// Of its file among others that were chosen from everything.
-    fn name_of_chosen(
+    async fn name_of_chosen(
         &self,
         taken: &mut HashSet<String>,
         task: &Task,
         made: Local,
         file: &Blob,
     ) -> String {
-        let extension = output::extension(&file.type_(), &self.url, self.kind);
+        let extension = output_file::extension(file, &self.url, self.kind).await;
         let seed = task
             .input
             .values()
@@ -69,7 +71,7 @@ impl Wanted {
             .filter(|seed| !seed.is_null());
         let seed = seed.map(control::text);
         let how = (&task.model, seed.as_deref());
-        file_name::made(taken, &made.day.iso(), how, self.n, extension)
+        file_name::made(taken, &made.day.iso(), how, self.n, &extension)
     }
 }
 
@@ -105,7 +107,7 @@ pub async fn make(
     tasks: Vec<Option<Task>>,
     address: &str,
     on_progress: impl Fn(Progress),
-) -> Result<(Blob, usize), String> {
+) -> Result<(Blob, Missing), String> {
     let size = manifest.items.len();
     let wanted: Vec<Wanted> = tasks
         .iter()
@@ -125,17 +127,17 @@ pub async fn make(
     on_progress((0, total));
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
-    let (mut done, mut missing) = (0, 0);
+    let (mut done, mut missing) = (0, Missing::default());
     while let Some((wanted, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
-                let name = wanted.name(size, &blob);
+                let name = wanted.name(size, &blob).await;
                 packed.add(&name, &blob).await?;
                 ManifestOutput::kept(&wanted.url, name)
             }
-            Err(sentence) => {
-                missing += 1;
-                ManifestOutput::missing(&wanted.url, sentence)
+            Err(reason) => {
+                missing.add(&reason);
+                ManifestOutput::missing(&wanted.url, reason.user_message())
             }
         };
         if let Some(item) = manifest.items.get_mut(wanted.index) {
@@ -159,7 +161,7 @@ pub async fn pack(
     outputs: Vec<(Task, usize)>,
     address: &str,
     on_progress: impl Fn(Progress),
-) -> Result<(Blob, usize), String> {
+) -> Result<(Blob, Missing), String> {
     let size = outputs.len();
     let wanted = outputs
         .iter()
@@ -170,20 +172,20 @@ pub async fn pack(
         .collect();
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
-    let (mut done, mut missing) = (0, 0);
+    let (mut done, mut missing) = (0, Missing::default());
     let (mut names, mut recipes) = (HashSet::new(), Recipes::default());
     while let Some((wanted, blob)) = fetched.next().await {
         let task = &outputs[wanted.index].0;
         let output = match blob {
             Ok(blob) => {
                 let made = clock::local(task.finished.unwrap_or(task.created));
-                let name = wanted.name_of_chosen(&mut names, task, made, &blob);
+                let name = wanted.name_of_chosen(&mut names, task, made, &blob).await;
                 packed.add_made(&name, &blob, Some(made)).await?;
                 ManifestOutput::kept(&wanted.url, name)
             }
-            Err(sentence) => {
-                missing += 1;
-                ManifestOutput::missing(&wanted.url, sentence)
+            Err(reason) => {
+                missing.add(&reason);
+                ManifestOutput::missing(&wanted.url, reason.user_message())
             }
         };
         recipes.add(task, output);
@@ -201,22 +203,13 @@ fn fetch_all(
     runner: Runner,
     wanted: Vec<Wanted>,
     address: &str,
-) -> LocalBoxStream<'_, (Wanted, Result<Blob, String>)> {
+) -> LocalBoxStream<'_, (Wanted, Result<Blob, NoFile>)> {
     let fetched = stream::iter(wanted).map(move |wanted| async move {
-        let fetched = match fetch(&wanted.url, address).await {
+        let fetched = match output_file::fetch(&wanted.url, address).await {
             Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
             fetched => fetched,
         };
         (wanted, fetched)
     });
     fetched.buffered(CONCURRENCY).boxed_local()
-}
-
-async fn fetch(url: &str, address: &str) -> Result<Blob, String> {
-    let Some(safe) = SafeUrl::media(url, address) else {
-        return Err("Its address is none that can be fetched.".into());
-    };
-    http::get_blob(safe.as_str(), u64::MAX)
-        .await
-        .map_err(|error| error.user_message())
 }

@@ -17,7 +17,7 @@ use crate::awaited::awaited;
 use crate::batches::Batches;
 use crate::browser::archive::{ArchiveReader, ArchiveWriter};
 use crate::browser::local::LocalStore;
-use crate::browser::{clock, file, location, random};
+use crate::browser::{clock, file, location, peek, random};
 use crate::contexts::Contexts;
 
 /// A manifest is read as a whole: larger ones would not fit into the page.
@@ -70,7 +70,8 @@ pub async fn export(
             on_progress(Progress::Outputs(at, copies.len()));
             // It may have made way for another one meanwhile.
             if let Some(blob) = runner.copy(&copy.key).await {
-                let filed = FiledOutput::of(copy, at + 1, &blob.type_());
+                let head = peek::head_of(&blob).await;
+                let filed = FiledOutput::of(copy, at + 1, &blob.type_(), &head);
                 packed.add(&filed.file, &blob).await?;
                 outputs.push(filed);
             }

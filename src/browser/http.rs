@@ -385,10 +385,10 @@ fn broken(_: JsValue) -> ApiError {
 }
 
 /// Dropping the future of a call ends the call: the browser does not by itself.
-struct AbortGuard(AbortController);
+pub(super) struct AbortGuard(pub(super) AbortController);
 
 impl AbortGuard {
-    fn new() -> Result<Self, ApiError> {
+    pub(super) fn new() -> Result<Self, ApiError> {
         AbortController::new().map(Self).map_err(broken)
     }
 }

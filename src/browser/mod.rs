@@ -22,6 +22,7 @@ pub mod location;
 pub mod locks;
 pub mod notify;
 pub mod panic;
+pub mod peek;
 pub mod picture;
 pub mod pointer;
 pub mod press;

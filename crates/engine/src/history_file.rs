@@ -16,7 +16,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::batch::Batch;
-use crate::output::{self, OutputKind, SafeUrl};
+use crate::file_type;
+use crate::output::{OutputKind, SafeUrl};
 use crate::output_cache::{self, CachedOutput};
 use crate::plural::{agreeing, counted};
 use crate::{Account, Millis, Phase, Task, TaskState};
@@ -67,9 +68,9 @@ pub struct FiledOutput {
 }
 
 impl FiledOutput {
-    /// The file of a copy: `number` counts from 1.
-    pub fn of(copy: &CachedOutput, number: usize, mime: &str) -> Self {
-        let extension = output::extension(mime, &copy.url, OutputKind::Other);
+    /// The file of a copy: `number` counts from 1, `head` is its first bytes.
+    pub fn of(copy: &CachedOutput, number: usize, mime: &str, head: &[u8]) -> Self {
+        let extension = file_type::extension(head, mime, &copy.url, OutputKind::Other);
         Self {
             output: copy.key.clone(),
             file: format!("outputs/{number:05}.{extension}"),

@@ -81,8 +81,8 @@ impl OutputKind {
         }
     }
 
-    /// The kind by `data:` type or by the path's extension; query and fragment do not count.
-    /// A URL that tells nothing is what the model's `category` makes.
+    /// The kind by `data:` type or by the extension in the address; see [`crate::file_type::kind`] for what counts once the
+    /// file is there. A URL that tells nothing is what the model's `category` makes.
     pub fn of(url: &str, category: &str) -> Self {
         let kind = match OutputAddress::of(url) {
             OutputAddress::Data(mime) => Some(Self::of_mime(&mime)),
@@ -130,45 +130,47 @@ impl Task {
     }
 }
 
-/// The extension for a file that holds this output, without the dot: by the MIME type that its
-/// bytes came with (empty if none did), else by the URL, else by kind.
-pub fn extension(mime: &str, url: &str, kind: OutputKind) -> &'static str {
-    let essence = essence(mime);
-    // Some file stores say this of every file: it tells nothing.
-    let said = |mime: &str| {
-        let known = |entry: &&(&str, &str, OutputKind)| !mime.is_empty() && entry.1 == mime;
-        TYPES.iter().find(known).map(|entry| entry.0)
-    };
-    said(&essence)
-        .or_else(|| match OutputAddress::of(url) {
-            OutputAddress::Data(mime) => said(&mime),
-            _ => None,
-        })
-        .or_else(|| by_extension(url).map(|entry| entry.0))
-        .unwrap_or(match kind {
-            OutputKind::Image => "png",
-            OutputKind::Video => "mp4",
-            OutputKind::Audio => "wav",
-            OutputKind::Other => "bin",
-        })
+/// The usual extension of a file of a MIME type; none for what tells nothing, such as `application/octet-stream`.
+pub(crate) fn extension_of_mime(mime: &str) -> Option<&'static str> {
+    let known = |entry: &&(&str, &str, OutputKind)| !mime.is_empty() && entry.1 == mime;
+    TYPES.iter().find(known).map(|entry| entry.0)
+}
+
+/// The MIME type that an extension stands for.
+pub(crate) fn known_type(extension: &str) -> Option<&'static str> {
+    known(extension).map(|entry| entry.1)
+}
+
+fn known(extension: &str) -> Option<&'static (&'static str, &'static str, OutputKind)> {
+    TYPES
+        .iter()
+        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
 }
 
 /// `Image/PNG; charset=x` is `image/png`.
-fn essence(mime: &str) -> String {
+pub(crate) fn essence(mime: &str) -> String {
     let end = mime.find([';', ',']).unwrap_or(mime.len());
     mime[..end].trim().to_ascii_lowercase()
 }
 
 fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, OutputKind)> {
-    let path = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    let [of_path, of_name] = url_extensions(url);
+    of_path.and_then(known).or_else(|| of_name.and_then(known))
+}
+
+/// The extensions in an address: of its path, and of the file name that its query gives, as in `/view?filename=a.mp4`.
+pub(crate) fn url_extensions(url: &str) -> [Option<&str>; 2] {
+    let url = &url[..url.find('#').unwrap_or(url.len())];
+    let (path, query) = url.split_once('?').unwrap_or((url, ""));
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
     // `https://example.mov` is a host, not a film.
-    let (_, file) = path.rsplit_once('/')?;
-    let (_, extension) = file.rsplit_once('.')?;
-    let extension = extension.trim_end_matches(is_trimmed);
-    TYPES
-        .iter()
-        .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
+    let file = path.rsplit_once('/').map(|(_, file)| file);
+    let mut fields = query.split('&');
+    let name = fields.find_map(|field| field.strip_prefix("filename="));
+    [file, name].map(|file| {
+        let (_, extension) = file?.rsplit_once('.')?;
+        Some(extension.trim_end_matches(is_trimmed))
+    })
 }
 
 /// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input or a

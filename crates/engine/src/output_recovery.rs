@@ -3,6 +3,8 @@
 
 use atelier_contract::ApiError;
 
+use crate::output::OutputKind;
+
 /// How long the service's word on an address is waited for.
 const TIMEOUT_MS: u32 = 15_000;
 
@@ -71,16 +73,18 @@ pub enum File {
     There,
     /// Its host says that there is none.
     Gone,
-    /// The network may be away, or its host does not let the page load it.
+    /// The network may be away, or its host.
     OutOfReach,
+    /// Its host answers, and does not let the page read what it says (CORS).
+    Unreadable,
 }
 
 impl File {
-    /// By the answer to a request for none of its bytes.
-    pub fn of<T>(answer: &Result<T, ApiError>) -> Self {
+    /// By the answer to a request for its first bytes; `is_answered`: its host answers a request of which nothing is read.
+    pub fn of<T>(answer: &Result<T, ApiError>, is_answered: bool) -> Self {
         match answer {
             Ok(_) => Self::There,
-            Err(error) if error.is_too_large() => Self::There,
+            Err(ApiError::Network { .. }) if is_answered => Self::Unreadable,
             Err(error) if error.is_retryable() => Self::OutOfReach,
             Err(_) => Self::Gone,
         }
@@ -88,17 +92,22 @@ impl File {
 
     /// Another try at another time may show it.
     pub fn is_worth_another_try(self) -> bool {
-        self == Self::OutOfReach
+        matches!(self, Self::OutOfReach | Self::Unreadable)
     }
 }
 
 /// Why the output is not shown, and what can be done: what costs nothing first. `keeps_outputs`: copies are made of
 /// other ones.
 pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String {
-    if file == File::There {
-        return "Not shown: the file is there, and this browser can't show it. Open it or save it to look at it with \
-                another program. Should it be broken, Run again makes it anew, as a new run."
-            .into();
+    match file {
+        File::There => return cannot_show(None),
+        File::Unreadable => {
+            return "Not shown: the file's host answers, but does not let this page read the answer (CORS). So the page can't \
+                    tell what is wrong with the file. Open it in a new tab to see it, or what its host says. It is tried again \
+                    by itself once you return to this page."
+                .into();
+        }
+        File::Gone | File::OutOfReach => {}
     }
     let is_gone = file == File::Gone;
     let mut parts = vec![match is_gone {
@@ -106,8 +115,7 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
             "No longer available: the service's address for this output is dead and no copy was kept."
         }
         false => {
-            "Not loaded: the network may be away or blocked, or the file's host does not let this page load it; no \
-             copy was kept. It is tried again by itself once you return to this page, or the network does."
+            "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does."
         }
     }];
     if is_foreign {
@@ -123,6 +131,22 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
         false => "Should it stay away, Run again makes it anew, as a new run.",
     });
     parts.join(" ")
+}
+
+/// What is told of a file that is there and that the browser can't show, as what it was tried. A browser plays only some of
+/// the formats that a film or a sound may have inside.
+pub fn cannot_show(kind: Option<OutputKind>) -> String {
+    let what = match kind {
+        Some(OutputKind::Video) => {
+            "play it: it may be encoded in a way that this browser doesn't know, such as H.265"
+        }
+        Some(OutputKind::Audio) => "play it",
+        _ => "show it",
+    };
+    format!(
+        "Not shown: the file is there, and this browser can't {what}. Download it, to open it with another program. Should it \
+         be broken, Run again makes it anew, as a new run."
+    )
 }
 
 #[cfg(test)]
@@ -184,19 +208,31 @@ mod tests {
     /// which it is said that it is gone.
     #[test]
     fn a_file_that_is_there_is_not_said_to_be_gone() {
-        let of = |error: ApiError| File::of(&Err::<(), _>(error));
-        let too_large = ApiError::malformed(ApiError::TOO_LARGE);
+        let of = |error: ApiError| File::of(&Err::<(), _>(error), false);
         let away = ApiError::Network {
             detail: String::new(),
         };
-        assert_eq!(File::of(&Ok(())), File::There);
-        assert_eq!(of(too_large), File::There);
+        assert_eq!(File::of(&Ok(()), false), File::There);
+        assert_eq!(
+            File::of(&Err::<(), _>(away.clone()), true),
+            File::Unreadable
+        );
         assert_eq!(of(away), File::OutOfReach);
         assert_eq!(of(ApiError::from_status(404, None, None)), File::Gone);
         assert!(File::OutOfReach.is_worth_another_try());
         assert!(!File::There.is_worth_another_try() && !File::Gone.is_worth_another_try());
         let said = explanation(File::There, false, false);
         assert!(said.starts_with("Not shown: the file is there"), "{said}");
+        let said = cannot_show(Some(OutputKind::Video));
+        assert!(
+            said.contains("can't play it") && said.contains("Download it"),
+            "{said}"
+        );
+        let said = explanation(File::Unreadable, false, false);
+        assert!(
+            said.contains("CORS") && !said.contains("No longer available"),
+            "{said}"
+        );
     }
 
     /// Every way leads to an end, whatever the answers are.
@@ -234,8 +270,7 @@ mod tests {
         // What costs is the last advice.
         assert_eq!(
             explanation(File::OutOfReach, true, false),
-            "Not loaded: the network may be away or blocked, or the file's host does not let this page load it; no \
-             copy was kept. It is tried again by itself once you return to this page, or the network does. The \
+            "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does. The \
              service was not asked for a fresh one: this task belongs to another service address or User ID. Keep \
              outputs, in Settings, makes copies from now on. Should it stay away, Run again makes it anew, as a new \
              run."

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::batch::{Batch, Part};
-use atelier_engine::plural::{counted, listed};
+use atelier_engine::plural::listed;
 use atelier_engine::{Task, file_name, recipe};
 use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
@@ -70,16 +70,15 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
                     progress.try_set(Some(now));
                 });
                 match made.await {
-                    Ok((blob, 0)) => {
-                        download::blob(&name, &blob);
-                        all.notices.say(format!("{name} saved."));
-                    }
                     Ok((blob, missing)) => {
                         download::blob(&name, &blob);
-                        let outputs = counted(missing, "output");
-                        all.notices.problem(format!(
-                            "{name} saved, but {outputs} could not be fetched; see its manifest."
-                        ));
+                        match missing.note(&name) {
+                            None => all.notices.say(format!("{name} saved.")),
+                            Some(note) => {
+                                let note = format!("{note} Its manifest has the addresses.");
+                                all.notices.problem(note);
+                            }
+                        }
                     }
                     Err(sentence) => all.notices.problem(sentence),
                 }

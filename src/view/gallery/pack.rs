@@ -1,6 +1,5 @@
 use atelier_engine::Task;
 use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::plural::counted;
 use leptos::prelude::*;
 
 use crate::archive;
@@ -30,12 +29,9 @@ pub async fn pack(
     match packed.await {
         Ok((blob, missing)) => {
             download::blob(NAME, &blob);
-            match missing {
-                0 => all.notices.say(format!("{NAME} saved.")),
-                n => all.notices.problem(format!(
-                    "{NAME} saved, but {} could not be fetched.",
-                    counted(n, "output")
-                )),
+            match missing.note(NAME) {
+                None => all.notices.say(format!("{NAME} saved.")),
+                Some(note) => all.notices.problem(note),
             }
         }
         Err(sentence) => all.notices.problem(sentence),

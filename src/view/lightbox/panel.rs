@@ -3,6 +3,7 @@ use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::removed::siblings_note;
 use atelier_engine::route::Route;
 use atelier_engine::seed;
+use futures::channel::oneshot;
 use icondata_lu::{
     LuColumns2, LuCopy, LuEllipsis, LuExternalLink, LuListChecks, LuPencil, LuRepeat2, LuTrash2,
 };
@@ -21,7 +22,7 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
-use crate::view::task::{edit, inputs, lineage, output_recovery};
+use crate::view::task::{edit, inputs, lineage, output_recovery, unreadable};
 
 /// The id of the menu with what is done seldom.
 const MORE: &str = "large-more";
@@ -85,6 +86,7 @@ pub fn panel(
             <p class="muted measured" hidden=when(move || !is_shown && measures.text().is_empty())>
                 {text(move || measures.text())}
             </p>
+            {unreadable::note(shown)}
             <p class="muted" role="status" hidden=when(move || outage.read().is_none())>
                 {text(move || outage.get().unwrap_or_default())}
             </p>
@@ -161,13 +163,23 @@ fn copy_image(shown: ShownOutput) -> AnyView {
     let copy = move |_| {
         let shown = shown.clone();
         spawn(async move {
-            let image = async move { output_recovery::fetch(all, &shown).await.ok() };
-            match clipboard::copy_image(image).await {
-                true => all.notices.say("Image copied."),
-                false => all
-                    .notices
-                    .problem("The browser did not let the image be copied."),
+            let (refused, refusal) = oneshot::channel();
+            let image = async move {
+                let fetched = output_recovery::fetch(all, &shown).await;
+                let reason = fetched.as_ref().err().cloned();
+                // Nobody waits for it any more where the browser has refused before.
+                let _ = refused.send(reason);
+                fetched.ok()
+            };
+            if clipboard::copy_image(image).await {
+                return all.notices.say("Image copied.");
             }
+            let reason = match refusal.await {
+                Ok(Some(reason)) => reason.user_message(),
+                _ => "The browser did not let it be copied.".to_owned(),
+            };
+            all.notices
+                .problem(format!("The image was not copied. {reason}"));
         });
     };
     view! {

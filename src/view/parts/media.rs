@@ -1,6 +1,9 @@
 use crate::contexts::contexts;
 use atelier_contract::{MAX_PROSE, bounded};
+use atelier_engine::file_type;
 use atelier_engine::output::{self, OutputKind, SafeUrl};
+use atelier_engine::output_access::{Learned, Step, is_kind_unknown};
+use atelier_engine::output_recovery::cannot_show;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
 use leptos::html::{Audio, Div};
@@ -10,10 +13,14 @@ use web_sys::{EventTarget, HtmlImageElement, HtmlMediaElement, HtmlVideoElement}
 
 use super::glyph::Glyph;
 use super::{picture, waveform};
-use crate::boxed::{dynamic, effect, handler};
-use crate::returning;
+use crate::boxed::{dynamic, effect, handler, spawn};
+use crate::{learned, returning};
 
-/// Shows an output: an image, a video or a sound, loaded without referrer and without credentials.
+/// Told where media can't be loaded and nothing else is known.
+const NOT_SHOWN: &str = "Not shown: the network is away, or the file is gone, or its host does not let this page load it.";
+
+/// Shows an output: an image, a video or a sound, loaded without referrer, and without credentials unless its host refuses
+/// CORS. What could not be shown is looked at, and shown as what it is.
 /// What cannot be shown is said; what is no safe address is text.
 #[component]
 pub fn MediaView(
@@ -40,14 +47,62 @@ pub fn MediaView(
         };
     };
     let source = safe.as_str().to_owned();
-    // When it could not be loaded, as [`returning::times`] counts.
-    let failed = RwSignal::new(None);
-    let on_error = move |_| {
-        failed.set(Some(untrack(returning::times)));
-        if let Some(on_gone) = on_gone {
+    // When it could not be loaded, as [`returning::times`] counts, and what is told of that.
+    let failed = RwSignal::new(None::<(u32, String)>);
+    let fail = move |words: String| {
+        failed.try_set(Some((untrack(returning::times), words)));
+    };
+    let give_up = move || {
+        fail(NOT_SHOWN.to_owned());
+        if let Some(on_gone) = on_gone.filter(|_| !failed.is_disposed()) {
             on_gone.run(());
         }
     };
+    let as_known = {
+        let safe = safe.clone();
+        move || {
+            let Learned {
+                kind: found,
+                is_unreadable,
+            } = learned::of(&safe);
+            (found.unwrap_or(kind), is_unreadable)
+        }
+    };
+    let has_retried = StoredValue::new(false);
+    let on_error = {
+        let (safe, as_known) = (safe.clone(), as_known.clone());
+        move |()| {
+            let (kind, is_unreadable) = untrack(&as_known);
+            if is_unreadable || !safe.is_link() {
+                return give_up();
+            }
+            match thumbnail {
+                // A copy may stand in meanwhile.
+                true => give_up(),
+                false => fail(String::new()),
+            }
+            let safe = safe.clone();
+            spawn(async move {
+                let step = learned::look(&safe, kind).await;
+                let is_first = has_retried.try_get_value() == Some(false);
+                has_retried.try_set_value(true);
+                match step {
+                    Step::Show(_) => drop(failed.try_set(None)),
+                    // The network may have been away for a moment.
+                    Step::CannotShow if is_first => drop(failed.try_set(None)),
+                    Step::CannotShow => fail(cannot_show(Some(kind))),
+                    Step::Recover if !thumbnail => give_up(),
+                    Step::Recover => {}
+                }
+            });
+        }
+    };
+    if is_kind_unknown(safe.as_str(), kind) {
+        let safe = safe.clone();
+        spawn(async move {
+            learned::look(&safe, kind).await;
+        });
+    }
     let on_load = move |event: web_sys::Event| {
         if let Some(on_load) = on_load {
             on_load.run(event_target(&event));
@@ -56,39 +111,74 @@ pub fn MediaView(
     view! {
         {dynamic(move || {
             // It is tried again once the page is back, or the network.
-            if failed.get().is_some_and(|at| at == returning::times()) {
-                let words = if thumbnail {
-                    ""
-                } else {
-                    "Not shown: the network is away, or the file is gone, or its host does not let this page load it."
-                };
-                return view! { <Gone words=words.to_owned() /> }.into_any();
+            if let Some((_, words)) = failed.get().filter(|(at, _)| *at == returning::times()) {
+                let words = if thumbnail { String::new() } else { words };
+                return view! { <Gone words /> }.into_any();
             }
-            let (source, label) = (source.clone(), label.clone());
+            let (source, label, on_error) = (source.clone(), label.clone(), on_error.clone());
+            let (kind, is_unreadable) = as_known();
+            let cors = (!is_unreadable).then_some("anonymous");
             match (kind, thumbnail) {
-                (OutputKind::Image, _) => {
-                    picture::image(&source, &label, thumbnail, Box::new(on_load), Box::new(on_error))
+                (OutputKind::Image, _) if is_unreadable => {
+                    view! {
+                        <img
+                            src=source
+                            alt=label
+                            referrerpolicy="no-referrer"
+                            loading=if thumbnail { "lazy" } else { "eager" }
+                            decoding="async"
+                            on:load=handler(on_load)
+                            on:error=handler(move |_: web_sys::ErrorEvent| on_error(()))
+                        />
+                    }
+                        .into_any()
                 }
-                (OutputKind::Video, true) => picture::still(&source, Box::new(on_error)),
+                (OutputKind::Video, true) if is_unreadable => {
+                    view! {
+                        <video
+                            class="still"
+                            src=format!("{source}#t=0.001")
+                            playsinline
+                            preload="metadata"
+                            tabindex="-1"
+                            prop:muted=true
+                            on:error=handler(move |_: web_sys::ErrorEvent| on_error(()))
+                        ></video>
+                    }
+                        .into_any()
+                }
+                (OutputKind::Image, _) => {
+                    picture::image(&source, &label, thumbnail, Box::new(on_load), Box::new(move |_| on_error(())))
+                }
+                (OutputKind::Video, true) => picture::still(&source, Box::new(move |_| on_error(()))),
                 (OutputKind::Audio, true) => waveform::small(source),
                 (OutputKind::Video, false) => {
+                    let no_picture = on_error.clone();
+                    // Of a film that it knows only the sound of, a browser plays that and shows nothing.
+                    let on_metadata = move |event: web_sys::Event| {
+                        if event_target::<HtmlVideoElement>(&event).video_width() == 0 {
+                            no_picture(());
+                        }
+                    };
+                    let on_error = move |_: web_sys::ErrorEvent| on_error(());
                     view! {
                         <video
                             src=source
                             aria-label=label
-                            crossorigin="anonymous"
+                            crossorigin=cors
                             controls
                             loop
                             autoplay=!picture::prefers_stillness()
                             prop:muted=true
                             playsinline
                             preload="metadata"
+                            on:loadedmetadata=handler(on_metadata)
                             on:error=handler(on_error)
                         ></video>
                     }
                         .into_any()
                 }
-                (OutputKind::Audio, false) => sound(source, label, Box::new(on_error)),
+                (OutputKind::Audio, false) => sound(source, label, cors, Box::new(move |_| on_error(()))),
                 (OutputKind::Other, true) => text_thumbnail(&source),
                 (OutputKind::Other, false) => text_output(source),
             }
@@ -98,7 +188,12 @@ pub fn MediaView(
 }
 
 /// A sound, and above its player what it looks like.
-fn sound(source: String, label: String, on_error: Box<dyn FnMut(web_sys::ErrorEvent)>) -> AnyView {
+fn sound(
+    source: String,
+    label: String,
+    cors: Option<&'static str>,
+    on_error: Box<dyn FnMut(web_sys::ErrorEvent)>,
+) -> AnyView {
     let player = NodeRef::<Audio>::new();
     let played = RwSignal::new(0.0);
     let follow = move |_: web_sys::Event| {
@@ -114,7 +209,7 @@ fn sound(source: String, label: String, on_error: Box<dyn FnMut(web_sys::ErrorEv
             node_ref=player
             src=source
             aria-label=label
-            crossorigin="anonymous"
+            crossorigin=cors
             controls
             preload="metadata"
             on:timeupdate=handler(follow)
@@ -197,7 +292,7 @@ fn text_thumbnail(url: &str) -> AnyView {
         let start: String = url.chars().take(SHOWN).collect();
         return view! { <span class="media-text">{start}</span> }.into_any();
     }
-    let extension = output::extension("", url, OutputKind::Other);
+    let extension = file_type::extension(&[], "", url, OutputKind::Other);
     view! {
         <span class="media-stand-in">
             <Glyph icon=LuFileText />

@@ -2,8 +2,8 @@
 
 use std::pin::pin;
 
-use atelier_contract::ApiError;
-use atelier_engine::output::{self, SafeUrl};
+use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::output_access::NoFile;
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
 use atelier_engine::{Action, file_name};
 use futures::future::{Either, FutureExt, select};
@@ -14,10 +14,9 @@ use web_sys::{Blob, Url};
 use super::shown_output::ShownOutput;
 use crate::awaited::awaited;
 use crate::boxed::{after, spawn};
-use crate::browser::{download, http, lifecycle};
+use crate::browser::{download, lifecycle, peek};
 use crate::contexts::Contexts;
-use crate::returning;
-use crate::runner::Runner;
+use crate::{learned, output_file, returning};
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
@@ -62,7 +61,15 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 facts.waited_ms += ASK_MS;
             }
             Step::UseCopy => {
-                if look_up(runner, &task.key.output(shown.position), shown.copy).await {
+                let name = task.key.output(shown.position);
+                if look_up(
+                    contexts,
+                    &name,
+                    (shown.url.as_str(), shown.kind),
+                    shown.copy,
+                )
+                .await
+                {
                     return;
                 }
                 facts.has_no_copy = true;
@@ -74,7 +81,9 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 return;
             }
             Step::Explain => {
-                let file = File::of(&http::get_blob(safe.as_str(), 0).await);
+                let start = peek::start(safe.as_str()).await;
+                let is_answered = start.is_err() && peek::is_answered(safe.as_str()).await;
+                let file = File::of(&start, is_answered);
                 let keeps_outputs = session.keep_limit().is_some();
                 words.try_set(explanation(file, facts.is_foreign, keeps_outputs));
                 if file.is_worth_another_try() {
@@ -91,14 +100,17 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
 const COPY_MS: u32 = 400;
 
 /// Shows the copy, if there is one, and says once it was looked for.
-pub fn look_for_copy(
-    runner: Runner,
-    name: String,
-    copy: RwSignal<String>,
-    was_looked_for: RwSignal<bool>,
-) {
+pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: RwSignal<bool>) {
+    let shown = shown.clone();
     spawn(async move {
-        look_up(runner, &name, copy).await;
+        let name = shown.task.key.output(shown.position);
+        look_up(
+            contexts,
+            &name,
+            (shown.url.as_str(), shown.kind),
+            shown.copy,
+        )
+        .await;
         was_looked_for.try_set(true);
     });
     let late = after(COPY_MS, move || {
@@ -108,17 +120,29 @@ pub fn look_for_copy(
 }
 
 /// Shows the copy in the place of a thumbnail; asks nobody.
-pub fn show_copy(runner: Runner, name: String, copy: RwSignal<String>) {
+pub fn show_copy(
+    contexts: Contexts,
+    name: String,
+    (url, kind): (String, OutputKind),
+    copy: RwSignal<String>,
+) {
     spawn(async move {
-        look_up(runner, &name, copy).await;
+        look_up(contexts, &name, (url.as_str(), kind), copy).await;
     });
 }
 
 /// Puts the address of a copy where its view has room for it, if there is one.
-async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
-    let Some(blob) = runner.copy(name).await else {
+async fn look_up(
+    contexts: Contexts,
+    name: &str,
+    (url, kind): (&str, OutputKind),
+    copy: RwSignal<String>,
+) -> bool {
+    let Some(blob) = contexts.runner.copy(name).await else {
         return false;
     };
+    let address = contexts.session.settings_untracked().address;
+    learned::look_at_copy(url, address.as_str(), kind, &blob).await;
     let Ok(made) = Url::create_object_url_with_blob(&blob) else {
         return false;
     };
@@ -133,17 +157,10 @@ async fn look_up(runner: Runner, name: &str, copy: RwSignal<String>) -> bool {
 ///
 /// # Errors
 ///
-/// There is no copy: why the address gave nothing, which may be that it is none that can be fetched
-/// ([`ApiError::Network`]).
-pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, ApiError> {
+/// There is no copy: why the address gave nothing.
+pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, NoFile> {
     let address = contexts.session.settings_untracked().address;
-    let fetched = match SafeUrl::media(&shown.url, address.as_str()) {
-        Some(safe) => http::get_blob(safe.as_str(), u64::MAX).await,
-        None => Err(ApiError::Network {
-            detail: "its address is none that can be fetched".into(),
-        }),
-    };
-    match fetched {
+    match output_file::fetch(&shown.url, address.as_str()).await {
         Err(error) => {
             let copy = shown.task.key.output(shown.position);
             contexts.runner.copy(&copy).await.ok_or(error)
@@ -158,15 +175,18 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
         let task = &shown.task;
         match fetch(contexts, &shown).await {
             Ok(blob) => {
-                let extension = output::extension(&blob.type_(), &shown.url, shown.kind);
+                let extension = output_file::extension(&blob, &shown.url, shown.kind).await;
                 let (title, n) = (task.input.title(), shown.position + 1);
-                let name = file_name::output(&task.model, title, n, extension);
+                let name = file_name::output(&task.model, title, n, &extension);
                 download::blob(&name, &blob);
             }
-            Err(error) => contexts.notices.problem(format!(
-                "The output could not be fetched for saving. {} Open it and save it from there.",
-                error.user_message()
-            )),
+            Err(reason) => {
+                let mut words = format!("The output was not downloaded. {}", reason.user_message());
+                if reason != NoFile::Unreadable {
+                    words.push_str(" Open it and save it from there.");
+                }
+                contexts.notices.problem(words);
+            }
         }
         busy.try_set(false);
     });

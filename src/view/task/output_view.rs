@@ -4,6 +4,7 @@ use super::output_recovery;
 use super::shown_output::ShownOutput;
 use crate::boxed::{dynamic, memo};
 use crate::contexts::{Contexts, contexts};
+use crate::learned;
 use crate::view::parts::media::{Gone, MediaView};
 
 /// An output: the copy that this browser keeps, which needs nobody; else what is at its address. Where that is dead, see
@@ -11,10 +12,9 @@ use crate::view::parts::media::{Gone, MediaView};
 #[component]
 pub fn OutputView(shown: ShownOutput, label: String) -> AnyView {
     let contexts = contexts();
-    let name = shown.task.key.output(shown.position);
-    contexts.runner.shown(name.clone());
+    contexts.runner.shown(shown.task.key.output(shown.position));
     let was_looked_for = RwSignal::new(false);
-    output_recovery::look_for_copy(contexts.runner, name, shown.copy, was_looked_for);
+    output_recovery::look_for_copy(contexts, &shown, was_looked_for);
     let is_known = memo(move || was_looked_for.get());
     let is_copy_broken = StoredValue::new(false);
     dynamic(move || match is_known.get() {
@@ -36,7 +36,9 @@ fn media(
     let url = Some(copy.get())
         .filter(|copy| !copy.is_empty())
         .unwrap_or_else(|| shown.url.clone());
-    let (shown, kind, label) = (shown.clone(), shown.kind, label.to_owned());
+    // Also of a copy, whose address says nothing.
+    let kind = learned::kind(&shown.task, &shown.url);
+    let (shown, label) = (shown.clone(), label.to_owned());
     let on_gone = move |()| {
         if copy.read_untracked().is_empty() {
             output_recovery::recover(contexts, shown.clone());

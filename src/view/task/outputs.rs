@@ -1,7 +1,8 @@
 use std::sync::Arc;
 
-use crate::boxed::{derived, effect, handler, text, when};
+use crate::boxed::{derived, dynamic, effect, follow_memo, handler, memo, text, when};
 use crate::contexts::{Contexts, contexts};
+use crate::learned;
 use crate::view::lightbox::shown;
 use atelier_engine::gallery::side_by_side;
 use atelier_engine::output::OutputKind;
@@ -17,6 +18,7 @@ use super::output_view::OutputView;
 use super::over;
 use super::room::room;
 use super::shown_output::ShownOutput;
+use super::unreadable;
 use crate::view::parts::media;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
@@ -121,12 +123,27 @@ fn Output(
     since: Millis,
     shape: Shape,
 ) -> impl IntoView {
-    let shown = ShownOutput::new(task, url, n - 1, since);
-    let name = shown.task.key.output(n - 1);
-    let kind = shown.kind.word();
-    let figure = figure(shown, n, total, again, has_dead_link, shape, ().into_any());
+    let name = task.key.output(n - 1);
+    let kind = {
+        let (task, url) = (task.clone(), url.clone());
+        memo(move || learned::kind(&task, &url))
+    };
+    // Made anew where the file turns out to be of another kind than its address says.
+    let figure = dynamic(move || {
+        follow_memo(kind);
+        let shown = untrack(|| ShownOutput::new(task.clone(), url.clone(), n - 1, since));
+        figure(
+            shown,
+            n,
+            total,
+            again,
+            has_dead_link,
+            shape.clone(),
+            ().into_any(),
+        )
+    });
     view! {
-        <li class="output" data-kind=kind data-shown=name>
+        <li class="output" data-kind=text(move || kind.get().word().to_owned()) data-shown=name>
             {figure}
         </li>
     }
@@ -162,6 +179,7 @@ pub(super) fn figure(
         }
     });
     let name = shown.task.key.output(shown.position);
+    let note = unreadable::note(&shown);
     let large = (kind == OutputKind::Image).then(|| enlarge(name));
     let picture = NodeRef::<Div>::new();
     let is_near = RwSignal::new(false);
@@ -200,6 +218,7 @@ pub(super) fn figure(
                 <OutputView shown label />
                 {large} {over}
             </div>
+            {note}
             {caption.map(|which| {
                 view! { <figcaption class="visually-hidden">{which}</figcaption> }.into_any()
             })}

@@ -4,6 +4,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
+use crate::learned;
 use crate::view::parts::cached_output::address_of_copy;
 
 /// One output of a task, as a view has it.
@@ -23,9 +24,10 @@ pub struct ShownOutput {
 }
 
 impl ShownOutput {
+    /// Tracked: its kind may be known only once its file is looked at.
     pub fn new(task: Arc<Task>, url: String, position: usize, since: Millis) -> Self {
         Self {
-            kind: task.output_kind(&url),
+            kind: learned::kind(&task, &url),
             task,
             url,
             position,

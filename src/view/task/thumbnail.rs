@@ -7,6 +7,7 @@ use super::output_recovery;
 use super::small_image::small_image;
 use crate::boxed::{dynamic, memo, text, when};
 use crate::contexts::contexts;
+use crate::learned;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
@@ -52,15 +53,17 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
 
 /// One output by its name, small; its copy where the address is dead.
 pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
-    let runner = contexts().runner;
+    let contexts = contexts();
     let copy = address_of_copy();
     dynamic(move || {
         let name = name.clone();
+        let kind = learned::of_output(&url).kind.unwrap_or(kind);
         let on_gone = {
-            let name = name.clone();
+            let (name, url) = (name.clone(), url.clone());
             move |()| {
                 if copy.read_untracked().is_empty() {
-                    output_recovery::show_copy(runner, name.clone(), copy);
+                    let of = (url.clone(), kind);
+                    output_recovery::show_copy(contexts, name.clone(), of, copy);
                 }
             }
         };

@@ -88,7 +88,7 @@ fn output() -> FiledOutput {
         kept: 1,
         shown: 2,
     };
-    FiledOutput::of(&copy, 7, "image/png")
+    FiledOutput::of(&copy, 7, "image/png", b"")
 }
 
 #[test]

@@ -18,6 +18,9 @@ fn kinds_by_extension_data_and_category() {
         ("https://a/b", "image-generation", Image),
         ("https://a/b", "speech-to-text", Other),
         ("https://a/b", "TTS", Audio),
+        ("https://a/view?filename=a.mp4&type=output", "image", Video),
+        ("https://a/view.php?type=x&filename=a.wav", "image", Audio),
+        ("https://a/b?x=y.mp4", "image", Image),
         ("https://example.mov", "images", Image),
         ("https://a/v1.2", "image", Image),
         ("https://a/scene.glb", "image", Other),
@@ -76,19 +79,6 @@ fn how_many_outputs_an_input_asks_for() {
     let counts = ["", " 3 ", "40", "0"].map(typed);
     assert_eq!(counts, [2, 3, 40, 1], "what is paid is not cut short");
     assert_eq!(count_of_draft(&Draft::default(), &schema), 2);
-}
-
-#[test]
-fn extensions_by_type_then_url_then_kind() {
-    use OutputKind::*;
-    assert_eq!(extension("image/jpeg", "https://a/b.png", Image), "jpg");
-    assert_eq!(extension("", "https://a/b.JPEG?q", Image), "jpeg");
-    assert_eq!(
-        extension("application/octet-stream", "https://a/b.webp", Image),
-        "webp"
-    );
-    assert_eq!(extension("", "data:audio/mpeg;base64,AA", Audio), "mp3");
-    assert_eq!(extension("", "https://a/b", Video), "mp4");
 }
 
 #[test]
@@ -176,7 +166,6 @@ proptest! {
     #[test]
     fn any_text_is_survived_and_only_known_schemes_pass(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {
         let _ = OutputKind::of(&url, &service);
-        let _ = extension(&url, &service, OutputKind::Other);
         if let Some(safe) = SafeUrl::media(&url, &service) {
             let lower = safe.as_str().to_lowercase();
             let known = ["http://", "https://", "data:image/", "data:video/", "data:audio/", "blob:", "/"];

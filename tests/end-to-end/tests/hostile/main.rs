@@ -2,7 +2,9 @@
 //! page shows what it is told as text, loses nothing, and goes on.
 
 mod addresses;
+mod files;
 mod foreign_tables;
+mod host;
 mod inputs;
 mod large;
 mod policy;

@@ -1,0 +1,104 @@
+//! Looks at a file at its own address without fetching all of it: no credentials, no referrer.
+
+use atelier_contract::ApiError;
+use atelier_engine::file_type::HEAD_LENGTH;
+use atelier_engine::output_access::FileStart;
+use futures::future::{Either, FutureExt, LocalBoxFuture, select};
+use gloo_net::http::{Method, Request, RequestBuilder, Response};
+use gloo_timers::future::TimeoutFuture;
+use js_sys::{Reflect, Uint8Array};
+use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen_futures::JsFuture;
+use web_sys::{Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCredentials, RequestMode};
+
+use super::http::AbortGuard;
+
+/// So long a host is waited for, in milliseconds.
+const TIMEOUT_MS: u32 = 20_000;
+
+/// The start of the file.
+///
+/// # Errors
+/// No answer in time that the page may read, or an HTTP status outside 200–299.
+pub async fn start(url: &str) -> Result<FileStart, ApiError> {
+    let guard = AbortGuard::new()?;
+    let request = plain(Request::get(url), &guard);
+    let work = async {
+        let response = request.send().await.map_err(|_| broken())?;
+        if !response.ok() {
+            return Err(ApiError::from_status(response.status(), None, None));
+        }
+        Ok(FileStart {
+            mime: response.headers().get("Content-Type").unwrap_or_default(),
+            head: read_head(&response).await.map_err(|_| broken())?,
+        })
+    };
+    in_time(work.boxed_local()).await.unwrap_or_else(|| {
+        Err(ApiError::Timeout {
+            after_ms: TIMEOUT_MS.into(),
+        })
+    })
+}
+
+/// Whether the host answers at all, a page that may not read the answer too.
+pub async fn is_answered(url: &str) -> bool {
+    let Ok(guard) = AbortGuard::new() else {
+        return false;
+    };
+    let request = plain(Request::get(url).method(Method::HEAD), &guard);
+    let request = request.mode(RequestMode::NoCors);
+    let work = async move { request.send().await.is_ok() };
+    in_time(work.boxed_local()).await == Some(true)
+}
+
+/// Whether the host answers, and does not let the page read the answer (CORS).
+pub async fn is_unreadable(url: &str) -> bool {
+    is_answered(url).await && matches!(start(url).await, Err(ApiError::Network { .. }))
+}
+
+/// The first bytes of what the page has.
+pub async fn head_of(file: &Blob) -> Vec<u8> {
+    let Ok(head) = file.slice_with_i32_and_i32(0, HEAD_LENGTH as i32) else {
+        return Vec::new();
+    };
+    let bytes = JsFuture::from(head.array_buffer()).await;
+    bytes.map_or_else(|_| Vec::new(), |bytes| Uint8Array::new(&bytes).to_vec())
+}
+
+fn plain(builder: RequestBuilder, guard: &AbortGuard) -> RequestBuilder {
+    builder
+        .credentials(RequestCredentials::Omit)
+        .referrer_policy(ReferrerPolicy::NoReferrer)
+        .abort_signal(Some(&guard.0.signal()))
+}
+
+async fn in_time<T>(work: LocalBoxFuture<'_, T>) -> Option<T> {
+    match select(work, TimeoutFuture::new(TIMEOUT_MS)).await {
+        Either::Left((result, _)) => Some(result),
+        Either::Right(_) => None,
+    }
+}
+
+async fn read_head(response: &Response) -> Result<Vec<u8>, JsValue> {
+    let mut head = Vec::new();
+    let Some(stream) = response.body() else {
+        return Ok(head);
+    };
+    let reader: ReadableStreamDefaultReader = stream.get_reader().unchecked_into();
+    while head.len() < HEAD_LENGTH {
+        let chunk = JsFuture::from(reader.read()).await?;
+        if Reflect::get(&chunk, &"done".into())?.is_truthy() {
+            break;
+        }
+        let chunk: Uint8Array = Reflect::get(&chunk, &"value".into())?.unchecked_into();
+        let rest = (HEAD_LENGTH - head.len()) as u32;
+        head.extend(chunk.subarray(0, rest.min(chunk.length())).to_vec());
+    }
+    Ok(head)
+}
+
+fn broken() -> ApiError {
+    ApiError::Network {
+        detail: "the file's start could not be read".into(),
+    }
+}

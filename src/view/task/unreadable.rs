@@ -1,0 +1,31 @@
+//! What can't be done with an output whose host does not let the page read it, and what can.
+
+use atelier_engine::output::SafeUrl;
+use atelier_engine::output_access::UNREADABLE_NOTE;
+use leptos::prelude::*;
+
+use super::shown_output::ShownOutput;
+use crate::boxed::dynamic;
+use crate::contexts::contexts;
+use crate::learned;
+
+/// The note, while that is known of the output.
+pub fn note(shown: &ShownOutput) -> AnyView {
+    let address = contexts().session.settings_untracked().address;
+    let Some(safe) = SafeUrl::link(&shown.url, address.as_str()) else {
+        return ().into_any();
+    };
+    dynamic(move || match learned::of(&safe).is_unreadable {
+        true => view! {
+            <p class="muted unreadable" role="note">
+                <span>{UNREADABLE_NOTE}</span>
+                " "
+                <a href=safe.as_str().to_owned() target="_blank" rel="noopener noreferrer">
+                    "Open in a new tab"
+                </a>
+            </p>
+        }
+        .into_any(),
+        false => ().into_any(),
+    })
+}
