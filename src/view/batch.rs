@@ -177,7 +177,7 @@ fn earlier(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView
     };
     view! {
         <label class="earlier" hidden=when(move || batches.read().len() < 2)>
-            <span>{text(move || format!("{} batches", batches.read().len()))}</span>
+            <span prop:textContent=text(move || format!("{} batches", batches.read().len()))></span>
             <select
                 aria-label="Shown batch"
                 on:change=handler(move |event| {

@@ -67,8 +67,7 @@ pub fn GalleryPage() -> impl IntoView {
         <div class="page gallery-page">
             <div class="page-head">
                 <h1>"Gallery"</h1>
-                <p class="muted" role="status">
-                    {text(move || {
+                <p class="muted" role="status" prop:textContent=text(move || {
                         // What is read from storage is more of all, and may be none of what is found.
                         all.runner.track_phases();
                         match (found.read().len(), gallery.count()) {
@@ -77,8 +76,7 @@ pub fn GalleryPage() -> impl IntoView {
                             }
                             (found, _) => counted_many(found, "output"),
                         }
-                    })}
-                </p>
+                    })></p>
             </div>
             <p class="hint" hidden=is_kept>
                 "Outputs load from the service; their addresses may expire. "

@@ -195,9 +195,9 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
     };
     view! {
         <header class="lightbox-head">
-            <p class="muted" role="status">
-                {text(move || sequence.place())} " "
-                <span class="lightbox-whole">{text(move || sequence.whole().to_owned())}</span>
+            <p class="muted" role="status" translate="no">
+                <span prop:textContent=text(move || sequence.place())></span> " "
+                <span class="lightbox-whole" prop:textContent=text(move || sequence.whole().to_owned())></span>
             </p>
             {zooming.button(is_picture)}
             {step_button("Previous", LuChevronLeft, -1)}

@@ -113,7 +113,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         <div class="page-head">
             <h1>"Models"</h1>
             {dynamic(move || deferred.functions().map(|program| (program.models_said)()).into_any())}
-            <p class="muted" role="status">{count}</p>
+            <p class="muted" role="status" translate="no">{count}</p>
         </div>
         {welcome(&list)}
         <div class="filters">

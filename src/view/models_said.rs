@@ -19,7 +19,7 @@ pub fn models_said() -> AnyView {
     });
     view! {
         {as_of::models_as_of()}
-        <p class="muted models-order">{order}</p>
+        <p class="muted models-order" translate="no">{order}</p>
     }
     .into_any()
 }

@@ -35,13 +35,11 @@ pub fn SettingsPage() -> impl IntoView {
                         <span class="muted" hidden=when(move || entered.saved.get() || entered.is_unsaved.get())>
                             "Saves the connection. Everything else takes effect at once."
                         </span>
-                        <span role="status">
-                            {text(move || match (entered.saved.get(), entered.is_unsaved.get()) {
+                        <span role="status" prop:textContent=text(move || match (entered.saved.get(), entered.is_unsaved.get()) {
                                 (true, _) => "Saved.".into(),
                                 (false, true) => "What you typed here is not saved yet.".into(),
                                 (false, false) => String::new(),
-                            })}
-                        </span>
+                            })></span>
                     </div>
                 </form>
                 {generating::generating(entered)}

@@ -16,7 +16,7 @@ pub fn task_count() -> AnyView {
     let runner = contexts().runner;
     let active = memo(move || runner.active_count());
     view! {
-        <span class="count" aria-hidden="true" hidden=when(move || active.get() == 0)>
+        <span class="count" translate="no" aria-hidden="true" hidden=when(move || active.get() == 0)>
             {text(move || active.get().to_string())}
         </span>
     }
@@ -80,7 +80,7 @@ pub fn status() -> AnyView {
     let unkept = memo(move || runner.unkept_message());
     let of_others = memo(move || runner.of_other_accounts().user_message());
     view! {
-        <div class="limit" role="status">
+        <div class="limit" role="status" translate="no">
             <p class="limit-line" hidden=when(move || of_others.read().is_none())>
                 <span>
                     {text(move || of_others.get().unwrap_or_default())} " "

@@ -45,7 +45,7 @@ pub fn Undo() -> impl IntoView {
     };
     view! {
         <div class="undo" hidden=when(move || removed.read().is_empty())>
-            <p role="status">{sentence}</p>
+            <p role="status" prop:textContent=sentence></p>
             <button class="button quiet small" type="button" on:click=handler(undo)>
                 "Undo"
             </button>

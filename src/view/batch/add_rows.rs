@@ -41,9 +41,7 @@ pub fn add_rows(composer: Composer) -> AnyView {
                 let left = composer.left.try_update_value(std::mem::take);
                 panel(composer, prompt.clone(), left.unwrap_or_default())
             })}
-            <p class="problem" role="alert">
-                {text(move || composer.refused.get().unwrap_or_default())}
-            </p>
+            <p class="problem" role="alert" prop:textContent=text(move || composer.refused.get().unwrap_or_default())></p>
         </div>
     }
     .into_any()

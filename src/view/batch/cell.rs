@@ -125,7 +125,7 @@ fn chosen(cell: Cell, parameter: Parameter, values: Vec<Value>) -> AnyView {
         cell.set(at.and_then(|at| values.get(at)).cloned().map(Entry::Value));
     };
     view! {
-        <select aria-label=label aria-invalid=invalid on:change=handler(change)>
+        <select translate="no" aria-label=label aria-invalid=invalid on:change=handler(change)>
             <option value="" prop:selected=when(move || shown.read().is_empty())>
                 {default}
             </option>

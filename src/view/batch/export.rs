@@ -134,21 +134,17 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
                 prop:checked=leaves_out
                 on:change=handler(move |event| leaves_out.set(event_target_checked(&event)))
             />
-            <label for="leave-out-suspects">
-                {text(move || {
+            <label for="leave-out-suspects" prop:textContent=text(move || {
                     let names = suspects.get();
                     format!("Leave out of the manifest what looks like a secret: {}", listed(&names))
-                })}
-            </label>
+                })></label>
         </div>
         <div class="row packing" hidden=when(move || !is_busy.get())>
             <progress max="1000" prop:value=share aria-label="Packing"></progress>
-            <span role="status">
-                {text(move || {
+            <span role="status" prop:textContent=text(move || {
                     let (done, total) = progress.get().unwrap_or_default();
                     format!("Packing {done} of {total}")
-                })}
-            </span>
+                })></span>
             <button class="button quiet" type="button" on:click=handler(cancel)>
                 "Cancel"
             </button>

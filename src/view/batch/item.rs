@@ -58,13 +58,13 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
         // have twice as far to go from one item to the next.
         let caption = match around.is_mainly_touched {
             true => view! {
-                <span class="thumb-caption" aria-hidden="true">
+                <span class="thumb-caption" aria-hidden="true" translate="no">
                     {caption}
                 </span>
             }
             .into_any(),
             false => view! {
-                <a class="thumb-caption" href=href tabindex="-1" aria-label=name title="Show task">
+                <a class="thumb-caption" translate="no" href=href tabindex="-1" aria-label=name title="Show task">
                     {caption}
                 </a>
             }
@@ -96,7 +96,7 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
         <span class="thumb-picture" aria-hidden="true">
             {inside}
         </span>
-        <span class="thumb-caption" aria-hidden="true">
+        <span class="thumb-caption" aria-hidden="true" translate="no">
             {caption}
         </span>
     };

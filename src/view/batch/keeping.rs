@@ -47,9 +47,7 @@ pub fn keeping(composer: Composer) -> AnyView {
             .into_any()
     };
     view! {
-        <p class="note" role="status" hidden=is_kept>
-            {trouble}
-        </p>
+        <p class="note" role="status" hidden=is_kept prop:textContent=trouble></p>
         <div class="aside-rows" role="status">
             {dynamic(offer)}
         </div>
@@ -62,7 +60,7 @@ fn added(composer: Composer) -> AnyView {
     let said = memo(move || composer.table.read().addition_message());
     view! {
         <div class="note added-rows" role="status" hidden=when(move || said.read().is_none())>
-            <p>{text(move || said.get().unwrap_or_default())}</p>
+            <p prop:textContent=text(move || said.get().unwrap_or_default())></p>
             <button
                 class="button small"
                 type="button"

@@ -49,7 +49,7 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
     let message = text(move || found.read().message());
     view! {
         <div class="made-already" role="status" hidden=when(move || found.read().made == 0)>
-            <p>{text(move || found.read().made_message())}</p>
+            <p prop:textContent=text(move || found.read().made_message())></p>
             <div class="row tight">
                 <button class="button small" type="button" on:click=handler(renew)>
                     <Glyph icon=LuDices />
@@ -60,14 +60,10 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
                     type="button"
                     hidden=when(move || { let found = found.read(); found.made == found.all })
                     on:click=handler(move |_| only_new.run(()))
-                >
-                    {text(move || found.read().rest_label())}
-                </button>
+                    prop:textContent=text(move || found.read().rest_label())></button>
             </div>
         </div>
-        <p class="muted sent-before" role="status" hidden=when(move || message.read().is_empty())>
-            {message}
-        </p>
+        <p class="muted sent-before" role="status" hidden=when(move || message.read().is_empty()) prop:textContent=message></p>
     }
     .into_any()
 }

@@ -64,9 +64,7 @@ pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
                 <Glyph icon=LuPlus />
                 "New batch"
             </button>
-            <p class="muted" hidden=when(move || sent.get() == 0)>
-                {said(composer)}
-            </p>
+            <p class="muted" hidden=when(move || sent.get() == 0) prop:textContent=said(composer)></p>
             {composer.answer.view()}
         </div>
     }
@@ -135,15 +133,13 @@ pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
     };
     view! {
         <div class="row tight sent-rows" hidden=when(move || sent.get() == 0)>
-            <p class="muted">{said(composer)}</p>
+            <p class="muted" prop:textContent=said(composer)></p>
             <button
                 class="button quiet small"
                 type="button"
                 aria-expanded=text(move || with_sent.get().to_string())
                 on:click=handler(move |_| with_sent.update(|is| *is = !*is))
-            >
-                {text(move || if with_sent.get() { "Hide" } else { "Show" }.to_owned())}
-            </button>
+                prop:textContent=text(move || if with_sent.get() { "Hide" } else { "Show" }.to_owned())></button>
             <button
                 class="button quiet small"
                 type="button"
@@ -151,12 +147,8 @@ pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
                 // What waits to be sent would be sent twice.
                 hidden=when(move || absent.get() == 0 || composer.is_held.get())
                 on:click=handler(put_back)
-            >
-                {text(move || format!("Put {} back", counted(absent.get(), "row")))}
-            </button>
-            <button class="button quiet small" type="button" on:click=handler(remove)>
-                {text(move || format!("Remove {}", counted(sent.get(), "sent row")))}
-            </button>
+                prop:textContent=text(move || format!("Put {} back", counted(absent.get(), "row")))></button>
+            <button class="button quiet small" type="button" on:click=handler(remove) prop:textContent=text(move || format!("Remove {}", counted(sent.get(), "sent row")))></button>
         </div>
     }
     .into_any()

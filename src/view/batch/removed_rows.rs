@@ -42,7 +42,7 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     };
     view! {
         <div class="undo of-rows" hidden=when(move || said.read().is_none())>
-            <p role="status">{text(move || said.get().unwrap_or_default())}</p>
+            <p role="status" prop:textContent=text(move || said.get().unwrap_or_default())></p>
             <button class="button quiet small" type="button" on:click=handler(undo)>
                 "Undo"
             </button>

@@ -20,12 +20,12 @@ pub fn row_state(composer: Composer, id: u64, number: usize) -> AnyView {
         let label = state.label();
         let mark = match &state {
             RowState::SentBefore(batch) => view! {
-                <a class="sent-mark" href=Route::Batch(batch.clone()).path() title="Show what was made of it">
+                <a class="sent-mark" translate="no" href=Route::Batch(batch.clone()).path() title="Show what was made of it">
                     {label}
                 </a>
             }
             .into_any(),
-            RowState::Waits | RowState::Sent => view! { <span class="sent-mark">{label}</span> }.into_any(),
+            RowState::Waits | RowState::Sent => view! { <span class="sent-mark" translate="no">{label}</span> }.into_any(),
         };
         let put_back = (state == RowState::Sent).then(|| {
             view! {

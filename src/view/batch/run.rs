@@ -162,7 +162,8 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let items = match on_model_page {
         true => {
             let href = Route::Batch(batch.key.clone()).path();
-            view! { <a href=href title="Show it on a page of its own">{count}</a> }.into_any()
+            view! { <a href=href title="Show it on a page of its own" prop:textContent=count></a> }
+                .into_any()
         }
         false => count.into_any(),
     };
@@ -241,7 +242,7 @@ fn title(key: BatchKey, name: Signal<String>) -> AnyView {
         }
     };
     view! {
-        <h2 class="visually-hidden" tabindex="-1">{name}</h2>
+        <h2 class="visually-hidden" tabindex="-1" translate="no">{name}</h2>
         <div class="run-title">
             <textarea
                 class="run-name"

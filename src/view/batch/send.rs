@@ -197,11 +197,10 @@ pub fn send(
                 on:click=handler(move |_| press(false))
             >
                 <Glyph icon=LuSparkles />
-                {label}
+                <span prop:textContent=label></span>
             </button>
             {place::new_batch(composer, is_below)}
-            <p class="muted" role="status">
-                {text(move || composer.held_up.get().unwrap_or_else(|| {
+            <p class="muted" role="status" prop:textContent=text(move || composer.held_up.get().unwrap_or_else(|| {
                     let table = composer.table.read();
                     match offered() {
                         None if composer.is_held.get() && table.is_all_sent() => {
@@ -210,14 +209,9 @@ pub fn send(
                         Some(plan) if replaces.get() => beside::instead_message(plan, &table),
                         plan => table.said(&composer.schema(), plan, composer.way.get()),
                     }
-                }))}
-            </p>
-            <p class="muted" role="status" hidden=when(move || left_out.read().is_empty())>
-                {left_out}
-            </p>
-            <p class="muted" hidden=when(move || rest.read().is_empty())>
-                {rest}
-            </p>
+                }))></p>
+            <p class="muted" role="status" hidden=when(move || left_out.read().is_empty()) prop:textContent=left_out></p>
+            <p class="muted" hidden=when(move || rest.read().is_empty()) prop:textContent=rest></p>
             {away}
             // Seen it would say the same once more.
             <div hidden=is_below class:visually-hidden=is_all_sent>
@@ -286,7 +280,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
                     )}
                 </strong>
             </p>
-            <p class="lines">{lines}</p>
+            <p class="lines" prop:textContent=lines></p>
             {(rest > 0).then(|| view! { <p>{format!("and {rest} more.")}</p> }.into_any())}
         </div>
     }

@@ -104,7 +104,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     view! {
         {keeping(composer)}
         <div class="row alike" hidden=when(move || alike.read().is_empty())>
-            <p class="hint">{text(move || alike_message(&alike.read()))}</p>
+            <p class="hint" prop:textContent=text(move || alike_message(&alike.read()))></p>
             <button
                 class="button quiet small"
                 type="button"
@@ -121,7 +121,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
             hidden=when(move || shown.read().is_empty())
         >
             <div class="sheet-scroll" node_ref=element tabindex="0" role="region" aria-label="Items">
-                <table aria-rowcount=text(move || (shown_count.get() + 1).to_string())>
+                <table translate="no" aria-rowcount=text(move || (shown_count.get() + 1).to_string())>
                     <thead>{dynamic(move || head(composer, &columns.read()))}</thead>
                     <tbody>
                         <tr class="room" aria-hidden="true">
@@ -278,15 +278,11 @@ fn row(
                 <span
                     class="problem-text"
                     hidden=when(move || !is_narrow.get() || is_sent.get() || is_blank.get())
-                >
-                    {problem}
-                </span>
+                    prop:textContent=problem></span>
             </th>
             {cells}
             <td class="row-problem">
-                <span class="problem-text" title=problem hidden=when(move || is_narrow.get() || is_sent.get())>
-                    {problem}
-                </span>
+                <span class="problem-text" title=problem hidden=when(move || is_narrow.get() || is_sent.get()) prop:textContent=problem></span>
                 {row_state(composer, id, number)}
             </td>
             <td class="row-actions">

@@ -58,6 +58,7 @@ pub fn Choice(field: Field) -> impl IntoView {
     view! {
         <FieldFrame field=field.clone()>
             <select
+                translate="no"
                 id=field.id.clone()
                 required=field.required
                 aria-describedby=field.described_by()

@@ -99,6 +99,7 @@ fn button_and_menu(
         </button>
         <div
             class="menu earlier-prompts"
+            translate="no"
             id=id
             popover="auto"
             role="group"

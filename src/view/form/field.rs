@@ -292,9 +292,7 @@ pub fn FieldFrame(
             <p class="hint" class:visually-hidden=when(move || !is_explained.get()) id=hint_id dir="auto">
                 {description}
             </p>
-            <p class="problem" id=problem_id>
-                {text(move || field.problem.get().unwrap_or_default())}
-            </p>
+            <p class="problem" id=problem_id prop:textContent=text(move || field.problem.get().unwrap_or_default())></p>
         </div>
     }
 }

@@ -132,7 +132,7 @@ pub fn Fields(
             on:toggle=handler(move |_: web_sys::Event| keep())
         >
             <summary>
-                "More" <span class="muted">{changed}</span>
+                "More" <span class="muted" prop:textContent=changed></span>
             </summary>
             <div class="form-scroll">{parts(fold..total)}</div>
         </details>
@@ -243,11 +243,11 @@ pub fn ProblemSummary(
         >
             <p>
                 <strong>"Not sent. "</strong>
-                {text(move || {
+                <span prop:textContent=text(move || {
                     let count = problems.read().len();
                     let need = agreeing(count, "needs", "need");
                     format!("{} {need} a look:", counted(count, "thing"))
-                })}
+                })></span>
             </p>
             <ul>
                 {dynamic(move || {

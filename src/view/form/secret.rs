@@ -35,9 +35,7 @@ fn secret(field: Field) -> AnyView {
             type="button"
             aria-label=text(move || format!("{} {name}", word()))
             on:click=handler(move |_| is_shown.update(|is| *is = !*is))
-        >
-            {text(move || word().to_owned())}
-        </button>
+            prop:textContent=text(move || word().to_owned())></button>
     };
     let remembered = text(move || {
         if is_shown.get() {

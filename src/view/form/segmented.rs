@@ -42,6 +42,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
         <FieldFrame field=field.clone() group=true>
             <div
                 class="segments"
+                translate="no"
                 role="radiogroup"
                 aria-labelledby=field.label_id()
                 aria-required=field.required.then_some("true")

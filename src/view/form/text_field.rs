@@ -100,7 +100,7 @@ pub fn LongText(field: Field, model: ModelId) -> impl IntoView {
             aside=view! {
                 <span class="muted row tight" aria-hidden="true">
                     {explained}
-                    <span title="Characters">{count}</span>
+                    <span title="Characters" prop:textContent=count></span>
                 </span>
                 {earlier}
             }

@@ -39,10 +39,10 @@ pub fn Filters(
                 on:click=handler(move |_| is_shown.update(|is_shown| *is_shown = !*is_shown))
             >
                 <Glyph icon=LuSlidersHorizontal />
-                {text(move || match narrowing.read().set() {
+                <span prop:textContent=text(move || match narrowing.read().set() {
                     0 => "Filters".to_owned(),
                     n => format!("Filters, {n} set"),
-                })}
+                })></span>
             </button>
             <div class="gallery-narrowing">
                 <fieldset class="chips">

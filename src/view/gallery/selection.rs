@@ -255,15 +255,13 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         let (vary, ask_before_many) = vary::vary(varying);
         view! {
             // On phones, where the button has no room for it.
-            <p class="selection-whole" aria-hidden="true" hidden=when(move || !takes_more.get())>
-                {text(move || format!("Remove takes {}", removed.get()))}
-            </p>
+            <p class="selection-whole" aria-hidden="true" hidden=when(move || !takes_more.get()) prop:textContent=text(move || format!("Remove takes {}", removed.get()))></p>
             <button class="button" type="button" on:click=handler(favor)>
                 <Glyph icon=LuHeart />
-                {text(move || match are_favorites() {
+                <span prop:textContent=text(move || match are_favorites() {
                     true => "Not favorite".to_owned(),
                     false => "Favorite".to_owned(),
-                })}
+                })></span>
             </button>
             // On phones a menu: all of it in one row would be too much.
             <div class="menu selection-rest" id=REST popover="auto" on:click=handler(close)>
@@ -306,11 +304,9 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
                 on:click=handler(move |_| selection.remove(all))
             >
                 <Glyph icon=LuTrash2 />
-                <span>"Remove "<span class="selection-more">{text(move || removed.get())}</span></span>
+                <span>"Remove "<span class="selection-more" prop:textContent=text(move || removed.get())></span></span>
                 // On phones there is room for the number of outputs that go.
-                <span class="selection-count" aria-hidden="true">
-                    {going}
-                </span>
+                <span class="selection-count" aria-hidden="true" prop:textContent=going></span>
             </button>
             <button class="button selection-menu" type="button" popovertarget=REST>
                 <Glyph icon=LuEllipsis />
@@ -335,13 +331,11 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             </div>
             <p role="status" class:packing=is_busy>
                 <span class="selection-more" hidden=when(move || !is_busy.get())>"Packing "</span>
-                {text(move || match progress.get() {
+                <span prop:textContent=text(move || match progress.get() {
                     Some((done, total)) => format!("{} of {}", grouped(done), grouped(total)),
                     None => grouped(count()),
-                })}
-                <span class="selection-more" hidden=is_busy>
-                    {text(move || selection_label(favorites()))}
-                </span>
+                })></span>
+                <span class="selection-more" hidden=is_busy prop:textContent=text(move || selection_label(favorites()))></span>
             </p>
             {buttons}
         </section>

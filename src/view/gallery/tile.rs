@@ -147,7 +147,7 @@ fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
 /// What it was made from, to be seen: the tile's name says it to everybody else.
 fn prompt(title: &str) -> AnyView {
     view! {
-        <p class="tile-prompt" aria-hidden="true" dir="auto">
+        <p class="tile-prompt" translate="no" aria-hidden="true" dir="auto">
             <span>{title.to_owned()}</span>
         </p>
     }
@@ -160,7 +160,7 @@ fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
         return None;
     }
     let mark = view! {
-        <span class="tile-kind" aria-hidden="true">
+        <span class="tile-kind" translate="no" aria-hidden="true">
             {title.to_owned()}
         </span>
     };

@@ -30,13 +30,11 @@ pub fn waiting_tile(entry: &GalleryEntry, place: TileRect) -> AnyView {
 
 pub fn waiting_status(waiting: Memo<Vec<GalleryEntry>>) -> AnyView {
     view! {
-        <p class="visually-hidden" role="status">
-            {text(move || match waiting.read().len() {
+        <p class="visually-hidden" role="status" prop:textContent=text(move || match waiting.read().len() {
                 0 => String::new(),
                 MAX_EXPECTED => format!("{MAX_EXPECTED} or more outputs on the way"),
                 count => format!("{} on the way", counted(count, "output")),
-            })}
-        </p>
+            })></p>
     }
     .into_any()
 }

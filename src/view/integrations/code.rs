@@ -55,8 +55,8 @@ pub fn Code(
         <div class="code" class:whole=when(move || is_whole.get())>
             <div class="code-box" role="region" tabindex="0" aria-label=label>
                 <div class="code-sheet">
-                    <pre class="code-lines" aria-hidden="true">{boxed::text(numbers)}</pre>
-                    <pre><code node_ref=element></code></pre>
+                    <pre class="code-lines" aria-hidden="true" translate="no"><span prop:textContent=boxed::text(numbers)></span></pre>
+                    <pre translate="no"><code node_ref=element></code></pre>
                 </div>
             </div>
             <button
@@ -66,7 +66,7 @@ pub fn Code(
                 hidden=when(move || lines.get() <= MAX_LINES)
                 on:click=handler(toggle)
             >
-                {boxed::text(words)}
+                <span prop:textContent=boxed::text(words)></span>
             </button>
         </div>
     }

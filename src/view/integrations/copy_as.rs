@@ -91,14 +91,12 @@ fn program(
     view! {
         <div class="preview">
             <div class="preview-head">
-                <span class="muted" role="status">
-                    {text(move || match is_valid.get() {
+                <span class="muted" role="status" prop:textContent=text(move || match is_valid.get() {
                         true => "As the form would be sent now.".into(),
                         false => {
                             "The form is not complete yet: the service would refuse it like this.".into()
                         }
-                    })}
-                </span>
+                    })></span>
                 <CopyButton
                     label=text(move || format!("Copy as {}", language().name()))
                     text=move || code.get_untracked()

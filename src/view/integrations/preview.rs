@@ -35,7 +35,7 @@ pub fn Preview(file: ServiceFile, is_near: RwSignal<bool>) -> impl IntoView {
         <div class="preview" role="group" aria-label=what.trim_start_matches("The ")>
             <div class="preview-head">
                 <code>{name}</code>
-                <span class="muted">{text(size)}</span>
+                <span class="muted" prop:textContent=text(size)></span>
                 {dynamic(move || match copied.load() {
                     Load::Loaded(text) => {
                         view! { <CopyButton label="Copy" text=move || text.to_string() /> }.into_any()

@@ -61,7 +61,7 @@ pub fn panel(
     let values = task.input.values().clone();
     let id = task.state.id().map(|id| {
         view! {
-            <p class="muted">
+            <p class="muted" translate="no">
                 "Task id " <code>{excerpt(&id.0, MAX_ID_CHARS)}</code>
             </p>
         }
@@ -79,17 +79,13 @@ pub fn panel(
     view! {
         <aside class="lightbox-panel" aria-label="About this output" tabindex="-1">
             <div>{clamped(title, "task-prompt")}</div>
-            <p class="muted">
+            <p class="muted" translate="no">
                 <a href=path>{task.model_name.clone()}</a>
                 {format!(" · {}", facts(shown))}
             </p>
-            <p class="muted measured" hidden=when(move || !is_shown && measures.text().is_empty())>
-                {text(move || measures.text())}
-            </p>
+            <p class="muted measured" translate="no" hidden=when(move || !is_shown && measures.text().is_empty()) prop:textContent=text(move || measures.text())></p>
             {unreadable::note(shown)}
-            <p class="muted" role="status" hidden=when(move || outage.read().is_none())>
-                {text(move || outage.get().unwrap_or_default())}
-            </p>
+            <p class="muted" role="status" hidden=when(move || outage.read().is_none()) prop:textContent=text(move || outage.get().unwrap_or_default())></p>
             {actions::actions(shown, again, compare.into_any())}
             {again.answer.view()}
             <div class="row">

@@ -84,9 +84,7 @@ pub fn Sweep() -> impl IntoView {
     let contents = move || {
         view! {
             <header class="lightbox-head">
-                <p class="muted" role="status">
-                    {said}
-                </p>
+                <p class="muted" role="status" prop:textContent=said></p>
                 {zooming.button(has_picture)} {dialog::close_button(close, false)}
             </header>
             <div class="lightbox-body">

@@ -184,7 +184,7 @@ pub fn OneForm(
                 >
                     "Clear form"
                 </button>
-                <p class="muted why">{submission.why()}</p>
+                <p class="muted why" translate="no">{submission.why()}</p>
                 {away}
                 {submission.answer.view()}
                 {fixed_seed}
@@ -224,7 +224,7 @@ fn unknown(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyV
     });
     view! {
         <div class="unknown-names" hidden=when(move || unknown.read().is_empty())>
-            <p class="problem" role="status">{said}</p>
+            <p class="problem" role="status" prop:textContent=said></p>
             {unknown_names(unknown, mend)}
         </div>
     }
@@ -265,12 +265,10 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     };
     view! {
         <p class="fixed-seed" hidden=when(move || fixed.read().is_none())>
-            <span role="status">
-                {text(move || match &*fixed.read() {
+            <span role="status" prop:textContent=text(move || match &*fixed.read() {
                     Some(seed) => format!("Seed {seed} fixed"),
                     None => String::new(),
-                })}
-            </span>
+                })></span>
             <button
                 class="button quiet small"
                 type="button"

@@ -103,9 +103,7 @@ pub fn dialog(
                     prop:value=name
                     on:input=handler(move |event| name.set(event_target_value(&event)))
                 />
-                <button class="button" type="submit">
-                    {text(move || if replaces.get() { "Replace" } else { "Save" }.to_owned())}
-                </button>
+                <button class="button" type="submit" prop:textContent=text(move || if replaces.get() { "Replace" } else { "Save" }.to_owned())></button>
             </form>
             <div class="row">
                 <button class="button quiet small" type="button" hidden=is_empty on:click=handler(export)>
@@ -117,11 +115,11 @@ pub fn dialog(
                 </label>
             </div>
             <p class="muted" role="status">
-                {text(move || kept.said.get())}
-                {text(move || match &*kept.removed.read() {
+                <span prop:textContent=text(move || kept.said.get())></span>
+                <span prop:textContent=text(move || match &*kept.removed.read() {
                     Some((name, _)) => format!("Removed “{name}”."),
                     None => String::new(),
-                })}
+                })></span>
             </p>
             <button
                 class="button small"

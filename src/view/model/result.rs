@@ -148,7 +148,7 @@ pub fn ResultRegion(
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
                 <p class="muted">
-                    {usual}
+                    <span prop:textContent=usual></span>
                     <span hidden=when(move || runner.unkept_message().is_some())>
                         " Tasks keep running if you leave this page."
                     </span>

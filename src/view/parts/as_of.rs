@@ -78,15 +78,13 @@ pub fn line(said: Signal<String>, label: Signal<String>, act: impl Fn() + 'stati
             role="status"
             hidden=when(move || is_over.get() && !has_room.get())
         >
-            <span>{said}</span>
+            <span prop:textContent=said></span>
             <button
                 class="button quiet small"
                 type="button"
                 hidden=when(move || label.read().is_empty())
                 on:click=handler(move |_| act())
-            >
-                {label}
-            </button>
+                prop:textContent=label></button>
         </p>
     }
     .into_any()

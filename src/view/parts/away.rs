@@ -17,9 +17,7 @@ pub fn away_note(model: ModelId) -> AnyView {
         })
     });
     view! {
-        <p class="away-note" role="status" hidden=when(move || note.read().is_none())>
-            {text(move || note.get().unwrap_or_default())}
-        </p>
+        <p class="away-note" role="status" hidden=when(move || note.read().is_none()) prop:textContent=text(move || note.get().unwrap_or_default())></p>
     }
     .into_any()
 }

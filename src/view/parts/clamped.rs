@@ -16,7 +16,7 @@ pub fn clamped(words: String, class: &str) -> AnyView {
         }
     });
     view! {
-        <p class=format!("clamped {class}") class:whole=is_whole dir="auto" node_ref=paragraph>
+        <p class=format!("clamped {class}") class:whole=is_whole dir="auto" translate="no" node_ref=paragraph>
             {words}
         </p>
         <button
@@ -25,9 +25,7 @@ pub fn clamped(words: String, class: &str) -> AnyView {
             hidden=when(move || !is_cut.get())
             aria-expanded=said(is_whole, "true", "false")
             on:click=handler(move |_| is_whole.update(|it| *it = !*it))
-        >
-            {said(is_whole, "Show less", "Show all")}
-        </button>
+            prop:textContent=said(is_whole, "Show less", "Show all")></button>
     }
     .into_any()
 }

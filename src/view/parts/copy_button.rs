@@ -33,7 +33,7 @@ pub fn CopyButton<T: Into<Option<String>> + 'static>(
     view! {
         <button class="button quiet" type="button" on:click=handler(copy)>
             {changing_glyph(move || if copied.get() { LuCheck } else { LuCopy })}
-            <span aria-live="polite">{boxed::text(move || if copied.get() { "Copied".into() } else { label.get() })}</span>
+            <span aria-live="polite" prop:textContent=boxed::text(move || if copied.get() { "Copied".into() } else { label.get() })></span>
         </button>
     }
 }

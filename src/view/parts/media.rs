@@ -279,7 +279,7 @@ fn text_output(text: String) -> AnyView {
         view! { <p class="muted">{words}</p> }.into_any()
     });
     view! {
-        <code class="unsafe-output">{bounded(text)}</code>
+        <code class="unsafe-output" translate="no">{bounded(text)}</code>
         {rest}
     }
     .into_any()
@@ -290,7 +290,7 @@ fn text_thumbnail(url: &str) -> AnyView {
     const SHOWN: usize = 60;
     if SafeUrl::link(url, "").is_none() {
         let start: String = url.chars().take(SHOWN).collect();
-        return view! { <span class="media-text">{start}</span> }.into_any();
+        return view! { <span class="media-text" translate="no">{start}</span> }.into_any();
     }
     let extension = file_type::extension(&[], "", url, OutputKind::Other);
     view! {
@@ -308,7 +308,7 @@ pub fn Gone(words: String) -> AnyView {
     view! {
         <div class="media-gone">
             <Glyph icon=LuImageOff />
-            <p aria-live="polite">{words}</p>
+            <p aria-live="polite" prop:textContent=words></p>
         </div>
     }
     .into_any()

@@ -6,12 +6,13 @@ use crate::boxed::{text, when};
 /// content.
 pub fn page_title(what: &'static str, is_missing: Signal<bool>) -> AnyView {
     view! {
-        <h1 class:visually-hidden=when(move || !is_missing.get())>
-            {text(move || match is_missing.get() {
+        <h1
+            class:visually-hidden=when(move || !is_missing.get())
+            prop:textContent=text(move || match is_missing.get() {
                 true => format!("{what} not found"),
                 false => what.to_owned(),
-            })}
-        </h1>
+            })
+        ></h1>
     }
     .into_any()
 }

@@ -66,7 +66,7 @@ impl Question {
         };
         view! {
             <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
-                <p>{question}</p>
+                <p translate="no">{question}</p>
                 <div class="row dialog-foot">
                     // The first that can have the focus, so that it has it.
                     <button class="button" type="button" on:click=handler(move |_| self.close())>

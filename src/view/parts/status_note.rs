@@ -67,7 +67,7 @@ impl StatusNote {
                     }
                     .into_any()
                 });
-                view! { <span>{said.words} {link}</span> }.into_any()
+                view! { <span><span prop:textContent=said.words></span> {link}</span> }.into_any()
             })
             .into_any()
         });

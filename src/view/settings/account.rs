@@ -36,15 +36,13 @@ pub fn AccountHint() -> AnyView {
         });
     });
     view! {
-        <p class="hint" id="uid-hint" role="status">
-            {text(move || match line.get() {
+        <p class="hint" id="uid-hint" role="status" prop:textContent=text(move || match line.get() {
                 told if !told.is_empty() => told,
                 _ => {
                     "Some services know it from the token: leave it empty and press Test connection."
                         .to_owned()
                 }
-            })}
-        </p>
+            })></p>
     }
     .into_any()
 }

@@ -67,9 +67,7 @@ fn address(entered: Entered) -> AnyView {
             <p class="hint" id="address-hint">
                 "Leave it empty if the service and this page have the same address."
             </p>
-            <p class="problem" id="address-problem">
-                {text(move || problem.get().unwrap_or_default())}
-            </p>
+            <p class="problem" id="address-problem" prop:textContent=text(move || problem.get().unwrap_or_default())></p>
         </div>
     }
     .into_any()

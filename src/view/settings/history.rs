@@ -91,7 +91,7 @@ pub fn HistoryFile() -> impl IntoView {
                 "Every task of this browser in one file: inputs, states, addresses of outputs, favorites and \
                 batches, but neither token nor User ID. Importing adds what is not here yet, and sends nothing."
             </p>
-            <p class="hint" hidden=when(move || suspects.read().is_empty())>{suspects}</p>
+            <p class="hint" hidden=when(move || suspects.read().is_empty()) prop:textContent=suspects></p>
             <div class="field">
                 <Tick
                     id="history-outputs"
@@ -130,12 +130,10 @@ pub fn HistoryFile() -> impl IntoView {
                     />
                 </label>
             </div>
-            <p role="status" class:problem=when(move || said.read().is_err())>
-                {text(move || match progress.get() {
+            <p role="status" class:problem=when(move || said.read().is_err()) prop:textContent=text(move || match progress.get() {
                     Some(progress) => progress.user_message(),
                     None => said.get().unwrap_or_else(|sentence| sentence),
-                })}
-            </p>
+                })></p>
         </section>
     }
 }

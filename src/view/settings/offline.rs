@@ -42,15 +42,13 @@ pub fn Offline() -> impl IntoView {
                     />
                     <label for="offline">"Open without network"</label>
                 </div>
-                <p class="hint" id="offline-hint">
-                    {text(move || match is_possible.get() {
+                <p class="hint" id="offline-hint" prop:textContent=text(move || match is_possible.get() {
                         true => "Keeps Atelier itself, and the models you have seen, in this browser, so that your forms, tasks, gallery and kept outputs are there without network.",
                         false if runner.own_storage_error().is_some() => "This browser refuses to store anything for this page at present: Atelier needs the network.",
                         false => "This browser keeps no pages for use without network, or only those that come over https.",
-                    }.to_owned())}
-                </p>
+                    }.to_owned())></p>
             </div>
-            <p role="status">{text(move || said.get())}</p>
+            <p role="status" prop:textContent=text(move || said.get())></p>
         </section>
     }
 }

@@ -85,12 +85,10 @@ pub fn output_cache(entered: Entered) -> AnyView {
             <h2 id="kept-heading">"Kept outputs"</h2>
             <div class="field">
                 <Tick id="keep" label="Keep outputs" checked=keep on_change=on_tick />
-                <p class="hint">
-                    {text(move || match runner.own_storage_error() {
+                <p class="hint" prop:textContent=text(move || match runner.own_storage_error() {
                         None => "Keeps a copy of each output in this browser, because the addresses that services give may expire.",
                         Some(_) => "This browser refuses to store anything for this page at present: no outputs are kept.",
-                    }.to_owned())}
-                </p>
+                    }.to_owned())></p>
             </div>
             <div class="field">
                 <label class="label" for="keep-limit">
@@ -114,7 +112,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 {too_many}
             </div>
             <div class="row">
-                <span>"Kept now: " {used}</span>
+                <span>"Kept now: " <span prop:textContent=used></span></span>
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"
@@ -127,9 +125,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                     on_confirm=move |()| runner.delete_copies()
                 />
             </div>
-            <p class="hint" hidden=when(move || why.read().is_empty())>
-                {why}
-            </p>
+            <p class="hint" hidden=when(move || why.read().is_empty()) prop:textContent=why></p>
         </section>
     }
     .into_any()

@@ -58,7 +58,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         <div class="task-inputs">
         <details class="inputs" open=is_open>
             <summary>"Inputs"</summary>
-            <dl>{rows}</dl>
+            <dl translate="no">{rows}</dl>
             <div class="row tight">
                 {link}
                 <CopyButton label="Copy as JSON" text=json />
@@ -90,7 +90,7 @@ fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
             <span class="relative-picture" aria-hidden="true">
                 {small_output(source.output.clone(), url, kind)}
             </span>
-            <span class="relative-title" dir="auto">
+            <span class="relative-title" dir="auto" translate="no">
                 {title}
             </span>
             <span title="Copy address">
@@ -131,7 +131,7 @@ fn left_out(task: &Task) -> AnyView {
         });
         names.unwrap_or_default()
     });
-    view! { <p class="muted left-out">{names}</p> }.into_any()
+    view! { <p class="muted left-out" translate="no" prop:textContent=names></p> }.into_any()
 }
 
 /// Copies the link that carries inputs. They may hold addresses that open something by themselves. A value that looks
@@ -190,7 +190,7 @@ fn seed_view(task: &Task, value: &Number) -> AnyView {
     let href = format!("{}?seed={seed}", Route::Model(task.model.clone()).path());
     let copied = seed.clone();
     view! {
-        <span class="seed">
+        <span class="seed" translate="no">
             {seed}
             <span title="Copy seed">
                 <CopyButton label="Copy seed" text=move || copied.clone() />

@@ -25,6 +25,7 @@ mod small_image;
 mod state;
 mod thumbnail;
 pub mod together;
+pub mod unreadable;
 pub mod use_in;
 pub mod vary;
 pub mod words;
@@ -125,7 +126,7 @@ pub fn TaskArticle(
     });
     view! {
         <article class="task" aria-label=label data-phase=text(move || state.read().phase().word().to_owned())>
-            <header class="task-head">
+            <header class="task-head" translate="no">
                 <div class="task-title">
                     {prompt}
                     {heading} {earlier} {late}

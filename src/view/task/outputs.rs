@@ -105,9 +105,7 @@ pub fn Outputs(
     };
     view! {
         {room(shapes, list.into_any())}
-        <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more)>
-            {text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))}
-        </button>
+        <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more) prop:textContent=text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))></button>
     }
     .into_any()
 }

@@ -31,7 +31,7 @@ pub fn siblings(task: &Task) -> AnyView {
             aria-label="Variations"
             hidden=when(move || siblings.read().len() < 2)
         >
-            <p class="muted">{text(move || format!("{} variations", siblings.read().len()))}</p>
+            <p class="muted" prop:textContent=text(move || format!("{} variations", siblings.read().len()))></p>
             <div class="strip">{list(links)}</div>
         </nav>
     }

@@ -21,9 +21,7 @@ pub fn StatePill(task: ArcRwSignal<Task>) -> impl IntoView {
         text(move || task.read().state.phase().word().to_owned())
     };
     view! {
-        <span class="pill" data-phase=phase>
-            {text(move || task.read().label().to_owned())}
-        </span>
+        <span class="pill" translate="no" data-phase=phase prop:textContent=text(move || task.read().label().to_owned())></span>
     }
 }
 
@@ -48,7 +46,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
             <span role="status">
                 <StatePill task=shown />
             </span>
-            <span class="time">{time}</span>
+            <span class="time" translate="no" prop:textContent=time></span>
         </div>
     }
 }
@@ -184,13 +182,11 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 value=part
                 hidden=unwatched
             ></progress>
-            <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none())>
-                {text(move || progress.get().unwrap_or_default())}
-            </p>
-            <p class="muted">{line}</p>
+            <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none()) prop:textContent=text(move || progress.get().unwrap_or_default())></p>
+            <p class="muted" prop:textContent=line></p>
             <details hidden=when(move || why.read().is_empty())>
                 <summary>"Why?"</summary>
-                <p class="muted">{why}</p>
+                <p class="muted" prop:textContent=why></p>
             </details>
         </div>
         {others}
@@ -205,8 +201,8 @@ pub fn Explained(task: Task) -> impl IntoView {
     words::explain(&task).map(|explanation| {
         view! {
             <div class="explained" data-phase=task.state.phase().word()>
-                <p class="explained-what">{explanation.what}</p>
-                <p class="muted">{explanation.meaning}</p>
+                <p class="explained-what" prop:textContent=explanation.what></p>
+                <p class="muted" prop:textContent=explanation.meaning></p>
                 {refused::links(&task)}
             </div>
         }

@@ -88,17 +88,15 @@ pub fn together(batch: &BatchKey, places: &[Place]) -> AnyView {
     let count = text(move || format!("{} variations", keys.read().len()));
     view! {
         <section class="task together" aria-label=count>
-            <header class="task-head">
+            <header class="task-head" translate="no">
                 <div class="task-title">
                     <p class="task-prompt" dir="auto">
                         {title}
                     </p>
                 </div>
                 <p class="state-line">
-                    <a href=Route::Batch(batch.clone()).path()>{count}</a>
-                    <span class="muted" role="status">
-                        {said}
-                    </span>
+                    <a href=Route::Batch(batch.clone()).path() prop:textContent=count></a>
+                    <span class="muted" role="status" prop:textContent=said></span>
                 </p>
             </header>
             {room(measured, list.into_any())}
@@ -144,7 +142,7 @@ fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
                 on:click=handler(move |_| shown::compare(navigation, &made.read_untracked()))
             >
                 <Glyph icon=LuColumns2 />
-                <span class="word">{text(move || format!("Compare {}", made.read().len()))}</span>
+                <span class="word" prop:textContent=text(move || format!("Compare {}", made.read().len()))></span>
             </button>
             {again.answer.view()}
         </footer>
@@ -251,7 +249,7 @@ fn waited_for(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyVie
                 <div aria-hidden="true">
                     <StateLine task />
                 </div>
-                <p class="muted">{line}</p>
+                <p class="muted" prop:textContent=line></p>
                 {offered}
             }
             .into_any()

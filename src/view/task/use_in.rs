@@ -136,9 +136,7 @@ fn places(kind: OutputKind, output: &str) -> AnyView {
     };
     view! {
         {dynamic(links)}
-        <p class="muted" role="status">
-            {text(said)}
-        </p>
+        <p class="muted" role="status" prop:textContent=text(said)></p>
     }
     .into_any()
 }

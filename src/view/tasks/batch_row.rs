@@ -119,12 +119,12 @@ pub fn BatchRow(
             <div class="batch-first">{first_picture}</div>
             <div class="batch-row-head">
                 <div class="task-row-text">
-                    <p dir="auto">
+                    <p dir="auto" translate="no">
                         <a class="cover" href=Route::Batch(batch_key).path()>
                             {name}
                         </a>
                     </p>
-                    <span class="muted">{about}</span>
+                    <span class="muted" translate="no">{about}</span>
                 </div>
                 <button
                     class="button quiet small task-row-retry"
@@ -132,9 +132,7 @@ pub fn BatchRow(
                     aria-label=retry_label
                     hidden=when(move || to_retry() == 0)
                     on:click=handler(retry)
-                >
-                    {text(move || format!("Retry {} failed", to_retry()))}
-                </button>
+                    prop:textContent=text(move || format!("Retry {} failed", to_retry()))></button>
                 <p class="batch-row-counts" role="status">
                     {dynamic(move || pills(&counts.read()))}
                 </p>
@@ -143,10 +141,8 @@ pub fn BatchRow(
                 {pictures} {(more > 0).then(|| view! { <span class="batch-strip-more">"+" {more}</span> }.into_any())}
             </div>
             <div class="batch-row-foot">
-                <span class="reason" title=reason>
-                    {reason}
-                </span>
-                <ul class="batch-row-chips" aria-label="Differs in">
+                <span class="reason" title=reason prop:textContent=reason></span>
+                <ul class="batch-row-chips" translate="no" aria-label="Differs in">
                     {dynamic(chips)}
                 </ul>
             </div>
@@ -162,7 +158,7 @@ fn pills(counts: &Counts) -> AnyView {
             (at > 0).then(|| view! { <span class="visually-hidden">", "</span> }.into_any());
         view! {
             {comma}
-            <span class="pill" data-phase=part.phase_word()>
+            <span class="pill" translate="no" data-phase=part.phase_word()>
                 {phrase}
             </span>
         }

@@ -97,10 +97,10 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
                 on:click=handler(move |_| is_open.update(|is| *is = !*is))
             >
                 <Glyph icon=LuSlidersHorizontal />
-                {text(move || match set() {
+                <span prop:textContent=text(move || match set() {
                     0 => "Filters".to_owned(),
                     n => format!("Filters, {n} set"),
-                })}
+                })></span>
             </button>
             <div class="row" id="more-filters">
                 <ModelChoice found />
@@ -136,9 +136,7 @@ fn state_chip(navigation: Navigation, found: Memo<Found>, at: Option<usize>) -> 
             />
             <span>
                 {label}
-                <small aria-hidden="true" data-count=derived(move || count.get())>
-                    {text(move || count.get().map_or_else(String::new, |count| format!(" {count}")))}
-                </small>
+                <small aria-hidden="true" data-count=derived(move || count.get()) prop:textContent=text(move || count.get().map_or_else(String::new, |count| format!(" {count}")))></small>
             </span>
         </label>
     }
@@ -220,7 +218,7 @@ fn dates(navigation: Navigation) -> AnyView {
     view! {
         <button class="button small filter-dates" type="button" popovertarget=DATES>
             <Glyph icon=LuCalendarDays />
-            {said}
+            <span prop:textContent=said></span>
         </button>
         <div class="menu" id=DATES popover="auto">
             {date(navigation, "from", "From")} {date(navigation, "to", "To")}

@@ -114,11 +114,9 @@ pub fn TasksPage() -> impl IntoView {
             <div class="page-head">
                 <h1>"Tasks"</h1>
                 <div class="row" hidden=is_unread>
-                    <p class="muted" role="status">
-                        {text(move || {
+                    <p class="muted" role="status" prop:textContent=text(move || {
                             history::count_label(keys.read().len(), runner.keys().len(), rows.read().len())
-                        })}
-                    </p>
+                        })></p>
                 </div>
             </div>
             {question.view("Remove finished", what, "Keep", "Remove them", "danger", Callback::new(move |()| remove()))}
@@ -141,7 +139,7 @@ pub fn TasksPage() -> impl IntoView {
                             .into_any()
                     } else {
                         view! {
-                            <p>{no_match}</p>
+                            <p prop:textContent=no_match></p>
                             <a class="button" href="/tasks" on:click=handler(move |_| typed.set(String::new()))>
                                 "Show all tasks"
                             </a>
@@ -159,10 +157,10 @@ pub fn TasksPage() -> impl IntoView {
                 on:click=handler(remove_or_ask)
             >
                 <Glyph icon=LuTrash2 />
-                {text(move || {
+                <span prop:textContent=text(move || {
                     let count = grouped(finished.read().len());
                     format!("Remove {count} finished{}", outputs.read())
-                })}
+                })></span>
             </button>
         </div>
     }

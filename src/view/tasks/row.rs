@@ -59,13 +59,11 @@ pub fn TaskRow(
                 {thumbnail(&task)}
             </div>
             <div class="task-row-text">
-                <a class="cover" href=href dir="auto">
+                <a class="cover" href=href dir="auto" translate="no">
                     {title}
                 </a>
-                <span class="muted">{about}</span>
-                <span class="reason" title=reason>
-                    {reason}
-                </span>
+                <span class="muted" translate="no">{about}</span>
+                <span class="reason" title=reason prop:textContent=reason></span>
             </div>
             <button
                 class="button quiet small task-row-retry"

@@ -157,7 +157,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
                 prop:value=text(move || this.written().map_or_else(String::new, |axis| axis.values))
                 on:input=handler(write)
             ></textarea>
-            <span class="muted axis-count">{text(count)}</span>
+            <span class="muted axis-count" prop:textContent=text(count)></span>
             <button
                 class="icon-button"
                 type="button"
@@ -181,17 +181,13 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
                     markers.into_iter().map(|it| marker(this, kind, it)).collect_view().into_any()
                 })}
             </div>
-            <p class="hint" hidden=when(move || known.read().1.is_empty())>
-                {text(move || known.get().1)}
-            </p>
+            <p class="hint" hidden=when(move || known.read().1.is_empty()) prop:textContent=text(move || known.get().1)></p>
             // As they were understood: before anything is added it is seen what it will be.
             {dynamic(move || {
                 let values = result.get().unwrap_or_default();
                 numbered(&values, are_seen(&values))
             })}
-            <p class="problem" role="status">
-                {text(move || result.get().err().unwrap_or_default())}
-            </p>
+            <p class="problem" role="status" prop:textContent=text(move || result.get().err().unwrap_or_default())></p>
         </div>
     }
     .into_any()

@@ -29,5 +29,5 @@ pub fn base_hint(
             format!("Other settings come from {from}: {parts}{stop}")
         }
     });
-    view! { <p class="hint">{sentence}</p> }.into_any()
+    view! { <p class="hint" prop:textContent=sentence></p> }.into_any()
 }

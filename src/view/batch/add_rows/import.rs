@@ -156,11 +156,11 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                 </p>
             </div>
             {file_field(take)}
-            <p class="problem" role="alert">
-                {text(move || trouble.get().unwrap_or_default())}
-            </p>
-            <p class="hint" role="status">
-                {text(move || {
+            <p class="problem" role="alert" prop:textContent=text(move || trouble.get().unwrap_or_default())></p>
+            <p
+                class="hint"
+                role="status"
+                prop:textContent=text(move || {
                     let judged = judged.get().filter(|_| !typed.read().is_empty());
                     judged
                         .map(|name| {
@@ -169,13 +169,11 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                             )
                         })
                         .unwrap_or_default()
-                })}
-            </p>
+                })
+            ></p>
             <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema(), meant)).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>
-                <button class="button" type="button" on:click=handler(move |_| add(Addition::All))>
-                    {text(move || format!("Add {}", counted(rows(), "item")))}
-                </button>
+                <button class="button" type="button" on:click=handler(move |_| add(Addition::All)) prop:textContent=text(move || format!("Add {}", counted(rows(), "item")))></button>
                 <button
                     class="button quiet"
                     type="button"

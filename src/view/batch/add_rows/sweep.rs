@@ -83,9 +83,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         <div class="sweep">
             {list(rows)}
             {more_axes(axes)}
-            <p class="problem" role="status">
-                {text(move || planned.get().err().unwrap_or_default())}
-            </p>
+            <p class="problem" role="status" prop:textContent=text(move || planned.get().err().unwrap_or_default())></p>
             {seed}
             <div class="row">
             {base_hint(text(move || from(axes)), derived(move || axes.base_of_all()), is_own)}
@@ -99,7 +97,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             </button>
             </div>
             <p class="hint" hidden=when(move || lack.read().is_none())>
-                {text(move || lack.get().unwrap_or_default())}
+                <span prop:textContent=text(move || lack.get().unwrap_or_default())></span>
                 " "
                 <a href=page>"Go to the form"</a>
             </p>
@@ -113,10 +111,10 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
                     on:click=handler(move |_| axes.try_add())
                 >
                     <Glyph icon=LuTable2 />
-                    {text(move || match axes.is_added.get() {
+                    <span prop:textContent=text(move || match axes.is_added.get() {
                         true => "In the table".to_owned(),
                         false => "Add to the table".to_owned(),
-                    })}
+                    })></span>
                 </button>
                 <button
                     class="button quiet"

@@ -233,7 +233,7 @@ fn names(grid: &Grid) -> AnyView {
         })
         .collect_view();
     view! {
-        <tr class="names">
+        <tr class="names" translate="no">
             <th scope="col" class="corner">
                 <span class:visually-hidden=is_narrow>{labels.rows.parameter.clone()}</span>
             </th>
@@ -259,7 +259,7 @@ fn heading(grid: &Grid, heading: &Heading) -> AnyView {
         (width.get() - beside, lines)
     });
     view! {
-        <tr class="block">
+        <tr class="block" translate="no">
             <th scope="rowgroup" colspan=columns.to_string()>
                 <div style:max-inline-size=text(move || format!("{}rem", width.get()))>
                     <span class="block-name">{parameter.clone()}" "</span>
@@ -308,7 +308,7 @@ fn row_of(grid: &Grid, at: usize, row: usize) -> AnyView {
         .collect_view();
     view! {
         <tr>
-            <th scope="row">{head::name(parameter, label, told, room)}</th>
+            <th scope="row" translate="no">{head::name(parameter, label, told, room)}</th>
             {in_row}
         </tr>
     }

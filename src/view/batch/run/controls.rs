@@ -169,7 +169,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             on:click=handler(retry)
         >
             <Glyph icon=LuRotateCcw />
-            {text(move || format!("Retry {} failed", to_retry()))}
+            <span prop:textContent=text(move || format!("Retry {} failed", to_retry()))></span>
         </button>
     }
     .into_any()
@@ -198,9 +198,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             .unwrap_or_default()
     });
     view! {
-        <p class="muted run-why" hidden=when(move || why.read().is_empty())>
-            {why}
-        </p>
+        <p class="muted run-why" hidden=when(move || why.read().is_empty()) prop:textContent=why></p>
         <div class="row" hidden=when(move || count() == 0)>
             <ConfirmButton
                 label="Resubmit unconfirmed"

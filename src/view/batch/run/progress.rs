@@ -51,9 +51,7 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             {dynamic(stretches)}
         </div>
         <div class="run-summary">
-            <p class="run-counts" role="status">
-                {sentence}
-            </p>
+            <p class="run-counts" translate="no" role="status" prop:textContent=sentence></p>
             {times(batch, summary)}
         </div>
     }
@@ -85,5 +83,5 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         }
         line
     });
-    view! { <p class="muted run-times">{line}</p> }.into_any()
+    view! { <p class="muted run-times" translate="no" prop:textContent=line></p> }.into_any()
 }

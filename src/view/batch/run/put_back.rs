@@ -82,9 +82,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             type="button"
             hidden=when(move || left.get() == 0)
             on:click=handler(move |_| take())
-        >
-            {text(move || format!("Put the {} taken back into the table", left.get()))}
-        </button>
+            prop:textContent=text(move || format!("Put the {} taken back into the table", left.get()))></button>
     }
     .into_any()
 }

@@ -82,8 +82,8 @@ pub fn compared(
     view! {
         <li>
             <div class="compared-head">
-                <span class="compared-number">{number}</span>
-                <span class="compared-title" dir="auto" title=title>
+                <span class="compared-number" translate="no">{number}</span>
+                <span class="compared-title" translate="no" dir="auto" title=title>
                     {which}
                 </span>
                 {heart}

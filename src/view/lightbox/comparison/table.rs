@@ -37,7 +37,7 @@ pub fn table(differences: &[ComparedInput], count: usize, column: Signal<Option<
     let inputs = differences.iter().map(input).collect_view();
     view! {
         <div class="differences" class:aligned=is_aligned>
-            <table>
+            <table translate="no">
                 <caption>"What differs"</caption>
                 <colgroup>
                     {widths.collect_view()}
@@ -116,9 +116,7 @@ fn long(input: &ComparedInput, values: Vec<(Vec<usize>, &str)>) -> AnyView {
                         aria-label=label
                         aria-expanded=text(move || is_whole.get().to_string())
                         on:click=handler(move |_| is_whole.update(|it| *it = !*it))
-                    >
-                        {text(move || if is_whole.get() { "Show less" } else { "Show all" }.into())}
-                    </button>
+                        prop:textContent=text(move || if is_whole.get() { "Show less" } else { "Show all" }.into())></button>
                 </th>
             </tr>
             {lines}
@@ -155,7 +153,7 @@ fn long_value(
         pieces.iter().map(part).collect_view().into_any()
     };
     view! {
-        <div class="clamped" class:whole=is_whole dir="auto" node_ref=element>
+        <div class="clamped" translate="no" class:whole=is_whole dir="auto" node_ref=element>
             {dynamic(content)}
         </div>
     }

@@ -53,7 +53,7 @@ fn words(
         segment(group, axis.label(place), is_chosen, move || go(place))
     });
     view! {
-        <fieldset class="sweep-axis">
+        <fieldset class="sweep-axis" translate="no">
             <legend>{axis.parameter.clone()}</legend>
             <div
                 class="segments"
@@ -95,7 +95,7 @@ fn scale(
         }
     };
     view! {
-        <label class="sweep-axis" class:long=axis.has_long_words()>
+        <label class="sweep-axis" translate="no" class:long=axis.has_long_words()>
             <span class="sweep-axis-name">{axis.parameter.clone()}</span>
             <span class="sweep-axis-value" dir="auto" aria-hidden="true">
                 {shown}

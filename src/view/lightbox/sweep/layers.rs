@@ -146,10 +146,8 @@ fn layer(
         };
         view! {
             <div class="sweep-state">
-                <strong>{label}</strong>
-                <p class="muted" dir="auto">
-                    {what}
-                </p>
+                <strong translate="no">{label}</strong>
+                <p class="muted" dir="auto" prop:textContent=what.unwrap_or_default()></p>
             </div>
         }
         .into_any()

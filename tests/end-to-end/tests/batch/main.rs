@@ -19,4 +19,5 @@ mod size;
 mod studio;
 mod tables;
 mod tabs;
+mod translated;
 mod undo;
