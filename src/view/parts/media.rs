@@ -1,7 +1,7 @@
 use crate::contexts::contexts;
 use atelier_contract::{MAX_PROSE, bounded};
 use atelier_engine::file_type;
-use atelier_engine::output::{self, OutputKind, SafeUrl};
+use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::output_access::{Learned, Step, is_kind_unknown};
 use atelier_engine::output_recovery::cannot_show;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
