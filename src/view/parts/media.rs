@@ -273,7 +273,7 @@ pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
 fn text_output(text: String) -> AnyView {
     let rest = text.chars().nth(MAX_PROSE).map(|_| {
         let words = format!(
-            "Only the first {MAX_PROSE} of {} characters are shown. Copying copies all of them.",
+            "Only the first {MAX_PROSE} of {} characters are shown. “Copy output URL” copies all.",
             text.chars().count()
         );
         view! { <p class="muted">{words}</p> }.into_any()

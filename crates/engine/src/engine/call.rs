@@ -16,6 +16,11 @@ pub enum CallKind {
     Response,
 }
 
+impl CallKind {
+    /// How many there are.
+    pub(super) const COUNT: usize = Self::Response as usize + 1;
+}
+
 /// One HTTP call that is to be made.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {

@@ -50,7 +50,7 @@ struct Service {
     /// When it was seen to have no batch endpoints.
     without_batch: Option<Millis>,
     /// The most items in a call, by its purpose, where a reply to more could not be read.
-    item_limits: HashMap<CallKind, ItemLimit>,
+    item_limits: [Option<ItemLimit>; CallKind::COUNT],
     /// The service's word on idempotency keys, and since when it holds.
     idempotency: Option<(Idempotency, Millis)>,
     /// The service's last word on idempotency keys, be it some time ago.
@@ -104,12 +104,12 @@ impl Services {
         let service = self.known(address);
         let before = service.item_limit(kind, now);
         let limit = ItemLimit::below(asked, before, now);
-        service.item_limits.insert(kind, limit);
+        service.item_limits[kind as usize] = Some(limit);
     }
 
     /// The item whose replies can't be read is known and is asked about alone: the others may share calls again.
     pub fn set_separated(&mut self, address: &str, kind: CallKind, now: Millis) {
-        if let Some(limit) = self.known(address).item_limits.get_mut(&kind) {
+        if let Some(limit) = &mut self.known(address).item_limits[kind as usize] {
             *limit = limit.doubled(now);
         }
     }
@@ -191,7 +191,7 @@ impl Services {
 
 impl Service {
     fn item_limit(&self, kind: CallKind, now: Millis) -> usize {
-        let limit = self.item_limits.get(&kind);
+        let limit = self.item_limits[kind as usize];
         limit.map_or(MAX_BATCH_ITEMS, |limit| limit.at(now))
     }
 }
