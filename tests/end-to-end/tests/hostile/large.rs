@@ -1,11 +1,12 @@
 //! Replies that are larger than the page reads at once.
 
+use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
 use crate::service::model;
-use crate::studio::{TIMEOUT, play};
+use crate::studio::{Studio, TIMEOUT, play};
 
 /// A picture of one pixel in so many bytes, as a data URI: a decoder stops at its end.
 fn picture(bytes: usize) -> String {
@@ -13,34 +14,50 @@ fn picture(bytes: usize) -> String {
     format!("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAA{rest}")
 }
 
-/// Guards against a batch that never ends: its outputs together are larger than what the page reads of one reply, and
-/// the same call was made again for ever.
+/// Guards against a batch that never ends: its outputs together are larger than what the page reads of one reply.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_whose_outputs_are_too_large_for_one_reply_completes() {
     let name = "a_batch_whose_outputs_are_too_large_for_one_reply_completes";
     play(name, async |studio| {
-        let browser = studio.browser;
         studio.service.has_outputs(&[picture(5_000_000)]);
-        studio.open("/models/image/plain").await?;
-        browser.press(&by("radio", "Batch")).await?;
-        browser
-            .paste(&by("textbox", "Prompts"), "dusk\ndawn\nnoon")
-            .await?;
-        browser.press(&by("button", "Generate 3")).await?;
-        until("three outputs", TIMEOUT, async || {
-            let batch = browser.find(&starting("article", "Batch: ")).await?;
-            let text = batch.text().await?;
-            Ok(if text.contains("3 completed") {
-                Seen::Yes(())
-            } else {
-                Seen::NotYet(text)
-            })
-        })
-        .await?;
-        assert_eq!(studio.service.bodies("/v2/generate-batch").len(), 1);
-        Ok(())
+        completes_a_batch(studio).await
     })
     .await;
+}
+
+/// Guards against a batch that never ends: the reply with its outputs breaks off each time, and the same call was made
+/// again for ever.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_batch_whose_reply_breaks_off_completes() {
+    let name = "a_batch_whose_reply_breaks_off_completes";
+    play(name, async |studio| {
+        studio.service.has_outputs(&[picture(100_000)]);
+        studio.service.breaks_off_after(200_000);
+        completes_a_batch(studio).await
+    })
+    .await;
+}
+
+async fn completes_a_batch(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    studio.open("/models/image/plain").await?;
+    browser.press(&by("radio", "Batch")).await?;
+    let prompts = by("textbox", "Prompts");
+    browser.paste(&prompts, "dusk\ndawn\nnoon").await?;
+    browser.press(&by("button", "Generate 3")).await?;
+    until("three outputs", TIMEOUT, async || {
+        let batch = browser.find(&starting("article", "Batch: ")).await?;
+        let text = batch.text().await?;
+        Ok(if text.contains("3 completed") {
+            Seen::Yes(())
+        } else {
+            Seen::NotYet(text)
+        })
+    })
+    .await?;
+    let sent = studio.service.bodies("/v2/generate-batch").len();
+    assert_eq!(sent, 1, "nothing is sent twice");
+    Ok(())
 }
 
 /// Guards against a page that stands still for minutes: of a category, a status word and an output that is a text, ten

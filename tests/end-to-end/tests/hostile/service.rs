@@ -1,7 +1,8 @@
 //! A service that serves the page and answers its calls as somebody would who wants to harm it.
 
 use atelier_end_to_end::{Result, site};
-use http_body_util::{BodyExt, Full};
+use http_body_util::channel::Channel;
+use http_body_util::{BodyExt, Collected, Either, Full};
 use hyper::body::{Bytes, Incoming};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -10,6 +11,7 @@ use hyper_util::rt::TokioIo;
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::convert::Infallible;
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -18,6 +20,8 @@ use tokio::task::JoinHandle;
 
 /// A picture of one pixel.
 const PICTURE: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>";
+
+type Sent = Either<Full<Bytes>, Channel<Bytes, std::io::Error>>;
 
 /// Ends when dropped.
 pub struct Hostile {
@@ -32,6 +36,8 @@ struct Shared {
     answers: Mutex<HashMap<String, Answer>>,
     /// The outputs of each task, where they are not one small picture.
     outputs: Mutex<Option<Value>>,
+    /// Answers to calls break off after so many bytes, as behind a gateway with a limit.
+    most_bytes: Mutex<Option<usize>>,
     calls: Mutex<Vec<(String, Value)>>,
 }
 
@@ -73,6 +79,11 @@ impl Hostile {
     /// Each task has these outputs, singly or in a batch.
     pub fn has_outputs(&self, outputs: &[String]) {
         *locked(&self.shared.outputs) = Some(outputs.into());
+    }
+
+    /// Answers that are longer than that break off there.
+    pub fn breaks_off_after(&self, bytes: usize) {
+        *locked(&self.shared.most_bytes) = Some(bytes);
     }
 
     /// These models, as `GET /api/models` says it.
@@ -129,7 +140,12 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
         let shared = shared.clone();
         let service = service_fn(move |request| {
             let shared = shared.clone();
-            async move { Ok::<_, Infallible>(reply(&shared, request).await) }
+            let is_call = request.uri().path().starts_with("/v2/");
+            async move {
+                let response = reply(&shared, request).await;
+                let most = locked(&shared.most_bytes).filter(|_| is_call);
+                Ok::<_, Infallible>(broken_off(response, most).await)
+            }
         });
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
     }
@@ -215,6 +231,21 @@ fn respond(status: u16, kind: &'static str, body: Bytes) -> Response<Full<Bytes>
     let kind = header::HeaderValue::from_static(kind);
     response.headers_mut().insert(header::CONTENT_TYPE, kind);
     response
+}
+
+async fn broken_off(response: Response<Full<Bytes>>, most: Option<usize>) -> Response<Sent> {
+    let (head, body) = response.into_parts();
+    let Ok(body) = body.collect().await.map(Collected::to_bytes);
+    let Some(most) = most.filter(|most| *most < body.len()) else {
+        return Response::from_parts(head, Either::Left(Full::new(body)));
+    };
+    let (mut sender, channel) = Channel::new(1);
+    tokio::spawn(async move {
+        // A page that has gone needs neither.
+        let _ = sender.send_data(body.slice(..most)).await;
+        sender.abort(ErrorKind::ConnectionAborted.into());
+    });
+    Response::from_parts(head, Either::Right(channel))
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
