@@ -21,7 +21,7 @@ use crate::browser::{clock, file, location, peek, random};
 use crate::contexts::Contexts;
 
 /// A manifest is read as a whole: larger ones would not fit into the page.
-const MAX_MANIFEST: f64 = 256.0 * 1024.0 * 1024.0;
+const MAX_MANIFEST: u64 = 256 << 20;
 
 /// Where the names of accounts are kept, as JSON.
 const NAMES: &str = "atelier.account-names";
@@ -111,10 +111,7 @@ pub async fn import(
 ) -> Result<TakenIn, String> {
     let runner = all.runner;
     awaited(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
-    let archive = ArchiveReader::open(file).await?;
-    if !archive.holds(MANIFEST) {
-        return Err("This isn't an Atelier history file. Nothing was imported.".into());
-    }
+    let archive = ArchiveReader::open(file, MANIFEST).await?;
     let arrivals = read(all, &archive, owner).await?;
     let Arrivals {
         tasks,
@@ -184,16 +181,17 @@ async fn take_in_outputs(
         // What a page would run is only kept as bytes.
         let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;
         let mime = if is_media { output.mime.as_str() } else { "" };
+        let is_favorite = favorites.contains(&output.output);
+        // Before it is unpacked.
+        if !is_favorite && archive.size(&output.file).is_some_and(|bytes| bytes > room) {
+            taken.homeless += 1;
+            continue;
+        }
         let Ok(blob) = archive.file(&output.file, mime).await else {
             taken.damaged += 1;
             continue;
         };
         let bytes = blob.size() as u64;
-        let is_favorite = favorites.contains(&output.output);
-        if bytes > room && !is_favorite {
-            taken.homeless += 1;
-            continue;
-        }
         let copy = CachedOutput {
             key: output.output,
             url: output.url,
@@ -212,10 +210,15 @@ async fn take_in_outputs(
 }
 
 async fn read(all: Contexts, archive: &ArchiveReader, owner: Owner) -> Result<Arrivals, String> {
-    let manifest = archive.file(MANIFEST, "application/json").await?;
-    if manifest.size() > MAX_MANIFEST {
-        return Err("The history in the file is larger than this page can read.".into());
+    let size = archive.size(MANIFEST).unwrap_or_default();
+    if size > MAX_MANIFEST {
+        return Err(format!(
+            "The history in the file has {} MB: this page reads at most {} MB. Nothing was imported.",
+            size >> 20,
+            MAX_MANIFEST >> 20,
+        ));
     }
+    let manifest = archive.file(MANIFEST, "application/json").await?;
     let text = file::all_text(&manifest).await?;
     let account = untrack(|| all.session.account());
     let here = Here {

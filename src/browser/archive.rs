@@ -3,18 +3,27 @@
 use std::ops::Range;
 
 use atelier_engine::archive::Archive;
-use atelier_engine::archive::directory::{self, Entry, HEADER_LENGTH, TAIL};
+use atelier_engine::archive::directory::{self, End, Entry, HEADER_LENGTH, Method, TAIL};
+use atelier_engine::archive::export::Export;
 use atelier_engine::calendar::Local;
 use crc::{CRC_32_ISO_HDLC, Crc, Digest};
-use js_sys::{Array, Uint8Array};
+use js_sys::{Array, Function, Reflect, Uint8Array};
+use leptos::prelude::window;
+use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, BlobPropertyBag};
+use web_sys::{Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReadableWritablePair};
 
 /// The checksum that an archive keeps of each file, so that a reader can tell whether the file is whole.
 static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
 /// Bytes that are summed and copied in one go: some milliseconds.
 const PIECE: u64 = 1_000_000;
+
+/// Unpacked bytes that are held in memory at one time.
+const MAX_IN_MEMORY: u64 = 32_000_000;
+
+const CANNOT_UNPACK: &str = "This browser can't unpack compressed files. Pack the files again without compression, or use a \
+    newer browser.";
 
 const DAMAGED: &str = "This file is damaged or isn't a ZIP.";
 
@@ -79,43 +88,37 @@ impl ArchiveWriter {
     }
 }
 
-/// An archive that a person brings.
+/// An archive with an export, which a person brings.
 pub struct ArchiveReader {
     file: Blob,
-    entries: Vec<Entry>,
+    export: Export,
 }
 
 impl ArchiveReader {
     /// # Errors
     ///
-    /// A sentence: it is damaged, or something else.
-    pub async fn open(file: Blob) -> Result<Self, String> {
+    /// A sentence: it is damaged, or has no manifest of this name.
+    pub async fn open(file: Blob, manifest: &str) -> Result<Self, String> {
         let length = file.size() as u64;
-        let tail = bytes(&file, length.saturating_sub(TAIL)..length).await;
-        let range = directory::range(&tail.ok_or(DAMAGED)?, length).ok_or(DAMAGED)?;
-        let directory = bytes(&file, range).await.ok_or(DAMAGED)?;
-        let entries = directory::entries(&directory).ok_or(DAMAGED)?;
-        Ok(Self { file, entries })
+        let entries = entries(&file, length).await.ok_or(DAMAGED)?;
+        let export = Export::find(entries, manifest, length)?;
+        Ok(Self { file, export })
     }
 
-    pub fn holds(&self, name: &str) -> bool {
-        self.entries.iter().any(|entry| entry.name == name)
+    /// The length of a file of it, in bytes, as the archive says.
+    pub fn size(&self, name: &str) -> Option<u64> {
+        self.export.file(name).map(|entry| entry.size)
     }
 
     /// A file of it, as what it is said to be.
     ///
     /// # Errors
     ///
-    /// A sentence: it is not there, or not whole.
+    /// A sentence: it is not there, not whole, or packed in a way that can't be read.
     pub async fn file(&self, name: &str, mime: &str) -> Result<Blob, String> {
-        let entry = self.entries.iter().find(|entry| entry.name == name);
+        let entry = self.export.file(name);
         let entry = entry.ok_or_else(|| format!("{name} is missing in the file."))?;
-        if !entry.is_plain {
-            return Err(
-                "Another program has packed the file anew, in a way that can't be read here."
-                    .into(),
-            );
-        }
+        entry.method.check()?;
         let damaged = || format!("{name} is damaged.");
         let length = self.file.size() as u64;
         let end = entry.start.saturating_add(HEADER_LENGTH as u64);
@@ -126,12 +129,75 @@ impl ArchiveReader {
         let blob = self
             .file
             .slice_with_f64_and_f64_and_content_type(start, end, mime);
-        let blob = blob.map_err(|_| damaged())?;
+        let mut blob = blob.map_err(|_| damaged())?;
+        if entry.method == Method::Deflate {
+            let stream = inflate().ok_or(CANNOT_UNPACK)?;
+            let unpacked = unpack(&blob, &stream, entry.size, mime).await;
+            blob = unpacked.ok_or_else(damaged)?;
+        }
         match sum(&blob).await {
             Some(sum) if sum == entry.sum => Ok(blob),
             _ => Err(damaged()),
         }
     }
+}
+
+async fn entries(file: &Blob, length: u64) -> Option<Vec<Entry>> {
+    let tail = bytes(file, length.saturating_sub(TAIL)..length).await?;
+    let range = match directory::end(&tail, length)? {
+        End::Directory(range) => range,
+        End::Zip64(end) => directory::directory_64(&bytes(file, end).await?, length)?,
+    };
+    directory::entries(&bytes(file, range).await?)
+}
+
+/// The browser's own decompression; older ones have none.
+fn inflate() -> Option<ReadableWritablePair> {
+    let stream = Reflect::get(&window(), &"DecompressionStream".into()).ok()?;
+    let format = Array::of1(&"deflate-raw".into());
+    let stream = Reflect::construct(&stream.dyn_into::<Function>().ok()?, &format).ok()?;
+    // It has both ends, as a pair has.
+    Some(stream.unchecked_into())
+}
+
+/// Unpacks a file that has this size: `None` if it is larger or smaller, or damaged.
+async fn unpack(
+    packed: &Blob,
+    stream: &ReadableWritablePair,
+    size: u64,
+    mime: &str,
+) -> Option<Blob> {
+    let unpacked = packed.stream().pipe_through(stream);
+    let reader: ReadableStreamDefaultReader = unpacked.get_reader().unchecked_into();
+    let options = BlobPropertyBag::new();
+    options.set_type(mime);
+    let parts = Array::new();
+    let (mut left, mut in_memory) = (size, 0);
+    loop {
+        let chunk = JsFuture::from(reader.read()).await.ok()?;
+        let field = |name: &str| Reflect::get(&chunk, &JsValue::from_str(name)).ok();
+        if field("done")?.is_truthy() {
+            break;
+        }
+        let chunk: Uint8Array = field("value")?.unchecked_into();
+        let Some(rest) = left.checked_sub(chunk.length().into()) else {
+            // It would go on for as long as it likes.
+            drop(reader.cancel());
+            return None;
+        };
+        left = rest;
+        in_memory += u64::from(chunk.length());
+        parts.push(&chunk);
+        if in_memory > MAX_IN_MEMORY {
+            // The browser puts blobs on disk.
+            let blob = Blob::new_with_u8_array_sequence(&parts).ok()?;
+            parts.set_length(0);
+            parts.push(&blob);
+            in_memory = 0;
+        }
+    }
+    let blob = Blob::new_with_blob_sequence_and_options(&parts, &options).ok()?;
+    (left == 0).then_some(blob)
 }
 
 async fn sum(blob: &Blob) -> Option<u32> {

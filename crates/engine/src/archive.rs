@@ -2,25 +2,35 @@
 //! the files is made here, so that they need never lie in the page's memory.
 //!
 //! Sizes and sums stand before each file, which the crates that write archives as a stream put
-//! behind it: every program can read this. See APPNOTE.TXT 4.3.
+//! behind it: every program can read this. See APPNOTE.TXT 4.3. Where an archive has more than 65 535 files or a number
+//! above 4 GB, it is ZIP64.
 
 pub mod directory;
+pub mod export;
 
 use std::ops::RangeInclusive;
 
 use crate::calendar::Local;
 
-/// The format has room for so many files. More need an extension that many programs do not know.
-const MAX_FILES: usize = 65_535;
-const MAX_BYTES: u64 = 0xffff_ffff;
+/// The value of a field of 16 or 32 bits that says: the number is in a field of ZIP64.
+const ELSEWHERE_16: u16 = u16::MAX;
+const ELSEWHERE_32: u32 = u32::MAX;
 
 /// The signatures with which a file's header, the directory's entries and the end of the archive begin.
 const HEADER: u32 = 0x0403_4b50;
+const ENTRY: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
+/// The same of ZIP64: the longer end of the archive, and the place of that.
+const END_64: u32 = 0x0606_4b50;
+const LOCATOR: u32 = 0x0706_4b50;
+/// The extra field of a file's header or entry that holds its numbers of 64 bits.
+const EXTRA_64: u16 = 1;
 
 /// Names are UTF-8.
 const FLAGS: u16 = 1 << 11;
 const VERSION: u16 = 20;
+/// The version of the format that has ZIP64.
+const VERSION_64: u16 = 45;
 /// 1 January 1980: the format knows no other beginning, and when a file was fetched says nothing.
 const DATE: u16 = (1 << 5) | 1;
 const YEARS: RangeInclusive<i64> = 1980..=2107;
@@ -61,7 +71,7 @@ impl Archive {
     ///
     /// # Errors
     ///
-    /// A sentence for a person: more files, bytes or letters in a name than the format holds.
+    /// A sentence for a person: the name has more letters than the format holds.
     pub fn add(
         &mut self,
         name: &str,
@@ -69,49 +79,107 @@ impl Archive {
         sum: u32,
         made: Option<Local>,
     ) -> Result<Vec<u8>, String> {
+        if name.len() > usize::from(u16::MAX) {
+            return Err(format!(
+                "The archive can't hold a file whose name has {} bytes: at most 65,535.",
+                name.len()
+            ));
+        }
         let start = self.length;
+        let made = Stamp::of(made);
         let mut header = Vec::new();
         put(&mut header, &[HEADER], &[]);
-        let fields = fields(name, size, sum, Stamp::of(made));
-        header.extend_from_slice(&fields);
+        // Before a file both sizes have to be there.
+        let extra = match fits(size) {
+            true => Vec::new(),
+            false => extra(&[size, size]),
+        };
+        header.extend(fields(name, size, sum, made, &extra));
         header.extend_from_slice(name.as_bytes());
+        header.extend_from_slice(&extra);
         self.length += header.len() as u64 + size;
         self.files += 1;
-        let end = self.length + (self.directory.len() + name.len() + 128) as u64;
-        if self.files > MAX_FILES || end > MAX_BYTES || name.len() > usize::from(u16::MAX) {
-            return Err("The archive would be larger than the 4 GB that ZIP can hold.".into());
-        }
-        put(&mut self.directory, &[0x0201_4b50], &[VERSION]);
-        self.directory.extend_from_slice(&fields);
+        let mut numbers = vec![size; if fits(size) { 0 } else { 2 }];
+        numbers.extend((!fits(start)).then_some(start));
+        let extra = match numbers.is_empty() {
+            true => Vec::new(),
+            false => self::extra(&numbers),
+        };
+        put(&mut self.directory, &[ENTRY], &[VERSION]);
+        self.directory.extend(fields(name, size, sum, made, &extra));
         // No comment, first disk, no attributes.
         put(&mut self.directory, &[], &[0, 0, 0]);
-        put(&mut self.directory, &[0, start as u32], &[]);
+        put(&mut self.directory, &[0, short(start)], &[]);
         self.directory.extend_from_slice(name.as_bytes());
+        self.directory.extend(extra);
         Ok(header)
     }
 
     /// The directory, which comes after the last file.
     pub fn finish(self) -> Vec<u8> {
-        let files = self.files as u16;
+        let (files, start) = (self.files, self.length);
         let mut end = self.directory;
-        let size = end.len() as u32;
-        put(&mut end, &[END], &[0, 0, files, files]);
-        put(&mut end, &[size, self.length as u32], &[0]);
+        let size = end.len() as u64;
+        let count = u16::try_from(files).unwrap_or(ELSEWHERE_16);
+        if count == ELSEWHERE_16 || !fits(size) || !fits(start) {
+            let at = start + size;
+            // The length of what follows.
+            put(&mut end, &[END_64], &[]);
+            put_long(&mut end, &[44]);
+            put(&mut end, &[], &[VERSION_64, VERSION_64]);
+            put(&mut end, &[0, 0], &[]);
+            put_long(&mut end, &[files as u64, files as u64, size, start]);
+            put(&mut end, &[LOCATOR, 0], &[]);
+            put_long(&mut end, &[at]);
+            put(&mut end, &[1], &[]);
+        }
+        put(&mut end, &[END], &[0, 0, count, count]);
+        put(&mut end, &[short(size), short(start)], &[0]);
         end
     }
 }
 
+fn fits(number: u64) -> bool {
+    number < ELSEWHERE_32.into()
+}
+
+/// The number, or that it is elsewhere.
+fn short(number: u64) -> u32 {
+    match fits(number) {
+        true => number as u32,
+        false => ELSEWHERE_32,
+    }
+}
+
+/// The extra field with these numbers.
+fn extra(numbers: &[u64]) -> Vec<u8> {
+    let mut extra = Vec::new();
+    put(&mut extra, &[], &[EXTRA_64, (numbers.len() * 8) as u16]);
+    put_long(&mut extra, numbers);
+    extra
+}
+
 /// The fields that a file's header and its entry in the directory share.
-fn fields(name: &str, size: u64, sum: u32, made: Stamp) -> Vec<u8> {
+fn fields(name: &str, size: u64, sum: u32, made: Stamp, extra: &[u8]) -> Vec<u8> {
     let mut fields = Vec::new();
+    let version = match extra.is_empty() {
+        true => VERSION,
+        false => VERSION_64,
+    };
     // Method 0: stored.
-    put(&mut fields, &[], &[VERSION, FLAGS, 0, made.time, made.date]);
+    put(&mut fields, &[], &[version, FLAGS, 0, made.time, made.date]);
     put(
         &mut fields,
-        &[sum, size as u32, size as u32],
-        &[name.len() as u16, 0],
+        &[sum, short(size), short(size)],
+        &[name.len() as u16, extra.len() as u16],
     );
     fields
+}
+
+fn put_long(bytes: &mut Vec<u8>, numbers: &[u64]) {
+    for number in numbers {
+        bytes.extend_from_slice(&number.to_le_bytes());
+    }
 }
 
 /// Numbers, the lowest byte first: the long ones, then the short ones.
@@ -144,14 +212,92 @@ mod tests {
         bytes
     }
 
+    /// Guards against an archive above 4 GB that is refused once all of it was fetched.
     #[test]
-    fn more_than_the_format_holds_is_refused() {
+    fn archives_above_4_gb_and_with_many_files_are_read_back() {
         let mut archive = Archive::default();
-        assert!(archive.add("a", 3 << 30, 0, None).is_ok());
-        assert!(archive.add("b", 2 << 30, 0, None).is_err());
-        let mut archive = Archive::default();
-        let fits = (0..=MAX_FILES).take_while(|n| archive.add(&n.to_string(), 0, 0, None).is_ok());
-        assert_eq!(fits.count(), MAX_FILES);
+        let mut sparse = Sparse::default();
+        let big = 5_u64 << 30;
+        sparse.write(&archive.add("big.mp4", big, 7, None).unwrap());
+        sparse.skip(big);
+        let sum = Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(b"hello");
+        sparse.write(&archive.add("small.txt", 5, sum, None).unwrap());
+        sparse.write(b"hello");
+        for n in 0..66_000 {
+            sparse.write(&archive.add(&n.to_string(), 0, 0, None).unwrap());
+        }
+        sparse.write(&archive.finish());
+        let mut read = zip::ZipArchive::new(sparse).unwrap();
+        assert_eq!(read.len(), 66_002);
+        assert_eq!(read.by_name("big.mp4").unwrap().size(), big);
+        let mut text = String::new();
+        read.by_name("small.txt")
+            .unwrap()
+            .read_to_string(&mut text)
+            .unwrap();
+        assert_eq!(text, "hello");
+        let long = "x".repeat(65_536);
+        assert!(Archive::default().add(&long, 0, 0, None).is_err());
+    }
+
+    /// A file with holes, of which nothing but the rest is in memory.
+    #[derive(Default)]
+    pub(super) struct Sparse {
+        pieces: Vec<(u64, Vec<u8>)>,
+        pub length: u64,
+        at: u64,
+    }
+
+    impl Sparse {
+        pub fn write(&mut self, bytes: &[u8]) {
+            match self.pieces.last_mut() {
+                Some((start, piece)) if *start + piece.len() as u64 == self.length => {
+                    piece.extend_from_slice(bytes);
+                }
+                _ => self.pieces.push((self.length, bytes.to_vec())),
+            }
+            self.length += bytes.len() as u64;
+        }
+
+        pub fn skip(&mut self, count: u64) {
+            self.length += count;
+        }
+
+        pub fn part(&self, range: std::ops::Range<u64>) -> Option<Vec<u8>> {
+            let (start, piece) = self.pieces.iter().rev().find(|it| it.0 <= range.start)?;
+            let from = (range.start - start) as usize;
+            let bytes = piece.get(from..from + (range.end - range.start) as usize);
+            bytes.map(<[u8]>::to_vec)
+        }
+    }
+
+    impl Read for Sparse {
+        fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+            let count = (into.len() as u64).min(self.length - self.at);
+            let into = &mut into[..count as usize];
+            into.fill(0);
+            for (start, piece) in &self.pieces {
+                let from = self.at.max(*start);
+                let to = (self.at + count).min(start + piece.len() as u64);
+                if from < to {
+                    let bytes = &piece[(from - start) as usize..(to - start) as usize];
+                    into[(from - self.at) as usize..(to - self.at) as usize].copy_from_slice(bytes);
+                }
+            }
+            self.at += count;
+            Ok(count as usize)
+        }
+    }
+
+    impl std::io::Seek for Sparse {
+        fn seek(&mut self, to: std::io::SeekFrom) -> std::io::Result<u64> {
+            self.at = match to {
+                std::io::SeekFrom::Start(at) => at,
+                std::io::SeekFrom::End(by) => self.length.saturating_add_signed(by),
+                std::io::SeekFrom::Current(by) => self.at.saturating_add_signed(by),
+            };
+            Ok(self.at)
+        }
     }
 
     #[test]

@@ -8,8 +8,65 @@ use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::Duration;
+
+/// Packs the files of an archive anew, as other programs do: `repack.py ARCHIVE TARGET HOW`.
+const REPACK: &str = r#"
+import io, os, shutil, subprocess, sys, tempfile, zipfile
+
+source, target, how = sys.argv[1:]
+files = [(name, zipfile.ZipFile(source).read(name)) for name in zipfile.ZipFile(source).namelist()]
+
+class Stream(io.RawIOBase):
+    # Sizes stand behind what can't be gone back in.
+    def __init__(self, file): self.file = file
+    def writable(self): return True
+    def write(self, data): return self.file.write(data)
+
+if how == "folder":
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("__MACOSX/My history/._history.json", b"\0\5\26\7")
+        packed.writestr("My history/.DS_Store", b"\0\0\0\1Bud1")
+        for name, data in reversed(files):
+            packed.writestr("My history/" + name, data)
+elif how == "streamed":
+    with open(target, "wb") as file, zipfile.ZipFile(Stream(file), "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in files:
+            packed.writestr(name, data)
+elif how == "zip64":
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in files:
+            with packed.open(name, "w", force_zip64=True) as entry:
+                entry.write(data)
+elif how == "zip":
+    with tempfile.TemporaryDirectory() as folder:
+        zipfile.ZipFile(source).extractall(os.path.join(folder, "unpacked"))
+        subprocess.run(["zip", "-qr", "packed.zip", "unpacked"], cwd=folder, check=True)
+        shutil.move(os.path.join(folder, "packed.zip"), target)
+elif how == "lzma":
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_LZMA) as packed:
+        for name, data in files:
+            packed.writestr(name, data)
+elif how == "bomb":
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as packed:
+        for name, data in files:
+            packed.writestr(name, data)
+        with packed.open("outputs/zeros.png", "w") as entry:
+            for _ in range(1300):
+                entry.write(bytes(1 << 20))
+elif how == "liar":
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, data in files:
+            packed.writestr(name, data)
+    data = bytearray(open(target, "rb").read())
+    at = data.index(b"PK\1\2")
+    while data[at + 46:at + 58] != b"history.json":
+        at = data.index(b"PK\1\2", at + 1)
+    data[at + 24:at + 28] = (10).to_bytes(4, "little")
+    open(target, "wb").write(data)
+"#;
 
 /// Enough for a generation, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
@@ -25,6 +82,82 @@ async fn import(browser: &Browser, file: &Path) -> Result<()> {
     browser.choose_file(&input, file).await
 }
 
+/// Makes a task with a kept output, and exports the history with it.
+async fn export(browser: &Browser, proxy: &FaultProxy) -> Result<PathBuf> {
+    open(browser, proxy, "/settings").await?;
+    browser.press(&by("checkbox", "Keep outputs")).await?;
+    browser.press(&by("button", "Save")).await?;
+    browser.see_text("Saved.", TIMEOUT).await?;
+    open(browser, proxy, "/models/image/tessera").await?;
+    browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+    browser.press(&by("button", "Generate")).await?;
+    browser
+        .find_for(&by("button", "Run again"), TIMEOUT)
+        .await?;
+    open(browser, proxy, "/settings").await?;
+    browser.see_text("1 output, ", TIMEOUT).await?;
+    browser.press(&by("checkbox", "With kept outputs")).await?;
+    browser.press(&by("button", "Export history")).await?;
+    Ok(browser.downloaded(1, ".zip").await?.remove(0))
+}
+
+/// Another browser, for all that the page can tell.
+async fn forget(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
+    // No page is open meanwhile: it would write its tasks anew, as it should.
+    open(browser, proxy, "/healthz").await?;
+    proxy.clear_site(browser).await?;
+    proxy.clear_cache(browser).await
+}
+
+fn repack(file: &Path, how: &str) -> Result<PathBuf> {
+    let target = file.with_file_name(format!("{how}.zip"));
+    let python = std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into());
+    let done = Command::new(python)
+        .args(["-c", REPACK])
+        .arg(file)
+        .arg(&target)
+        .arg(how)
+        .status()?;
+    match done.success() {
+        true => Ok(target),
+        false => Err(format!("not packed: {how}").into()),
+    }
+}
+
+/// Guards against an export that can't be imported after another program has unpacked it and packed it again, and against
+/// an archive that fills the disk.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_that_was_packed_again_is_imported() {
+    let name = "a_history_that_was_packed_again_is_imported";
+    drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
+        let service = Service::with_site(&["--speed", "0.2"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        let file = export(browser, &proxy).await?;
+        for how in ["folder", "streamed", "zip64", "zip"] {
+            forget(browser, &proxy).await?;
+            open(browser, &proxy, "/settings").await?;
+            import(browser, &repack(&file, how)?).await?;
+            let said = "1 task imported. 1 output is kept.";
+            let seen = browser.see_text(said, TIMEOUT).await;
+            seen.map_err(|error| format!("{how}: {error}"))?;
+        }
+        forget(browser, &proxy).await?;
+        open(browser, &proxy, "/settings").await?;
+        for (how, said) in [
+            ("lzma", "packed with method 14"),
+            ("bomb", "far more than a history does"),
+            ("liar", "history.json is damaged."),
+        ] {
+            import(browser, &repack(&file, how)?).await?;
+            let seen = browser.see_text(said, TIMEOUT).await;
+            seen.map_err(|error| format!("{how}: {error}"))?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against a history that can't leave the browser it was made in, against one that comes in twice,
 /// and against any call that costs money on the way.
 #[tokio::test(flavor = "multi_thread")]
@@ -34,27 +167,9 @@ async fn a_history_moves_to_another_browser_once() {
         browser.needs(Capability::StoredFiles)?;
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        open(browser, &proxy, "/settings").await?;
-        browser.press(&by("checkbox", "Keep outputs")).await?;
-        browser.press(&by("button", "Save")).await?;
-        browser.see_text("Saved.", TIMEOUT).await?;
-        open(browser, &proxy, "/models/image/tessera").await?;
-        browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
-        browser.press(&by("button", "Generate")).await?;
-        browser
-            .find_for(&by("button", "Run again"), TIMEOUT)
-            .await?;
-        open(browser, &proxy, "/settings").await?;
-        browser.see_text("1 output, ", TIMEOUT).await?;
-        browser.press(&by("checkbox", "With kept outputs")).await?;
-        browser.press(&by("button", "Export history")).await?;
-        let file = browser.downloaded(1, ".zip").await?.remove(0);
-
-        // Another browser, for all that the page can tell; and the service's files are gone. No page is
-        // open meanwhile: it would write its tasks anew, as it should.
-        open(browser, &proxy, "/healthz").await?;
-        proxy.clear_site(browser).await?;
-        proxy.clear_cache(browser).await?;
+        let file = export(browser, &proxy).await?;
+        // The service's files are gone.
+        forget(browser, &proxy).await?;
         let gone = Fault::Status {
             status: 404,
             retry_after: None,

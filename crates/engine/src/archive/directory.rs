@@ -1,49 +1,124 @@
-//! Reads back what [`super::Archive`] writes: where in an archive each file lies. The bytes
-//! themselves stay where they are.
+//! Reads archives, those that [`super::Archive`] writes and those that other programs have made of the same files: where
+//! each file lies, and how it is packed. The bytes themselves stay where they are.
 //!
-//! An archive is whatever a person brings. All numbers in it are hostile.
+//! A person may bring any file: no number in it can be trusted.
 
 use std::ops::Range;
 
-use super::{END, HEADER, MAX_FILES};
+use super::{ELSEWHERE_16, ELSEWHERE_32, END, END_64, ENTRY, EXTRA_64, HEADER, LOCATOR};
 
 /// The length of the record at the very end, without a comment, in bytes.
 const END_LENGTH: usize = 22;
+/// The lengths of the records of ZIP64 before it, in bytes.
+const LOCATOR_LENGTH: usize = 20;
+const END_64_LENGTH: u64 = 56;
 /// The length of the record before each name in the directory, in bytes.
 const ENTRY_LENGTH: usize = 46;
 /// The length of the record before each file's name, in bytes.
 pub const HEADER_LENGTH: usize = 30;
 
-/// The last so many bytes of an archive are sure to hold the record at its end, however long the comment is:
-/// 65 535 at most.
-pub const TAIL: u64 = END_LENGTH as u64 + 0xffff;
+/// The last so many bytes of an archive are sure to hold the records at its end, however long the comment is:
+/// at most 65,535 bytes.
+pub const TAIL: u64 = (END_LENGTH + LOCATOR_LENGTH) as u64 + 0xffff;
 
-const ENTRY: u32 = 0x0201_4b50;
+/// The largest directory that is read, in bytes: it is read as a whole. One of a million files is smaller.
+const MAX_DIRECTORY: u64 = 128 << 20;
+
+/// The flag of an encrypted file.
+const ENCRYPTED: usize = 1;
 
 /// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
+    /// Its path, with `/` between folders.
     pub name: String,
     /// The place in the archive at which its header begins, in bytes.
     pub start: u64,
+    /// The length of its bytes in the archive.
+    pub packed: u64,
     /// The length of the file, in bytes.
     pub size: u64,
     /// The CRC-32 of its bytes.
     pub sum: u32,
-    /// The bytes are stored as they are, without compression.
-    pub is_plain: bool,
+    pub method: Method,
 }
 
-/// Gives the place of the directory in an archive of this length, of which `tail` are the last bytes.
-pub fn range(tail: &[u8], length: u64) -> Option<Range<u64>> {
+/// How a file is packed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Method {
+    /// The bytes are stored as they are.
+    Stored,
+    Deflate,
+    Encrypted,
+    /// Another one, by its number in the format.
+    Other(u16),
+}
+
+impl Method {
+    /// # Errors
+    ///
+    /// A sentence: files that are packed like this can't be read.
+    pub fn check(self) -> Result<(), String> {
+        match self {
+            Self::Stored | Self::Deflate => Ok(()),
+            Self::Encrypted => Err(
+                "The ZIP is encrypted. Unpack it, and pack the files again without a password."
+                    .into(),
+            ),
+            Self::Other(number) => Err(format!(
+                "The files in the ZIP are packed with method {number}, which can't be read here. Unpack them, and pack \
+                 them again as a plain ZIP (Deflate).",
+            )),
+        }
+    }
+}
+
+/// Where to go on reading.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum End {
+    Directory(Range<u64>),
+    /// The end of ZIP64, which says where the directory is: see [`directory_64`].
+    Zip64(Range<u64>),
+}
+
+/// Reads the end of an archive of this length, of which `tail` are the last bytes.
+pub fn end(tail: &[u8], length: u64) -> Option<End> {
     let last = tail.len().checked_sub(END_LENGTH)?;
-    let at = (0..=last)
-        .rev()
-        .find(|at| long(tail, *at) == Some(END.into()))?;
-    let size = long(tail, at + 12)?;
-    let start = long(tail, at + 16)?;
+    let at = (0..=last).rev().find(|at| {
+        let comment = short(tail, at + END_LENGTH - 2);
+        let is_end = long(tail, *at) == Some(END.into());
+        is_end && comment.is_some_and(|comment| at + END_LENGTH + comment <= tail.len())
+    })?;
+    let (count, size, start) = (
+        short(tail, at + 10)?,
+        long(tail, at + 12)?,
+        long(tail, at + 16)?,
+    );
+    let is_elsewhere =
+        count == usize::from(ELSEWHERE_16) || [size, start].contains(&u64::from(ELSEWHERE_32));
+    let locator = at.checked_sub(LOCATOR_LENGTH);
+    let locator = locator.filter(|at| long(tail, *at) == Some(LOCATOR.into()));
+    match locator {
+        Some(at) if is_elsewhere => {
+            let start = longer(tail, at + 8)?;
+            let end = start.checked_add(END_64_LENGTH)?;
+            (end <= length).then_some(End::Zip64(start..end))
+        }
+        _ => within(start, size, length).map(End::Directory),
+    }
+}
+
+/// Gives the place of the directory by the end of ZIP64.
+pub fn directory_64(end: &[u8], length: u64) -> Option<Range<u64>> {
+    if long(end, 0)? != u64::from(END_64) {
+        return None;
+    }
+    within(longer(end, 48)?, longer(end, 40)?, length)
+}
+
+fn within(start: u64, size: u64, length: u64) -> Option<Range<u64>> {
     let end = start.checked_add(size)?;
-    (end <= length).then_some(start..end)
+    (end <= length && size <= MAX_DIRECTORY).then_some(start..end)
 }
 
 /// The files that a directory names; `None` if it is damaged.
@@ -51,22 +126,51 @@ pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
     let mut rest = directory;
     let mut entries = Vec::new();
     while !rest.is_empty() {
-        if long(rest, 0)? != u64::from(ENTRY) || entries.len() >= MAX_FILES {
+        if long(rest, 0)? != u64::from(ENTRY) {
             return None;
         }
         let name_end = ENTRY_LENGTH + short(rest, 28)?;
-        let end = name_end + short(rest, 30)? + short(rest, 32)?;
-        let name = rest.get(ENTRY_LENGTH..name_end)?;
+        let extra_end = name_end + short(rest, 30)?;
+        let end = extra_end + short(rest, 32)?;
+        let name = String::from_utf8_lossy(rest.get(ENTRY_LENGTH..name_end)?).replace('\\', "/");
+        let mut numbers = numbers_64(rest.get(name_end..extra_end)?);
+        // Numbers of 64 bits are there only for the fields that are full, and in this order.
+        let mut number = |at| match long(rest, at)? {
+            number if number == u64::from(ELSEWHERE_32) => numbers.next(),
+            number => Some(number),
+        };
+        let (size, packed, start) = (number(24)?, number(20)?, number(42)?);
         entries.push(Entry {
-            name: String::from_utf8_lossy(name).into_owned(),
-            start: long(rest, 42)?,
-            size: long(rest, 24)?,
+            name: name.trim_start_matches("./").to_owned(),
+            start,
+            packed,
+            size,
             sum: long(rest, 16)? as u32,
-            is_plain: short(rest, 10)? == 0 && long(rest, 20)? == long(rest, 24)?,
+            method: match short(rest, 10)? {
+                _ if short(rest, 8)? & ENCRYPTED != 0 => Method::Encrypted,
+                0 => Method::Stored,
+                8 => Method::Deflate,
+                other => Method::Other(other as u16),
+            },
         });
         rest = rest.get(end..)?;
     }
     Some(entries)
+}
+
+/// The numbers of the extra field of ZIP64.
+fn numbers_64(mut extra: &[u8]) -> impl Iterator<Item = u64> {
+    let mut found: &[u8] = &[];
+    while let (Some(id), Some(length)) = (short(extra, 0), short(extra, 2)) {
+        let end = extra.len().min(4 + length);
+        if id == usize::from(EXTRA_64) {
+            found = &extra[4..end];
+            break;
+        }
+        extra = &extra[end..];
+    }
+    let mut numbers = found.chunks_exact(8);
+    std::iter::from_fn(move || longer(numbers.next()?, 0))
 }
 
 impl Entry {
@@ -78,8 +182,9 @@ impl Entry {
         }
         let before = HEADER_LENGTH + short(header, 26)? + short(header, 28)?;
         let start = self.start.checked_add(before as u64)?;
-        let end = start.checked_add(self.size)?;
-        (end <= length).then_some(start..end)
+        let end = start.checked_add(self.packed)?;
+        let is_whole = self.method != Method::Stored || self.packed == self.size;
+        (end <= length && is_whole).then_some(start..end)
     }
 }
 
@@ -93,56 +198,9 @@ fn long(bytes: &[u8], at: usize) -> Option<u64> {
     Some(u32::from_le_bytes(bytes).into())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::super::tests::archive_of;
-    use super::*;
-    use proptest::prelude::*;
-
-    fn read(archive: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
-        let length = archive.len() as u64;
-        let tail = &archive[archive.len().saturating_sub(TAIL as usize)..];
-        let part = |range: Range<u64>| archive.get(range.start as usize..range.end as usize);
-        let directory = part(range(tail, length)?)?;
-        entries(directory)?
-            .into_iter()
-            .map(|entry| {
-                let header = part(entry.start..entry.start + HEADER_LENGTH as u64)?;
-                let content = part(entry.content(header, length)?)?;
-                entry.is_plain.then(|| (entry.name, content.to_vec()))
-            })
-            .collect()
-    }
-
-    #[test]
-    fn what_is_no_archive_is_told() {
-        assert_eq!(read(b""), None);
-        assert_eq!(read(b"{\"tasks\": []}"), None);
-        let whole = archive_of(&[("a.txt".into(), b"hello".to_vec())]);
-        assert!(read(&whole).is_some());
-        // Cut short, as a download is that was broken off.
-        for end in 0..whole.len() {
-            assert_eq!(read(&whole[..end]), None, "{end}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn what_was_packed_is_read_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
-            let files: Vec<(String, Vec<u8>)> = contents
-                .into_iter()
-                .enumerate()
-                .map(|(n, content)| (format!("château/{n}.png"), content))
-                .collect();
-            prop_assert_eq!(read(&archive_of(&files)), Some(files));
-        }
-
-        #[test]
-        fn no_archive_breaks_the_reader(at in 0_usize..200, byte: u8) {
-            let mut archive = archive_of(&[("a".into(), vec![1; 50]), ("b".into(), vec![2; 9])]);
-            let at = at % archive.len();
-            archive[at] = byte;
-            let _ = read(&archive);
-        }
-    }
+fn longer(bytes: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
 }
+
+#[cfg(test)]
+mod tests;

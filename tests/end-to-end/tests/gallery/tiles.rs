@@ -40,7 +40,11 @@ async fn space_presses_the_control_that_has_the_focus() {
         browser.needs(Capability::FocusedWindow)?;
         let list = browser.find(&by("list", "Outputs")).await?;
         // Before it is pressed somewhere, a page has the focus in no window.
-        browser.find(&by("heading", "Gallery")).await?.click().await?;
+        browser
+            .find(&by("heading", "Gallery"))
+            .await?
+            .click()
+            .await?;
         browser
             .run("document.querySelector('[data-output]').focus()", vec![])
             .await?;
