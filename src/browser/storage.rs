@@ -24,8 +24,8 @@ use crate::browser::connection::Connection;
 
 const NAME: &str = "atelier";
 
-/// Raised by one with each change of [`upgrade`].
-const VERSION: u32 = 2;
+/// Raised by one with each change of [`upgrade`], and where an older release must not lead any more.
+const VERSION: u32 = 3;
 
 /// How long a read or a write may take before it counts as refused: thousands of records on a busy
 /// machine take a second or two.
@@ -367,6 +367,8 @@ fn upgrade(database: &Database, old_version: u32) {
     let steps: [&[Store]; VERSION as usize] = [
         &[Store::Tasks],
         &[Store::Batches, Store::Outputs, Store::OutputFacts],
+        // Earlier releases send tasks without their secret parameters.
+        &[],
     ];
     for store in steps.iter().skip(old_version as usize).copied().flatten() {
         // It can only fail if the store exists, which is what is wanted.

@@ -100,3 +100,51 @@ async fn what_a_newer_release_keeps_is_spoken_of_and_nothing_is_queued_beside_it
     })
     .await;
 }
+
+/// Guards against a task that is sent without its secret, which a tab of the release before secrets doesn't know: that
+/// tab was still open, and led.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_tab_of_the_release_before_secrets_sends_nothing_any_more() {
+    let name = "a_tab_of_the_release_before_secrets";
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "8"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        // As that release opened its database.
+        let earlier = "
+            const open = IDBFactory.prototype.open;
+            IDBFactory.prototype.open = function (name, version) {
+                return open.call(this, name, name === 'atelier' ? 2 : version);
+            };";
+        let page = format!("{}/models/image/tessera", proxy.address());
+        proxy.before_each_page(browser, earlier).await?;
+        browser.open(&page).await?;
+        let prompt = starting("textbox", "prompt");
+        browser.fill(&prompt, "before").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Completed", TIMEOUT).await?;
+        let old = browser.client.window().await?;
+
+        // What was stored is there, and this tab makes the calls.
+        let new = browser.open_tab("about:blank").await?;
+        browser.switch_to(&new).await?;
+        browser.open(&page).await?;
+        browser.find(&containing("article", "before")).await?;
+        browser.switch_to(&old).await?;
+        browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
+        is_refused(browser, "never queued").await?;
+        browser.switch_to(&new).await?;
+        browser.fill(&prompt, "after").await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.find(&containing("article", "after")).await?;
+        until("the task to be accepted", TIMEOUT, async || {
+            let calls = proxy.calls();
+            let accepted = calls.iter().filter(|call| !call.accepted.is_empty());
+            Ok(match accepted.count() {
+                2 => Seen::Yes(()),
+                count => Seen::NotYet(format!("{count} were")),
+            })
+        })
+        .await
+    })
+    .await;
+}
