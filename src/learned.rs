@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use atelier_contract::ApiError;
-use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::output::{self, OutputKind, SafeUrl};
 use atelier_engine::output_access::{self, Learned, Step};
 use atelier_engine::{Task, file_type};
 use leptos::prelude::*;
@@ -37,7 +37,11 @@ pub fn of(url: &SafeUrl) -> Learned {
 pub fn of_output(url: &str) -> Learned {
     let address = contexts().session.settings_untracked().address;
     let safe = SafeUrl::link(url, address.as_str());
-    safe.map(|safe| of(&safe)).unwrap_or_default()
+    let known = safe.map(|safe| of(&safe)).unwrap_or_default();
+    Learned {
+        kind: known.kind.or_else(|| output::kind_by_query(url)),
+        ..known
+    }
 }
 
 /// The kind of an output of a task, by what is known of its file, else by its address; tracked.

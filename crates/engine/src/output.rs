@@ -81,7 +81,7 @@ impl OutputKind {
         }
     }
 
-    /// The kind by `data:` type or by the extension in the address; see [`crate::file_type::kind`] for what counts once the
+    /// The kind by `data:` type or by the extension in the path; see [`crate::file_type::kind`] for what counts once the
     /// file is there. A URL that tells nothing is what the model's `category` makes.
     pub fn of(url: &str, category: &str) -> Self {
         let kind = match OutputAddress::of(url) {
@@ -154,23 +154,38 @@ pub(crate) fn essence(mime: &str) -> String {
 }
 
 fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, OutputKind)> {
-    let [of_path, of_name] = url_extensions(url);
-    of_path.and_then(known).or_else(|| of_name.and_then(known))
+    let path = &url[..url.find(['?', '#']).unwrap_or(url.len())];
+    path_extension(path).and_then(known)
 }
 
-/// The extensions in an address: of its path, and of the file name that its query gives, as in `/view?filename=a.mp4`.
+/// The kind by the file name that the query of an address gives, as in `/view?filename=a.mp4`, where its path says none.
+pub fn kind_by_query(url: &str) -> Option<OutputKind> {
+    let [of_path, of_name] = url_extensions(url);
+    match of_path.and_then(known) {
+        Some(_) => None,
+        None => of_name.and_then(known).map(|(_, _, kind)| *kind),
+    }
+}
+
+/// The extensions in an address: of its path, and of the file name that its query gives.
 pub(crate) fn url_extensions(url: &str) -> [Option<&str>; 2] {
     let url = &url[..url.find('#').unwrap_or(url.len())];
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
-    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
-    // `https://example.mov` is a host, not a film.
-    let file = path.rsplit_once('/').map(|(_, file)| file);
     let mut fields = query.split('&');
     let name = fields.find_map(|field| field.strip_prefix("filename="));
-    [file, name].map(|file| {
-        let (_, extension) = file?.rsplit_once('.')?;
-        Some(extension.trim_end_matches(is_trimmed))
-    })
+    [path_extension(path), name.and_then(file_extension)]
+}
+
+fn path_extension(path: &str) -> Option<&str> {
+    let path = path.split_once("://").map_or(path, |(_, rest)| rest);
+    // `https://example.mov` is a host, not a film.
+    let (_, file) = path.rsplit_once('/')?;
+    file_extension(file)
+}
+
+fn file_extension(file: &str) -> Option<&str> {
+    let (_, extension) = file.rsplit_once('.')?;
+    Some(extension.trim_end_matches(is_trimmed))
 }
 
 /// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input or a

@@ -18,8 +18,6 @@ fn kinds_by_extension_data_and_category() {
         ("https://a/b", "image-generation", Image),
         ("https://a/b", "speech-to-text", Other),
         ("https://a/b", "TTS", Audio),
-        ("https://a/view?filename=a.mp4&type=output", "image", Video),
-        ("https://a/view.php?type=x&filename=a.wav", "image", Audio),
         ("https://a/b?x=y.mp4", "image", Image),
         ("https://example.mov", "images", Image),
         ("https://a/v1.2", "image", Image),
@@ -27,6 +25,20 @@ fn kinds_by_extension_data_and_category() {
         ("", "", Other),
     ] {
         assert_eq!(OutputKind::of(url, category), kind, "{url} {category}");
+    }
+}
+
+/// Guards against films at `/view?filename=a.mp4` that are taken for pictures.
+#[test]
+fn kinds_by_the_file_name_in_a_query() {
+    use OutputKind::*;
+    for (url, kind) in [
+        ("https://a/view?filename=a.mp4&type=output", Some(Video)),
+        ("https://a/view.php?type=x&filename=a.wav#b", Some(Audio)),
+        ("https://a/b.png?filename=a.mp4", None),
+        ("https://a/b?x=y.mp4", None),
+    ] {
+        assert_eq!(kind_by_query(url), kind, "{url}");
     }
 }
 
