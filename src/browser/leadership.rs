@@ -37,6 +37,8 @@ pub struct Leadership {
     /// The browser runs nothing of this page but what other tabs say.
     is_frozen: Cell<bool>,
     has_resigned: Cell<bool>,
+    /// The renewals since this tab has left leading to another one, until it asks for it again.
+    stood_back: Cell<Option<u32>>,
     /// The page is on its way out: what the browser still runs of it must not take the lease again.
     is_left: Cell<bool>,
     on_change: Box<dyn Fn(bool)>,
@@ -57,6 +59,7 @@ impl Leadership {
             wishes: Cell::new(0),
             is_frozen: Cell::new(false),
             has_resigned: Cell::new(false),
+            stood_back: Cell::new(None),
             is_left: Cell::new(false),
             on_change: Box::new(on_change),
         });
@@ -75,6 +78,7 @@ impl Leadership {
     }
 
     fn want_lock(&self) {
+        self.stood_back.set(None);
         let wish = self.wishes.get() + 1;
         self.wishes.set(wish);
         let controller = AbortController::new().ok();
@@ -103,6 +107,17 @@ impl Leadership {
     /// it to lead, or be the next to, nothing would be sent in any tab until then.
     fn freeze(&self) {
         self.is_frozen.set(true);
+        self.step_down();
+    }
+
+    /// Leaves leading to a tab that waits for it, and waits behind that one.
+    pub fn stand_back(&self) {
+        self.stood_back.set(Some(0));
+        self.step_down();
+    }
+
+    /// Neither leads nor waits for it.
+    fn step_down(&self) {
         self.wishes.set(self.wishes.get() + 1);
         if let Some(wish) = self.wish.take() {
             wish.abort();
@@ -180,8 +195,15 @@ impl Leadership {
             }
             return;
         }
-        let claim = self.claim.get();
         let now = clock::now();
+        if let Some(renewals) = self.stood_back.get() {
+            self.stood_back.set(Some(renewals + 1));
+            let may_lead = !self.has_resigned.get();
+            if may_lead && lease::ends_standing_back(&self.me, &self.read(), renewals + 1, now) {
+                self.want_lock();
+            }
+        }
+        let claim = self.claim.get();
         let renewal = lease::renewal(claim, &self.me, &self.read(), has_looked, now);
         if renewal == Renewal::Look
             && let Some(this) = self.itself.upgrade()

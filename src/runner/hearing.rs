@@ -70,11 +70,12 @@ impl Parts {
             TabMessage::Tick => self.driver.pump(),
             TabMessage::Wake => self.wake(),
             TabMessage::Doubt => self.doubt(),
+            TabMessage::CanLead => self.recovery.hear_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
             // Also what this tab knows: it may have heard of it before it led, and not have written it.
             TabMessage::Unstored(task) => {
                 self.driver
-                    .change(|engine| engine.insert_remote(*task, clock::now()));
+                    .change(|engine| engine.insert_unstored(*task, clock::now()));
             }
             _ => {}
         }
@@ -85,12 +86,19 @@ impl Parts {
             TabMessage::Task(task) => self.follow_task(*task),
             TabMessage::Removed(key) => self.follow_removal(&key),
             // It may come to lead before they are sent.
-            TabMessage::Submitted(_, secrets) => {
+            TabMessage::Submitted(tasks, secrets) => {
                 self.driver.update(|engine| engine.keep_secrets(secrets));
+                // They may be in no storage.
+                if self.status.leader_cannot_write() {
+                    self.recovery.know(tasks);
+                    self.recovery.offer_to_lead();
+                }
             }
             TabMessage::State(block_reason, storage_error) => {
                 self.tabs.leader_is_awake();
-                self.status.on_message(block_reason, storage_error);
+                let has_read = self.recovery.has_read_tasks();
+                (self.status).on_message(block_reason, storage_error, has_read);
+                self.recovery.offer_to_lead();
                 // The leader may not have been there when they were first told.
                 for message in self.tabs.take_unconfirmed_requests() {
                     self.tabs.tell(&message);

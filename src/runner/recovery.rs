@@ -1,7 +1,7 @@
 //! Makes storage work again, as [`atelier_engine::recovery`] decides. While it does not, tasks are
 //! kept in memory alone, and the page says so.
 
-use atelier_engine::recovery;
+use atelier_engine::{Engine, Task, recovery};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
@@ -23,7 +23,16 @@ pub(super) struct Recovery {
     cache: OutputCache,
     driver: Driver,
     decision: StoredValue<recovery::Recovery, LocalStorage>,
+    /// How many tasks were told to the tab that offers to lead in this one's place.
+    handed_over: StoredValue<Option<usize>, LocalStorage>,
 }
+
+/// How often to look whether the submissions have ended that are under way.
+const SENDING_MS: u32 = 200;
+
+/// How long a tab that is told of all tasks may take to answer before this one goes on leading: thousands of records
+/// take a second or two.
+const ANSWER_MS: u32 = 5_000;
 
 impl Recovery {
     pub fn new(
@@ -40,6 +49,7 @@ impl Recovery {
             cache,
             driver,
             decision: StoredValue::new_local(recovery::Recovery::default()),
+            handed_over: StoredValue::new_local(None),
         };
         records.on_failure(move |error| this.failed(error));
         this
@@ -86,10 +96,66 @@ impl Recovery {
     /// something newer.
     pub async fn merge_unknown(self) {
         // If storage can't be read now, it is read once this tab's own storage works.
-        let mut stored = self.records.read_all().await.unwrap_or_default();
+        self.know(self.records.read_all().await.unwrap_or_default());
+    }
+
+    /// Takes over the tasks that this tab has not heard of.
+    pub fn know(self, mut tasks: Vec<Task>) {
         self.driver
-            .with_engine(|engine| stored.retain(|task| engine.task(&task.key).is_none()));
-        self.driver.merge_remote(stored);
+            .with_engine(|engine| tasks.retain(|task| engine.task(&task.key).is_none()));
+        self.driver.merge_remote(tasks);
+    }
+
+    /// Offers to lead, where the tab that leads can't write and this one can.
+    pub fn offer_to_lead(self) {
+        let offers = self.status.leader_cannot_write()
+            && (self.decision).try_update_value(recovery::Recovery::offers_to_lead) == Some(true);
+        if offers {
+            self.tabs.tell(&TabMessage::CanLead);
+        }
+    }
+
+    /// Another tab offers to lead. Leaves that to it if this one can't write, once that one has heard of all tasks and
+    /// nothing is being sent from here.
+    pub fn hear_offer(self) {
+        if !self.tabs.leads() || untrack(|| self.status.own_storage_error()).is_none() {
+            return;
+        }
+        let idle = self
+            .driver
+            .with_engine(|engine| (!engine.is_sending()).then(|| engine.tasks().count()));
+        let idle = idle.flatten();
+        if idle.is_some() && idle == self.handed_over.get_value() {
+            self.handed_over.set_value(None);
+            self.tabs.stand_back();
+        } else {
+            spawn(self.tell_all());
+        }
+    }
+
+    /// Tells the tab that offers to lead of every task, with its secrets, and sends nothing until it answers.
+    async fn tell_all(self) {
+        self.driver
+            .update(|engine| engine.set_leading(false, clock::now()));
+        while self.driver.with_engine(Engine::is_sending) == Some(true) {
+            TimeoutFuture::new(SENDING_MS).await;
+        }
+        let known = self.driver.with_engine(|engine| {
+            let tasks: Vec<Task> = engine.tasks().cloned().collect();
+            let secrets = engine.secrets_of(&tasks);
+            (tasks, secrets)
+        });
+        let Some((tasks, secrets)) = known.filter(|_| self.tabs.leads()) else {
+            return;
+        };
+        self.handed_over.set_value(Some(tasks.len()));
+        self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
+        TimeoutFuture::new(ANSWER_MS).await;
+        if self.tabs.leads() {
+            self.handed_over.set_value(None);
+            self.driver
+                .change(|engine| engine.set_leading(true, clock::now()));
+        }
     }
 
     /// Tells the leader of the tasks that this tab knows and that storage was cleared of: all who knew
@@ -117,8 +183,9 @@ impl Recovery {
 
     /// Something was not read or written. Says so until it is mended, and mends it.
     fn failed(self, error: StorageError) {
+        let leads = self.tabs.leads();
         let had_worked = self.decision.try_update_value(|decision| {
-            decision.failed(error.into());
+            decision.failed(error.into(), leads);
             decision.has_worked()
         });
         let Some(had_worked) = had_worked else {
@@ -176,6 +243,7 @@ impl Recovery {
         if self.tabs.leads() {
             self.tabs.tell(&TabMessage::Stored);
         } else {
+            self.offer_to_lead();
             self.hand_over().await;
         }
     }

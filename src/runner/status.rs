@@ -15,6 +15,8 @@ pub(super) struct Status {
     storage_error: RwSignal<Option<StorageError>>,
     /// The same in the tab that leads, where this one follows.
     leader_storage_error: RwSignal<Option<StorageError>>,
+    /// Another tab leads and stores all tasks, whatever has happened to this one's storage since it was read.
+    is_kept_by_leader: RwSignal<bool>,
     is_superseded: RwSignal<bool>,
 }
 
@@ -25,6 +27,7 @@ impl Status {
             block_reason: RwSignal::new(None),
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
+            is_kept_by_leader: RwSignal::new(false),
             is_superseded: RwSignal::new(false),
         }
     }
@@ -35,7 +38,9 @@ impl Status {
 
     /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
     pub fn storage_error(self) -> Option<StorageError> {
+        let is_kept = self.is_kept_by_leader.get();
         let own = self.storage_error.get();
+        let own = own.filter(|error| !is_kept || *error == StorageError::Newer);
         own.or(self.leader_storage_error.get())
     }
 
@@ -79,6 +84,7 @@ impl Status {
     /// This tab leads: no other one's storage matters.
     pub fn lead(self) {
         self.leader_storage_error.set(None);
+        self.is_kept_by_leader.set(false);
         self.tell();
     }
 
@@ -92,12 +98,15 @@ impl Status {
         }
     }
 
-    /// The leader has told.
+    /// The leader has told. `has_read`: this tab knows what was stored when it was opened.
     pub fn on_message(
         self,
         block_reason: Option<BlockReason>,
         storage_error: Option<StorageError>,
+        has_read: bool,
     ) {
+        self.is_kept_by_leader
+            .set(has_read && storage_error.is_none());
         self.block_reason.set(block_reason);
         self.leader_storage_error.set(storage_error);
     }
@@ -225,7 +234,7 @@ mod tests {
         let status = said.status;
         let shown = Memo::new(move |_| status.storage_error());
         assert_eq!(shown.get(), None);
-        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent));
+        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent), true);
         assert_eq!(shown.get(), Some(StorageError::Silent));
         assert!(status.leader_cannot_write());
         assert_eq!(
@@ -237,7 +246,16 @@ mod tests {
         assert_eq!(shown.get(), Some(StorageError::Newer));
         status.set_storage_error(None);
         assert_eq!(shown.get(), Some(StorageError::Silent));
-        status.on_message(None, None);
+        status.set_storage_error(Some(StorageError::Full));
+        assert_eq!(shown.get(), Some(StorageError::Full));
+        status.on_message(None, None, false);
+        assert_eq!(
+            shown.get(),
+            Some(StorageError::Full),
+            "what was stored is unknown"
+        );
+        // The leader stores this one's tasks as well.
+        status.on_message(None, None, true);
         assert_eq!(shown.get(), None);
         assert!(!status.leader_cannot_write());
         assert_eq!(said.states(0).await, [""; 0]);
@@ -248,7 +266,7 @@ mod tests {
         start_afresh().await;
         let said = Said::new();
         let status = said.status;
-        status.on_message(None, Some(StorageError::Closed));
+        status.on_message(None, Some(StorageError::Closed), true);
         said.leads().await;
         status.lead();
         assert_eq!(untrack(|| status.storage_error()), None);

@@ -21,8 +21,8 @@ pub enum TabMessage {
     /// A task as the leader has it now.
     Task(Box<Task>),
     Removed(TaskKey),
-    /// Tasks that a follower has written to storage, for the leader to send. Told together, so that
-    /// they leave together. With their secrets, which must not be stored: see [`TabMessage::with_secrets`].
+    /// Tasks that a follower has written to storage, for the leader to send; or all tasks of a leader that can't write, for
+    /// the tab that offers to lead in its place. Told together, so that they leave together. With their secrets, which must not be stored: see [`TabMessage::with_secrets`].
     Submitted(Vec<Task>, Secrets),
     /// Tasks of another browser's history, which a follower has written to storage. Not to be sent.
     TakenIn(Vec<Task>),
@@ -40,6 +40,8 @@ pub enum TabMessage {
     State(Option<BlockReason>, Option<StorageError>),
     /// A follower asks for the leader's state.
     StateWanted,
+    /// A follower can write, and offers to lead in place of a tab that can't.
+    CanLead,
     /// The person wants tasks to be sent although they can't be kept.
     SendWithoutStorage,
     /// The service was seen to take the present credentials after all.
@@ -70,6 +72,7 @@ impl TabMessage {
                 "Wake" => Some(Self::Wake),
                 "Doubt" => Some(Self::Doubt),
                 "StateWanted" => Some(Self::StateWanted),
+                "CanLead" => Some(Self::CanLead),
                 "CredentialsAccepted" => Some(Self::CredentialsAccepted),
                 "SendUnkept" => Some(Self::SendWithoutStorage),
                 "Copies" => Some(Self::Copies),
@@ -156,6 +159,7 @@ impl TabMessage {
             Self::Wake => return "Wake".into(),
             Self::Doubt => return "Doubt".into(),
             Self::StateWanted => return "StateWanted".into(),
+            Self::CanLead => return "CanLead".into(),
             Self::SendWithoutStorage => return "SendUnkept".into(),
             Self::Stored => return "Stored".into(),
             Self::CredentialsAccepted => return "CredentialsAccepted".into(),

@@ -100,6 +100,13 @@ impl TabSync {
         }
     }
 
+    /// Leaves leading to a tab that waits for it.
+    pub fn stand_back(self) {
+        if let Some(leadership) = self.leadership() {
+            leadership.stand_back();
+        }
+    }
+
     /// Finds out whether this tab still leads.
     pub fn check(self) {
         if let Some(leadership) = self.leadership() {

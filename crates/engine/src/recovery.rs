@@ -30,6 +30,18 @@ pub struct Recovery {
     is_unwritten: bool,
     /// The wait before the try that is under way.
     wait_ms: Option<u32>,
+    offer: Offer,
+}
+
+/// The offer of a follower to lead in place of a tab that can't write.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Offer {
+    #[default]
+    None,
+    Made,
+    /// This tab led after its offer and could not write either. It makes no other before it has: two such tabs would
+    /// hand leadership to and fro for ever.
+    Failed,
 }
 
 impl Recovery {
@@ -44,8 +56,21 @@ impl Recovery {
     }
 
     /// Something was not read or written.
-    pub fn failed(&mut self, failure: Failure) {
-        self.is_unwritten |= failure == Failure::TakenAway && self.has_worked;
+    pub fn failed(&mut self, failure: Failure, leads: bool) {
+        // It may lead again after another tab that knew of less.
+        self.is_unwritten |= leads || failure == Failure::TakenAway && self.has_worked;
+        if leads && self.offer == Offer::Made {
+            self.offer = Offer::Failed;
+        }
+    }
+
+    /// The tab that leads can't write. Whether this one, a follower, offers to lead in its place.
+    pub fn offers_to_lead(&mut self) -> bool {
+        let offers = self.has_worked && self.wait_ms.is_none() && self.offer != Offer::Failed;
+        if offers {
+            self.offer = Offer::Made;
+        }
+        offers
     }
 
     /// Whether this tab knows tasks that storage does not and that nobody has removed. Whoever leads writes them
@@ -63,6 +88,9 @@ impl Recovery {
     /// Everything was written that this tab answers for: that is all there is, if it leads.
     pub fn written(&mut self, leads: bool) {
         self.is_unwritten &= !leads;
+        if leads {
+            self.offer = Offer::None;
+        }
     }
 
     /// Storage was seen to have all that this tab knows: somebody has written it again.
@@ -145,7 +173,7 @@ mod tests {
     #[test]
     fn it_is_tried_at_once_and_then_less_and_less_often() {
         let mut recovery = opened();
-        recovery.failed(Failure::NoRoom);
+        recovery.failed(Failure::NoRoom, true);
         let mut waits = vec![recovery.begin()];
         waits.extend((0..9).map(|_| recovery.tried(false, true, true)));
         let ms = [
@@ -175,7 +203,7 @@ mod tests {
     #[test]
     fn a_storage_that_opens_late_has_worked() {
         let mut recovery = Recovery::default();
-        recovery.failed(Failure::NoConnection);
+        recovery.failed(Failure::NoConnection, true);
         recovery.begin();
         assert!(!recovery.has_worked());
         assert_eq!(recovery.tried(true, true, false), None);
@@ -186,7 +214,7 @@ mod tests {
     #[test]
     fn what_was_taken_away_is_written_again_by_the_leader_alone() {
         let mut recovery = opened();
-        recovery.failed(Failure::TakenAway);
+        recovery.failed(Failure::TakenAway, true);
         recovery.begin();
         recovery.written(false);
         assert!(recovery.is_unwritten());
@@ -206,22 +234,76 @@ mod tests {
     #[test]
     fn a_follower_has_nothing_to_hand_over_once_all_of_it_is_stored_again() {
         let mut recovery = opened();
-        recovery.failed(Failure::TakenAway);
+        recovery.failed(Failure::TakenAway, true);
         recovery.found_whole();
         assert!(!recovery.is_unwritten());
     }
 
     #[test]
+    fn a_tab_offers_to_lead_while_its_own_storage_works() {
+        let mut recovery = Recovery::default();
+        assert!(!recovery.offers_to_lead(), "nothing is known of it");
+        recovery.opened();
+        assert!(recovery.offers_to_lead());
+        // It fails in a follower, which makes an offer again once it is mended.
+        recovery.failed(Failure::NoConnection, false);
+        recovery.begin();
+        assert!(!recovery.offers_to_lead());
+        recovery.tried(true, true, false);
+        assert!(recovery.offers_to_lead());
+    }
+
+    /// Guards against two tabs that both can't write and hand leadership to and fro for ever: a follower has nothing to
+    /// write, and takes its storage for mended.
+    #[test]
+    fn two_tabs_that_cannot_write_do_not_hand_leadership_to_and_fro() {
+        let mut tabs = [opened(), opened()];
+        let (mut leader, mut handovers) = (0, 0);
+        for _ in 0..100 {
+            tabs[leader].failed(Failure::NoRoom, true);
+            tabs[leader].begin();
+            let other = 1 - leader;
+            tabs[other].tried(true, true, false);
+            if tabs[other].offers_to_lead() {
+                (leader, handovers) = (other, handovers + 1);
+            }
+        }
+        assert_eq!(handovers, 2);
+        // A third tab is another matter.
+        assert!(opened().offers_to_lead());
+        // What could write since offers again.
+        let mut mended = std::mem::take(&mut tabs[0]);
+        mended.written(true);
+        mended.tried(true, true, true);
+        assert!(mended.offers_to_lead());
+    }
+
+    #[test]
     fn what_never_worked_has_nothing_that_could_be_taken_away() {
         let mut recovery = Recovery::default();
-        recovery.failed(Failure::TakenAway);
+        recovery.failed(Failure::TakenAway, false);
+        assert!(!recovery.is_unwritten());
+    }
+
+    /// Guards against a task that is deleted as one that another tab has removed: the leader could not write it, left
+    /// leading to a tab that was closed in that moment, and led again.
+    #[test]
+    fn what_a_leader_could_not_write_stays_unwritten_until_it_is_written() {
+        let mut recovery = opened();
+        recovery.failed(Failure::NoRoom, true);
+        recovery.begin();
+        // As a follower it has nothing to write.
+        recovery.written(false);
+        recovery.tried(true, true, false);
+        assert!(recovery.is_unwritten());
+        recovery.written(true);
         assert!(!recovery.is_unwritten());
     }
 
     #[test]
     fn a_connection_that_goes_again_is_tried_again() {
         let mut recovery = opened();
-        recovery.failed(Failure::NoConnection);
+        recovery.failed(Failure::NoConnection, true);
         recovery.begin();
         assert_eq!(recovery.tried(true, false, true), Some(500));
     }

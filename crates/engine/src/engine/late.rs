@@ -135,3 +135,18 @@ pub(super) fn by_attempt(a: &Task, b: &Task) -> Ordering {
         _ => Ordering::Equal,
     }
 }
+
+/// Compares two records of one attempt, of which one is Queued again: it is the later one, and the attempt was certainly
+/// not taken. Its leader may have failed to store it after it had stored that the task is being sent.
+pub(super) fn by_put_back(a: &Task, b: &Task) -> Ordering {
+    let is_put_back = |later: &Task, earlier: &Task| {
+        later.submitted.is_some()
+            && later.submitted == earlier.submitted
+            && later.state.phase() == Phase::Queued
+            && matches!(
+                earlier.state.phase(),
+                Phase::Submitting | Phase::Unconfirmed
+            )
+    };
+    is_put_back(a, b).cmp(&is_put_back(b, a))
+}

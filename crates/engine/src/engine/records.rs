@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use atelier_contract::ApiError;
 
-use super::late::{by_attempt, told_by};
+use super::late::{by_attempt, by_put_back, told_by};
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
 use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
@@ -46,6 +46,7 @@ impl Engine {
                 Some(known) => {
                     let (changed, heard) = (known.task != task, known.heard);
                     let further = by_attempt(&known.task, &task)
+                        .then_with(|| by_put_back(&known.task, &task))
                         .then_with(|| knowledge(&known.task).cmp(&knowledge(&task)));
                     let (task, other) = match further {
                         Ordering::Greater => (known.task, task),
@@ -216,6 +217,13 @@ impl Engine {
         }
     }
 
+    /// A record that another tab knows and storage lacks: as [`Engine::insert_remote`], unless this tab has removed it.
+    pub fn insert_unstored(&mut self, task: Task, now: Millis) {
+        if !self.deleted.contains(&task.key) {
+            self.insert_remote(task, now);
+        }
+    }
+
     /// Another tab has removed a task.
     pub fn drop_remote(&mut self, key: &TaskKey) {
         self.timers.remove(key);
@@ -368,7 +376,7 @@ fn by_age(task: &Task) -> (Millis, usize, &TaskKey) {
 }
 
 /// How far a record has come: of two records of one task the further one knows more. Where a task
-/// went back to Queued, the other record makes it Unconfirmed: a person decides, and nothing is
+/// went back to Queued, the record of another attempt makes it Unconfirmed: a person decides, and nothing is
 /// paid twice. What was taken back is never sent afterwards.
 fn knowledge(task: &Task) -> u8 {
     match task.state.phase() {

@@ -3,6 +3,7 @@
 
 mod everything;
 mod failures;
+mod handover;
 mod interruptions;
 mod keys;
 mod leading;

@@ -13,6 +13,11 @@ fn with(state: TaskState) -> Task {
     task
 }
 
+/// As it is before its first attempt.
+fn never_sent() -> Task {
+    task("a", super::hand::START)
+}
+
 fn running() -> Task {
     with(TaskState::Running {
         id: TaskId("1".into()),
@@ -88,11 +93,11 @@ fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
         (Some(with(TaskState::Submitting)), running(), Phase::Running),
         (
             Some(with(TaskState::Submitting)),
-            with(TaskState::Queued),
+            never_sent(),
             Phase::Unconfirmed,
         ),
         (
-            Some(with(TaskState::Queued)),
+            Some(never_sent()),
             with(TaskState::Submitting),
             Phase::Unconfirmed,
         ),
@@ -107,6 +112,50 @@ fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
         hand.calls();
         assert_eq!(hand.phase("a"), expected, "{told:?} and {stored:?}");
     }
+}
+
+/// Guards against a task that becomes Unconfirmed although nothing was sent: its leader had stored that it was being
+/// sent, then lost its database, put the task back, and was closed.
+#[test]
+fn a_task_that_was_put_back_stays_queued_whichever_record_says_so() {
+    let sent = || with(TaskState::Submitting);
+    let put_back = || with(TaskState::Queued);
+    let later = Task {
+        submitted: Some(super::hand::START + 1),
+        ..sent()
+    };
+    for (told, stored, expected) in [
+        (put_back(), sent(), Phase::Queued),
+        (sent(), put_back(), Phase::Queued),
+        (put_back(), unconfirmed(), Phase::Queued),
+        // Put back from an attempt before the one that may have been taken.
+        (put_back(), later.clone(), Phase::Unconfirmed),
+        (later, put_back(), Phase::Unconfirmed),
+        // It was taken after all.
+        (put_back(), running(), Phase::Running),
+    ] {
+        let mut hand = Hand::new();
+        hand.engine.set_leading(false, hand.now);
+        hand.engine.merge_remote(told.clone(), hand.now);
+        hand.engine.load(vec![stored.clone()], hand.now);
+        assert_eq!(hand.phase("a"), expected, "{told:?} and {stored:?}");
+    }
+}
+
+/// Guards against a task that is sent although it was cancelled: a tab that had not heard of that told the leader of it
+/// as one that storage lacks.
+#[test]
+fn what_was_removed_here_does_not_come_back_as_unstored() {
+    let mut hand = Hand::new();
+    hand.engine.set_online(false, hand.now);
+    hand.submit(&["a"]);
+    let key = TaskKey("a".into());
+    hand.engine.act(&key, Action::Cancel, hand.now);
+    assert_eq!(hand.engine.task(&key), None);
+    hand.engine.insert_unstored(never_sent(), hand.now);
+    assert_eq!(hand.engine.task(&key), None);
+    hand.engine.insert_unstored(running_as("b"), hand.now);
+    assert_eq!(hand.phase("b"), Phase::Running);
 }
 
 #[test]

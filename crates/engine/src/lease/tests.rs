@@ -1,0 +1,211 @@
+use super::*;
+use proptest::prelude::*;
+
+fn lease(holder: &str, until: Millis, locked: bool) -> Found {
+    Found::Lease(Lease {
+        holder: holder.into(),
+        until,
+        locked,
+    })
+}
+
+#[test]
+fn a_lease_is_read_as_it_was_written_also_by_earlier_versions() {
+    for locked in [true, false] {
+        let Found::Lease(lease) = lease("a", 7, locked) else {
+            unreachable!()
+        };
+        assert_eq!(Lease::parse(&lease.to_text()), Some(lease));
+    }
+    assert_eq!(Lease::parse("a 7").map(|lease| lease.locked), Some(false));
+    assert_eq!(Lease::parse("a"), None);
+    assert_eq!(Lease::parse(""), None);
+}
+
+/// Guards against a tab with the lock that leads beside one that has a lease because it was
+/// refused the lock.
+#[test]
+fn the_holder_of_the_lock_gives_way_to_a_lease_without_lock() {
+    let other = lease("b", 1_000, false);
+    assert_eq!(
+        renewal(Claim::HasLock, "a", &other, false, 900),
+        Renewal::Follow
+    );
+    assert!(!may_go_on(Claim::HasLock, "a", &other, 900));
+    assert_eq!(
+        renewal(Claim::HasLock, "a", &other, false, 1_001),
+        Renewal::Lead
+    );
+}
+
+/// Guards against two tabs that both have the lock: once a person has cleared the site's data,
+/// the browser gives it once more, and both sent what was queued.
+#[test]
+fn the_holder_of_the_lock_gives_way_to_another_holder() {
+    let other = lease("b", 1_000, true);
+    for claim in [Claim::HasLock, Claim::LeaseOnly] {
+        assert_eq!(renewal(claim, "a", &other, false, 900), Renewal::Follow);
+        assert!(!may_go_on(claim, "a", &other, 900));
+    }
+    // The lease is gone.
+    assert_eq!(
+        renewal(Claim::HasLock, "a", &other, false, 1_001),
+        Renewal::Lead
+    );
+}
+
+/// Guards against a tab that sees its own lease in one place and not that another tab, for which
+/// that place was full, has one in the other.
+#[test]
+fn of_several_leases_that_of_another_counts_as_long_as_it_holds() {
+    let lease = |holder: &str, until| Lease {
+        holder: holder.into(),
+        until,
+        locked: false,
+    };
+    let both = || [lease("a", 1_500), lease("b", 1_000)];
+    let holder = |now| governing(both(), "a", now).map(|lease| lease.holder);
+    assert_eq!(holder(1_000).as_deref(), Some("b"));
+    assert_eq!(holder(1_001).as_deref(), Some("a"));
+    // It ends later than any could, from before the clock was set back, and can't be written over.
+    let odd = governing([lease("b", 100_000), lease("a", 1_500)], "a", 1_000);
+    assert_eq!(odd.map(|lease| lease.holder).as_deref(), Some("a"));
+    assert_eq!(governing([], "a", 1_000), None);
+}
+
+/// Guards against a clock that was set back, after which nobody would lead for hours.
+#[test]
+fn a_lease_that_ends_later_than_any_could_is_not_believed() {
+    let odd = lease("b", 100_000, false);
+    assert_eq!(
+        renewal(Claim::LeaseOnly, "a", &odd, false, 1_000),
+        Renewal::Bid
+    );
+}
+
+/// Guards against a tab that was stalled, read what it had written itself, and led: another one
+/// had taken over meanwhile, and both sent what was queued.
+#[test]
+fn a_tab_whose_lease_has_ended_looks_before_it_leads() {
+    let own = lease("a", 1_000, false);
+    let at = |has_looked, now| renewal(Claim::LeaseOnly, "a", &own, has_looked, now);
+    assert_eq!(at(false, 1_000), Renewal::Lead);
+    assert_eq!(at(false, 1_001), Renewal::Look);
+    assert_eq!(at(true, 1_001), Renewal::Lead);
+}
+
+/// Guards against a browser in which no tab leads: the one that was to take over was closed in that moment.
+#[test]
+fn a_tab_stands_back_until_another_leads_or_none_wants_to() {
+    let ends = |found: &Found, renewals| ends_standing_back("a", found, renewals, 900);
+    assert!(!ends(&Found::Nothing, 1));
+    assert!(!ends(&lease("b", 899, true), 1), "one that has ended");
+    assert!(ends(&lease("b", 1_000, true), 1));
+    assert!(ends(&Found::Nothing, STAND_BACK_RENEWALS));
+    assert!(ends(&Found::Refused, STAND_BACK_RENEWALS));
+}
+
+#[test]
+fn a_leader_whose_timers_are_slow_says_that_it_leads_when_it_is_spoken_to() {
+    let own = lease("a", 1_000, true);
+    let is_overdue = |claim, me, now| is_overdue(claim, me, &own, now);
+    assert!(is_overdue(Claim::HasLock, "a", 1_001));
+    assert!(!is_overdue(Claim::HasLock, "a", 1_000));
+    assert!(!is_overdue(Claim::HasLock, "b", 1_001), "of another");
+    // It looks before it goes on: another may have taken over.
+    assert!(!is_overdue(Claim::LeaseOnly, "a", 1_001));
+}
+
+/// Guards against `Sending the request.` for ever, while the tab that was to send it is frozen.
+#[test]
+fn a_leader_that_gives_no_sign_is_asleep() {
+    let mut watch = LeaderWatch::default();
+    let ended = lease("b", 1_000, true);
+    let asked: Vec<bool> = (0..5).map(|_| watch.look(&ended, 9_000)).collect();
+    assert_eq!(asked, [false, false, true, true, true]);
+    assert!(!watch.is_asleep());
+    watch.look(&ended, 9_000);
+    assert!(watch.is_asleep());
+    // The tab wakes up.
+    assert!(!watch.look(&lease("b", 15_000, true), 9_001));
+    assert!(!watch.is_asleep());
+}
+
+/// Guards against words about a tab that is asleep where it only is hidden, or there is none.
+#[test]
+fn a_leader_that_answers_or_is_none_is_not_asleep() {
+    let ended = lease("b", 1_000, true);
+    for sign in [Found::Nothing, Found::Refused, lease("b", 9_000, false)] {
+        let mut watch = LeaderWatch::default();
+        for _ in 0..9 {
+            watch.look(&ended, 9_000);
+        }
+        watch.look(&sign, 9_000);
+        assert!(!watch.is_asleep(), "{sign:?}");
+    }
+    let mut watch = LeaderWatch::default();
+    for _ in 0..99 {
+        if watch.look(&ended, 9_000) {
+            watch.reset();
+        }
+        assert!(!watch.is_asleep());
+    }
+}
+
+proptest! {
+    /// Tabs that share a lease, with or without the lock, stalled at any time: never two lead.
+    #[test]
+    fn never_two_lead(
+        has_lock in any::<[bool; 3]>(),
+        turns in prop::collection::vec((0usize..3, 0u64..9_000, any::<bool>(), any::<bool>()), 0..80),
+    ) {
+        let names = ["a", "b", "c"];
+        let claim = |tab: usize| match has_lock[tab] {
+            true => Claim::HasLock,
+            false => Claim::LeaseOnly,
+        };
+        let mut found = Found::Nothing;
+        let mut leads = [false; 3];
+        let mut bid_at = [None::<Millis>; 3];
+        let mut now = 0;
+        // What each has last read; and whether it is to look once more.
+        let mut known = [const { Found::Nothing }; 3];
+        let mut looks = [false; 3];
+        for (tab, wait, clears, is_stalled) in turns {
+            now += wait;
+            // Right after a stall a tab sees its own lease, whatever others have written since.
+            let is_own = |found: &Found| matches!(found, Found::Lease(lease) if lease.holder == names[tab]);
+            if is_stalled && !has_lock[tab] && !looks[tab] && is_own(&known[tab]) {
+                let decision = renewal(Claim::LeaseOnly, names[tab], &known[tab], false, now);
+                looks[tab] = decision == Renewal::Look;
+                if looks[tab] {
+                    leads[tab] = false;
+                    bid_at[tab] = None;
+                    continue;
+                }
+            }
+            // A renewal comes no sooner than the interval after the last one.
+            if bid_at[tab].is_some_and(|at| now < at + Millis::from(RENEW_MS)) {
+                continue;
+            }
+            if clears && wait < 100 {
+                found = Found::Nothing;
+            }
+            bid_at[tab] = Some(now);
+            let has_looked = std::mem::take(&mut looks[tab]);
+            let decision = renewal(claim(tab), names[tab], &found, has_looked, now);
+            leads[tab] = decision == Renewal::Lead;
+            looks[tab] = decision == Renewal::Look;
+            if looks[tab] {
+                bid_at[tab] = None;
+            }
+            if matches!(decision, Renewal::Lead | Renewal::Bid) {
+                found = lease(names[tab], now + LEASE_MS, claim(tab) == Claim::HasLock);
+            }
+            known[tab] = found.clone();
+            let going_on = (0..3)
+                .filter(|tab| leads[*tab] && may_go_on(claim(*tab), names[*tab], &found, now));
+            prop_assert!(going_on.count() <= 1);
+        }
+    }
+}
