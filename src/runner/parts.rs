@@ -61,6 +61,8 @@ impl Parts {
             return;
         }
         is_open.set(true);
+        // The tab that leads may have said before that it can't write.
+        self.recovery.offer_to_lead();
         if untrack(|| self.status.is_superseded()) {
             // This version must never send what only the newer one understands in full.
             return;
