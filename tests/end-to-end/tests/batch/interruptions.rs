@@ -258,7 +258,9 @@ async fn leave_sending(
     left: Left,
     path: &str,
 ) -> Result<()> {
-    studio.write(prompts).await?;
+    // Typed, so many lines take a minute and more on a busy machine.
+    let lines = by("textbox", "Prompts");
+    studio.browser.paste(&lines, &prompts.join("\n")).await?;
     studio.press(&format!("Generate {}", prompts.len())).await?;
     let dialog = studio.browser.find(&by("dialog", "Generate many")).await?;
     let confirm = by("button", "Send them").within(&dialog);

@@ -22,8 +22,9 @@ impl Studio<'_> {
     }
 
     async fn choose_table(&self, bytes: &[u8]) -> Result<()> {
-        let folder = tempfile::tempdir()?;
-        let file = folder.path().join("table.csv");
+        // The page reads it in its own time.
+        let folder = tempfile::tempdir()?.keep();
+        let file = folder.join("table.csv");
         std::fs::write(&file, bytes)?;
         let choose = starting("button", "Choose a file");
         self.browser.choose_file(&choose, &file).await
