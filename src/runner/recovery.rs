@@ -23,14 +23,14 @@ pub(super) struct Recovery {
     cache: OutputCache,
     driver: Driver,
     decision: StoredValue<recovery::Recovery, LocalStorage>,
-    /// How many tasks were told to the tab that offers to lead in this one's place.
+    /// How many tasks were sent to the tab that offers to lead in this one's place.
     handed_over: StoredValue<Option<usize>, LocalStorage>,
 }
 
 /// How often to look whether the submissions have ended that are under way.
 const SENDING_MS: u32 = 200;
 
-/// How long a tab that is told of all tasks may take to answer before this one goes on leading: thousands of records
+/// How long a tab that receives all tasks may take to answer before this one goes on leading: thousands of records
 /// take a second or two.
 const ANSWER_MS: u32 = 5_000;
 
@@ -99,7 +99,7 @@ impl Recovery {
         self.know(self.records.read_all().await.unwrap_or_default());
     }
 
-    /// Takes over the tasks that this tab has not heard of.
+    /// Adds the tasks that this tab does not know.
     pub fn know(self, mut tasks: Vec<Task>) {
         self.driver
             .with_engine(|engine| tasks.retain(|task| engine.task(&task.key).is_none()));
@@ -115,7 +115,7 @@ impl Recovery {
         }
     }
 
-    /// Another tab offers to lead. Leaves that to it if this one can't write, once that one has heard of all tasks and
+    /// Another tab offers to lead. Leaves that to it if this one can't write, once that one has received all tasks and
     /// nothing is being sent from here.
     pub fn hear_offer(self) {
         if !self.tabs.leads() || untrack(|| self.status.own_storage_error()).is_none() {
@@ -133,7 +133,7 @@ impl Recovery {
         }
     }
 
-    /// Tells the tab that offers to lead of every task, with its secrets, and sends nothing until it answers.
+    /// Sends every task, with its secrets, to the tab that offers to lead, and sends nothing until it answers.
     async fn tell_all(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));

@@ -98,7 +98,7 @@ impl Status {
         }
     }
 
-    /// The leader has told. `has_read`: this tab knows what was stored when it was opened.
+    /// The leader has reported its state. `has_read`: this tab knows what was stored when it was opened.
     pub fn on_message(
         self,
         block_reason: Option<BlockReason>,

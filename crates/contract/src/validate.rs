@@ -72,7 +72,7 @@ pub fn check(
 impl Parameter {
     /// What a draft has of it to be sent: what was entered, else the default of a required parameter, and with
     /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out:
-    /// nobody has entered it, and the service has one for itself.
+    /// the user has not entered it, and the service has a default of its own.
     pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
         let is_sent = |default: &Entry| {
             required || (send_defaults && check(self, false, Some(default)).is_ok())

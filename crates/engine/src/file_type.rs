@@ -1,4 +1,4 @@
-//! Tells what a file is: by its first bytes, else by the MIME type that its host gives, else by its address.
+//! Determines the type of a file: by its first bytes, else by the MIME type that its host gives, else by its address.
 
 use crate::output::{
     OutputAddress, OutputKind, essence, extension_of_mime, known_type, url_extensions,

@@ -3,7 +3,7 @@
 //! file is an archive; this is its manifest.
 //!
 //! No credentials are in it, the User ID neither: only a random name of the account, by which the browser that exported
-//! it knows a task as its own. In another browser a person says so. Nothing that is taken in is ever sent.
+//! it knows a task as its own. In another browser the user confirms it. Nothing that is imported is ever sent.
 
 mod account_names;
 
@@ -97,9 +97,9 @@ pub struct Here<'a> {
 /// Whose the tasks in a file are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// Whoever the names in the file say.
+    /// Those of the accounts that the file names.
     Named,
-    /// The person who imports it, as they say themselves: all of the service that is set here.
+    /// The user who imports it, as they confirm: for all tasks of the service that is set here.
     Importer,
 }
 

@@ -71,14 +71,14 @@ pub fn is_kind_unknown(url: &str, kind: OutputKind) -> bool {
     kind == OutputKind::Other && is_link && url_extensions(url) == [None, None]
 }
 
-/// What is told beside an output that is shown without being readable.
+/// The note next to an output that is shown without being readable.
 pub const UNREADABLE_NOTE: &str = "The file's host lets this page show it, but not read it (CORS). So it can't be \
     downloaded, copied, kept or packed into a ZIP here. Open it in a new tab, and save it from there.";
 
 /// Why there is no file of an output.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoFile {
-    /// Its host does not let the page read it, which tells nothing against the file.
+    /// Its host does not let the page read it, which does not mean that the file is gone.
     Unreadable,
     /// Its address is none that can be fetched.
     NoAddress,
@@ -117,7 +117,7 @@ impl Missing {
         }
     }
 
-    /// What is told of an archive that was saved under this name, where it lacks something.
+    /// The message for an archive that was saved under this name, where it lacks something.
     pub fn note(self, name: &str) -> Option<String> {
         let mut parts = Vec::new();
         if self.others > 0 {

@@ -73,7 +73,7 @@ pub enum File {
     There,
     /// Its host says that there is none.
     Gone,
-    /// The network may be away, or its host.
+    /// The network may be down, or its host.
     OutOfReach,
     /// Its host answers, and does not let the page read what it says (CORS).
     Unreadable,
@@ -133,7 +133,7 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
     parts.join(" ")
 }
 
-/// What is told of a file that is there and that the browser can't show, as what it was tried. A browser plays only some of
+/// The message for a file that is there and that the browser can't show, as what it was tried. A browser plays only some of
 /// the formats that a film or a sound may have inside.
 pub fn cannot_show(kind: Option<OutputKind>) -> String {
     let what = match kind {

@@ -37,6 +37,7 @@ pub fn Several(field: Field) -> impl IntoView {
         <FieldFrame field=field.clone() group=true>
             <div
                 class="chips"
+                translate="no"
                 role="group"
                 aria-labelledby=field.label_id()
                 aria-describedby=field.described_by()

@@ -163,7 +163,7 @@ fn copy_image(shown: ShownOutput) -> AnyView {
             let image = async move {
                 let fetched = output_recovery::fetch(all, &shown).await;
                 let reason = fetched.as_ref().err().cloned();
-                // Nobody waits for it any more where the browser has refused before.
+                // The receiver is gone if the browser has refused before.
                 let _ = refused.send(reason);
                 fetched.ok()
             };

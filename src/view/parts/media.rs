@@ -16,8 +16,8 @@ use super::{picture, waveform};
 use crate::boxed::{dynamic, effect, handler, spawn};
 use crate::{learned, returning};
 
-/// Told where media can't be loaded and nothing else is known.
-const NOT_SHOWN: &str = "Not shown: the network is away, or the file is gone, or its host does not let this page load it.";
+/// Shown where media can't be loaded and nothing else is known.
+const NOT_SHOWN: &str = "Not shown: the network is down, or the file is gone, or its host does not let this page load it.";
 
 /// Shows an output: an image, a video or a sound, loaded without referrer, and without credentials unless its host refuses
 /// CORS. What could not be shown is looked at, and shown as what it is.
@@ -88,7 +88,7 @@ pub fn MediaView(
                 has_retried.try_set_value(true);
                 match step {
                     Step::Show(_) => drop(failed.try_set(None)),
-                    // The network may have been away for a moment.
+                    // The network may have been down for a moment.
                     Step::CannotShow if is_first => drop(failed.try_set(None)),
                     Step::CannotShow => fail(cannot_show(Some(kind))),
                     Step::Recover if !thumbnail => give_up(),

@@ -101,7 +101,7 @@ async fn export(browser: &Browser, proxy: &FaultProxy) -> Result<PathBuf> {
     Ok(browser.downloaded(1, ".zip").await?.remove(0))
 }
 
-/// Another browser, for all that the page can tell.
+/// Another browser, as far as the page can detect.
 async fn forget(browser: &Browser, proxy: &FaultProxy) -> Result<()> {
     // No page is open meanwhile: it would write its tasks anew, as it should.
     open(browser, proxy, "/healthz").await?;

@@ -1,4 +1,4 @@
-//! What a person is told of each error.
+//! The message of each error for the user.
 
 use super::{ApiError, FieldProblem};
 use crate::ServiceAddress;

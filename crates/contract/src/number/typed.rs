@@ -93,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Guards against a seed that nobody had.
+    /// Guards against a seed other than the one that was in the spreadsheet.
     #[test]
     fn whole_numbers_that_were_rounded_are_refused() {
         for text in ["4.29497E+09", "1.84467E+19", "1E+12", "4,29497E+09"] {

@@ -64,7 +64,7 @@ fn a_choice_of_several_is_a_list() {
     );
 }
 
-/// Guards against a form that can't be sent because of a default that nobody has entered.
+/// Guards against a form that can't be sent because of a default that the user has not entered.
 #[test]
 fn an_optional_default_that_its_schema_does_not_permit_is_left_out() {
     let steps = json!({"name": "steps", "type": "integer", "maximum": 50, "default": 99});

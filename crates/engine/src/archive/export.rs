@@ -1,5 +1,5 @@
 //! Finds an export in an archive that another program has made of its files: with a folder around them, in another
-//! order, and with files of the system beside them.
+//! order, and with files of the system next to them.
 
 use std::collections::HashMap;
 
@@ -26,7 +26,7 @@ impl Export {
     pub fn find(entries: Vec<Entry>, manifest: &str, length: u64) -> Result<Self, String> {
         let is_of_export = |entry: &Entry| {
             let mut parts = entry.name.split('/');
-            // macOS packs what it knows of each file beside it.
+            // macOS packs metadata next to each file.
             let is_of_system = parts
                 .any(|part| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._"));
             !is_of_system && !entry.name.ends_with('/')

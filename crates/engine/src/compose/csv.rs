@@ -30,7 +30,7 @@ fn hint(text: &str) -> Option<(u8, &str)> {
     let line = text[..end].trim_matches('"').to_ascii_lowercase();
     match line.strip_prefix("sep=")?.as_bytes() {
         [separator] => Some((*separator, &text[end..])),
-        // Some editors take a tab at the end of a line away.
+        // Some editors remove a tab at the end of a line.
         [] => Some((b'\t', &text[end..])),
         _ => None,
     }

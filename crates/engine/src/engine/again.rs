@@ -36,7 +36,7 @@ impl Engine {
         (is_honoured && is_free).then(|| chosen.clone())
     }
 
-    /// A submission came to nothing, or nobody can say whether it did.
+    /// A submission failed, or it is unknown whether it did.
     pub(super) fn not_submitted(
         &mut self,
         key: &TaskKey,

@@ -1,5 +1,5 @@
 //! Random names of accounts, by which a browser recognises its own tasks in an exported history: they say nothing of
-//! the User ID, not even to somebody who has a guess.
+//! the User ID, even to a reader who has a guess.
 
 use std::collections::BTreeMap;
 

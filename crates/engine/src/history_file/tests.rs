@@ -266,7 +266,7 @@ fn what_has_become_of_it_is_said() {
     );
 }
 
-/// Guards against a sum of the User ID in the file, by which somebody who has a guess could find it out.
+/// Guards against a sum of the User ID in the file, by which a reader who has a guess could verify it.
 #[test]
 fn a_file_says_nothing_of_the_user_id() {
     let own = account("", "user-81");
@@ -288,7 +288,7 @@ fn a_file_says_nothing_of_the_user_id() {
     assert_eq!(user(&written(&names)), "drawn");
 }
 
-/// In another browser a person says whose tasks they are; of another service they are nobody's all the same.
+/// In another browser the user confirms that the tasks are theirs; those of another service are not followed.
 #[test]
 fn in_another_browser_the_importer_claims_what_is_under_way() {
     let own = account("", "user-81");

@@ -80,7 +80,7 @@ fn utf_16_is_known_with_and_without_a_mark() {
     assert_eq!(label(b"\xef\xbb\xbfprompt", &[]), Ok("utf-8"));
 }
 
-/// Guards against a text that is read in some encoding or other: nobody would see before it is paid for.
+/// Guards against a text that is read in a wrong encoding: the user would not notice before it is paid for.
 #[test]
 fn what_can_not_be_told_is_refused_with_its_place() {
     for bytes in [

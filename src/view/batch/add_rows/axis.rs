@@ -174,7 +174,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
                     words.iter().map(|word| choice(this, word, &words)).collect_view().into_any()
                 })}
             </div>
-            // Values that are none can't be typed by somebody who does not know how.
+            // A user would not guess how to type these.
             <div class="row axis-markers">
                 {dynamic(move || {
                     let (kind, markers) = markers.get();

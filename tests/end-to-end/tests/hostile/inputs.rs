@@ -11,7 +11,7 @@ use crate::studio::{Studio, play};
 const MODEL: &str = "/models/image/plain";
 
 impl Studio<'_> {
-    /// The page of a model with these parameters beside its prompt.
+    /// The page of a model with these parameters next to its prompt.
     async fn open_with(&self, optional: &[Value]) -> Result<()> {
         let prompt = json!({"name": "prompt", "type": "string", "description": ""});
         let schema = schema(&[prompt], optional);

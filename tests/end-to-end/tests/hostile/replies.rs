@@ -179,7 +179,7 @@ async fn forget_all(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a page that says that it may be closed beside its warning that closing it loses sight of tasks.
+/// Guards against a page that says that it may be closed next to its warning that closing it loses sight of tasks.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
     play("a_page_that_keeps_no_tasks", async |studio| {

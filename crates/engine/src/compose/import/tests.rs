@@ -194,7 +194,7 @@ fn the_hint_for_excel_is_no_row() {
     }
 }
 
-/// Guards against "nan" that counts as a wrong number, and rows of pandas that need mending by hand.
+/// Guards against "nan" that counts as a wrong number, and rows of pandas that need to be corrected manually.
 #[test]
 fn words_for_no_value_leave_numbers_and_switches_untouched() {
     let text = "prompt,seed,strength,upscale\na,1.0,nan,True\nb,,NaN,\nNone,None,NULL,None\n";
@@ -210,7 +210,7 @@ fn words_for_no_value_leave_numbers_and_switches_untouched() {
     assert_eq!(sent(&imported), [json!({"prompt": "a", "strength": 0.5})]);
 }
 
-/// Guards against a seed that nobody had: a spreadsheet shows 4294967295 as 4.29497E+09.
+/// Guards against a seed other than the one in the spreadsheet: a spreadsheet shows 4294967295 as 4.29497E+09.
 #[test]
 fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
     let text = "prompt,seed\na,4.29497E+09\nb,1.84467E+19\nc,1024.0\nd,\"1,024\"\ne,Jan-24\nf,1.000\ng,1E+09\n";
@@ -223,7 +223,7 @@ fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
     assert!(bad[0].message.starts_with(expected), "{}", bad[0].message);
 }
 
-/// Guards against "expected value at line 1 column 31", which tells nobody what to change.
+/// Guards against "expected value at line 1 column 31", which does not say what to change.
 #[test]
 fn words_of_python_are_named_with_their_place() {
     let array = r#"[{"prompt": "a", "strength": NaN}, {"prompt": "c", "strength": 0.5}]"#;
