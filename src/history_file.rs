@@ -1,6 +1,6 @@
 //! The history of this browser as one file, and that of another one taken in.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use atelier_engine::history_file::{
     self, AccountNames, Arrivals, FiledOutput, Here, MANIFEST, Owner, TakenIn,
@@ -8,7 +8,7 @@ use atelier_engine::history_file::{
 use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{self, CachedOutput};
 use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey};
+use atelier_engine::{Action, Task, TaskKey, stored_output};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::{WithUntracked, untrack};
 use web_sys::Blob;
@@ -19,6 +19,7 @@ use crate::browser::archive::{ArchiveReader, ArchiveWriter};
 use crate::browser::local::LocalStore;
 use crate::browser::{clock, file, location, peek, random};
 use crate::contexts::Contexts;
+use crate::runner::Runner;
 
 /// A manifest is read as a whole: larger ones would not fit into the page.
 const MAX_MANIFEST: u64 = 256 << 20;
@@ -77,6 +78,7 @@ pub async fn export(
             }
         }
     }
+    pack_stored(runner, &mut packed, &mut outputs).await?;
     let manifest = untrack(|| {
         let batches = Batches::new(all).all();
         let account = all.session.account();
@@ -95,6 +97,41 @@ pub async fn export(
     });
     packed.add_text(MANIFEST, &manifest)?;
     packed.finish()
+}
+
+/// Packs the files of all outputs that came as data, each once: no service need have them any more, and no task's record does.
+async fn pack_stored(
+    runner: Runner,
+    packed: &mut ArchiveWriter,
+    outputs: &mut Vec<FiledOutput>,
+) -> Result<(), String> {
+    let references = untrack(|| runner.with_tasks(history_file::stored_outputs));
+    let mut files: HashMap<String, FiledOutput> = HashMap::new();
+    for (name, url) in references {
+        if !files.contains_key(&url) {
+            let Some(blob) = runner.copy(&name).await else {
+                continue;
+            };
+            let copy = CachedOutput {
+                key: name.clone(),
+                url: url.clone(),
+                bytes: blob.size() as u64,
+                kept: clock::now(),
+                shown: clock::now(),
+            };
+            let head = peek::head_of(&blob).await;
+            let filed = FiledOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
+            packed.add(&filed.file, &blob).await?;
+            files.insert(url.clone(), filed);
+        }
+        if let Some(filed) = files.get(&url) {
+            outputs.push(FiledOutput {
+                output: name,
+                ..filed.clone()
+            });
+        }
+    }
+    Ok(())
 }
 
 /// Takes in what another browser, or this one, has exported. What is here already stays as it is;
@@ -178,12 +215,17 @@ async fn take_in_outputs(
         if task.is_none() || has.contains(output.output.as_str()) {
             continue;
         }
+        let is_stored = stored_output::is_reference(&output.url);
+        if is_stored && runner.copy(&output.output).await.is_some() {
+            continue;
+        }
         // What a page would run is only kept as bytes.
         let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;
         let mime = if is_media { output.mime.as_str() } else { "" };
         let is_favorite = favorites.contains(&output.output);
         // Before it is unpacked.
-        if !is_favorite && archive.size(&output.file).is_some_and(|bytes| bytes > room) {
+        let needs_room = !is_favorite && !is_stored;
+        if needs_room && archive.size(&output.file).is_some_and(|bytes| bytes > room) {
             taken.homeless += 1;
             continue;
         }
@@ -203,7 +245,7 @@ async fn take_in_outputs(
             Ok(()) => taken.outputs += 1,
             Err(_) => taken.homeless += 1,
         }
-        if !is_favorite {
+        if needs_room {
             room -= bytes;
         }
     }

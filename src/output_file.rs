@@ -4,16 +4,21 @@ use atelier_contract::ApiError;
 use atelier_engine::file_type;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::output_access::NoFile;
+use atelier_engine::stored_output;
 use web_sys::Blob;
 
-use crate::browser::{http, peek};
+use crate::browser::{file, http, peek};
+use crate::runner::Runner;
 
-/// Fetches the file at an output's address. `address`: that of the service.
+/// Fetches the file at an output's address; one that a reference stands for is no address. `address`: that of the service.
 ///
 /// # Errors
 ///
 /// Why there is none: see [`NoFile`].
 pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
+    if stored_output::is_reference(url) {
+        return Err(NoFile::NotStored);
+    }
     let safe = SafeUrl::media(url, address).ok_or(NoFile::NoAddress)?;
     match http::get_blob(safe.as_str(), u64::MAX).await {
         Ok(file) => Ok(file),
@@ -23,6 +28,15 @@ pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
             Err(NoFile::Unreadable)
         }
         Err(error) => Err(NoFile::Failed(error)),
+    }
+}
+
+/// The address of an output for use elsewhere: of one that came as data, which this browser stored, the data once more; none if
+/// that is gone. `name`: the output's.
+pub async fn address(runner: Runner, url: &str, name: &str) -> Option<String> {
+    match stored_output::is_reference(url) {
+        true => file::data_url(&runner.copy(name).await?).await,
+        false => Some(url.to_owned()),
     }
 }
 

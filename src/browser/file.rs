@@ -1,8 +1,10 @@
 //! Files that a person brings.
 
 use atelier_engine::text_encoding::{self, Encoding};
+use futures::channel::oneshot;
+use gloo_events::EventListener;
 use wasm_bindgen_futures::JsFuture;
-use web_sys::{Blob, TextDecoder, TextDecoderOptions};
+use web_sys::{Blob, FileReader, TextDecoder, TextDecoderOptions};
 
 /// Larger files are no tables of inputs.
 const MAX_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
@@ -49,4 +51,16 @@ pub async fn all_text(file: &Blob) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await.ok();
     text.and_then(|text| text.as_string())
         .ok_or_else(|| UNREADABLE.into())
+}
+
+/// All of a file as a `data:` address; none if it can't be read.
+pub async fn data_url(file: &Blob) -> Option<String> {
+    let reader = FileReader::new().ok()?;
+    let (end, ended) = oneshot::channel();
+    let _listener = EventListener::once(&reader, "loadend", move |_| {
+        let _ = end.send(());
+    });
+    reader.read_as_data_url(file).ok()?;
+    ended.await.ok()?;
+    reader.result().ok()?.as_string()
 }

@@ -42,7 +42,8 @@ pub enum Store {
     Tasks,
     /// JSON of a batch, by its key.
     Batches,
-    /// A copy of an output, as a blob, by `{task key}/{position}`.
+    /// A copy of an output, as a blob, by `{task key}/{position}`; the file of an output that came as data, by
+    /// [`atelier_engine::stored_output::key`].
     Outputs,
     /// JSON about a copy of an output, by the same key.
     OutputFacts,
@@ -290,6 +291,28 @@ impl Storage {
     pub async fn all_texts(&self, store: Store) -> Result<Vec<String>, StorageError> {
         let values = self.read(store, None).await?;
         Ok(values.iter().filter_map(JsValue::as_string).collect())
+    }
+
+    /// The keys of all records under a folder, which ends in `/`.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Storage::get`].
+    pub async fn keys_under(
+        &self,
+        store: Store,
+        folder: &str,
+    ) -> Result<Vec<String>, StorageError> {
+        let read = async move {
+            let transaction = self
+                .connection
+                .begin(&[store.name()], TransactionMode::ReadOnly)?;
+            let store = transaction.object_store(store.name())?;
+            let keys = store.get_all_keys(Some(everything_under(folder)?), None)?;
+            Ok(keys.await?)
+        };
+        let keys = in_time(read).await?;
+        Ok(keys.iter().filter_map(JsValue::as_string).collect())
     }
 
     /// Reads the records that the query finds, or all records without a query.

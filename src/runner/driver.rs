@@ -26,6 +26,8 @@ use crate::browser::storage::{StorageError, Store, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
 
+mod stored_outputs;
+
 /// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
 const MAX_INLINE_WRITES: usize = 100;
 
@@ -209,9 +211,10 @@ impl Driver {
             match command {
                 Command::Save(task) => saved.tasks.push(task),
                 Command::Delete(key) => {
-                    self.tasks.hide(&key);
-                    // The copies of its outputs go with it.
                     let mut records = vec![(Store::Tasks, key.0.clone())];
+                    // Its outputs' files and copies go with it.
+                    records.extend(self.files_of_it_alone(&key));
+                    self.tasks.hide(&key);
                     records.extend(output_cache::records(format!("{key}/")));
                     self.cache.delete(records);
                     thumbnails::forget(&key.0);
@@ -229,6 +232,7 @@ impl Driver {
             }
         }
         self.tasks.show(saved.unshown());
+        self.store_data_of(&saved.tasks);
         let keys = saved.tasks.iter().map(|task| task.key.clone());
         self.tabs.tell_tasks(keys);
         let written = self.write_saved(saved.tasks, &calls);
@@ -357,7 +361,11 @@ impl Driver {
         let key = call.idempotency_key.as_deref();
         let url = address.url(call.path);
         let limits = ReplyLimits::of(call.kind, call.tasks.len());
-        let answer = http::post_json(call.kind, limits, &url, &call.body, &credentials, key).await;
+        let mut answer =
+            http::post_json(call.kind, limits, &url, &call.body, &credentials, key).await;
+        if let (CallKind::Response, Ok(answer)) = (call.kind, &mut answer) {
+            self.store_data(answer).await;
+        }
         let is_silent = |error: &ApiError| error.is_unreachable();
         if matches!(answer, Err(ApiError::Network { .. })) {
             // The calls of a page that is being left are refused while it still runs. That is no outage: the next page

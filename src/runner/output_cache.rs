@@ -4,7 +4,7 @@
 //! they stay within the limit. What storage says counts; nothing of it is held here.
 
 use atelier_engine::output_cache::{self, CachedOutput, CopyRequest};
-use atelier_engine::{Millis, TaskKey};
+use atelier_engine::{Millis, TaskKey, stored_output};
 use leptos::prelude::*;
 use web_sys::Blob;
 
@@ -183,29 +183,32 @@ impl OutputCache {
     /// The address of an output, by its name.
     fn output(self, name: &str) -> Option<String> {
         let (task, position) = output_cache::place(name)?;
-        self.outputs(&task).into_iter().nth(position)
+        let task = self.tasks.task(&task)?;
+        task.with_untracked(|task| task.outputs().get(position).cloned())
     }
 
     /// The names of a task's outputs.
     fn names(self, key: &TaskKey) -> Vec<String> {
-        let count = self.outputs(key).len();
+        let task = self.tasks.task(key);
+        let count = task.map_or(0, |task| task.read_untracked().outputs().len());
         (0..count).map(|at| key.output(at)).collect()
     }
 
-    fn outputs(self, key: &TaskKey) -> Vec<String> {
-        let task = self.tasks.task(key);
-        task.map_or_else(Vec::new, |task| task.read_untracked().outputs().to_vec())
-    }
-
-    /// Keeps a copy that another browser has made.
+    /// Stores what another browser has stored: a copy, or the file of what came as data.
     ///
     /// # Errors
     ///
     /// Storage refuses it, or is not open.
     pub async fn take_in(self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
         let storage = self.records.storage().ok_or(StorageError::Closed)?;
-        let file = (Store::Outputs, copy.key.clone(), blob.into());
-        storage.change(&[], &[file, facts(&copy)]).await?;
+        let records = match stored_output::key(&copy.url) {
+            Some(key) => vec![(Store::Outputs, key, blob.into())],
+            None => vec![
+                (Store::Outputs, copy.key.clone(), blob.into()),
+                facts(&copy),
+            ],
+        };
+        storage.put(&records).await?;
         self.tell_changed();
         Ok(())
     }

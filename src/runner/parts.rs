@@ -163,6 +163,7 @@ impl Parts {
             self.recovery.start();
         }
         self.cache.take_over();
+        self.driver.tidy_files();
     }
 
     /// Everything is asked about at once, and so is a service that could not be reached.

@@ -138,7 +138,7 @@ impl Runner {
     }
 
     /// The newest outputs of a kind, without repeats; tracked.
-    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<String> {
+    pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
         self.parts().tasks.recent_outputs(kind, most)
     }
 

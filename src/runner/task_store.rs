@@ -132,15 +132,16 @@ impl TaskStore {
         })
     }
 
-    /// The newest outputs of a kind, without repeats; tracked.
-    pub fn recent_outputs(self, kind: OutputKind, most: usize) -> Vec<String> {
+    /// The newest outputs of a kind, each with its name and its address, without repeats; tracked.
+    pub fn recent_outputs(self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
         self.revision.track();
-        let mut found: Vec<String> = Vec::new();
+        let mut found: Vec<(String, String)> = Vec::new();
         for task in self.keys.read().iter().filter_map(|key| self.task(key)) {
             let task = task.read_untracked();
-            for url in task.outputs() {
-                if task.output_kind(url) == kind && !found.contains(url) {
-                    found.push(url.clone());
+            for (at, url) in task.outputs().iter().enumerate() {
+                let is_new = !found.iter().any(|(_, other)| other == url);
+                if is_new && task.output_kind(url) == kind {
+                    found.push((task.key.output(at), url.clone()));
                 }
             }
             if found.len() >= most {

@@ -5,6 +5,7 @@ use atelier_engine::Task;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
+use super::parts::cached_output::stored_file;
 use super::parts::heart::heart;
 use super::parts::picture;
 use crate::boxed::{dynamic, memo};
@@ -25,30 +26,33 @@ pub fn card(model: Model) -> AnyView {
         let latest = runner.with_tasks(|tasks| {
             let mine = tasks.iter().filter(|task| task.model == model.id);
             let shown = mine.filter_map(|task| Some((task.created, shown(task)?)));
-            shown.max_by_key(|(created, _)| *created)
+            shown.max_by_key(|(created, ..)| *created)
         });
         let is_picture = |url: &&String| OutputKind::of(url, "") == OutputKind::Image;
         let of_service = [&model.poster, &model.preview];
         let of_service = of_service.into_iter().filter(is_picture);
-        let of_service = of_service.map(|url| (url.clone(), OutputKind::Image));
+        let of_service = of_service.map(|url| (String::new(), url.clone(), OutputKind::Image));
         let latest = latest.map(|(_, picture)| picture);
         latest.into_iter().chain(of_service).collect::<Vec<_>>()
     });
     let gone = RwSignal::new(0);
     let picture = move || {
         let next = pictures.read().get(gone.get()).cloned();
-        let Some((url, kind)) = next else {
+        let Some((name, url, kind)) = next else {
             return ().into_any();
         };
-        let on_error = Box::new(move |_| gone.update(|gone| *gone += 1));
-        let address = session.settings_untracked().address;
-        let Some(source) = SafeUrl::media(&url, address.as_str()) else {
-            return ().into_any();
-        };
-        match kind {
-            OutputKind::Video => picture::still(source.as_str(), on_error),
-            _ => picture::image(source.as_str(), "", true, Box::new(|_| ()), on_error),
-        }
+        let found = stored_file(&name, &url);
+        dynamic(move || {
+            let address = session.settings_untracked().address;
+            let Some(source) = SafeUrl::media(&found.read(), address.as_str()) else {
+                return ().into_any();
+            };
+            let on_error = Box::new(move |_| gone.update(|gone| *gone += 1));
+            match kind {
+                OutputKind::Video => picture::still(source.as_str(), on_error),
+                _ => picture::image(source.as_str(), "", true, Box::new(|_| ()), on_error),
+            }
+        })
     };
     let is_favorite = {
         let id = id.clone();
@@ -73,10 +77,11 @@ pub fn card(model: Model) -> AnyView {
     .into_any()
 }
 
-/// The first output of a task that says on a card what its model does: a sound does not.
-fn shown(task: &Task) -> Option<(String, OutputKind)> {
+/// The first output of a task that says on a card what its model does, by its name and its address: a sound does not.
+fn shown(task: &Task) -> Option<(String, String, OutputKind)> {
     let outputs = task.outputs();
     let url = outputs.first().filter(|_| task.removed.is_none())?;
     let kind = task.output_kind(url);
-    matches!(kind, OutputKind::Image | OutputKind::Video).then(|| (url.clone(), kind))
+    matches!(kind, OutputKind::Image | OutputKind::Video)
+        .then(|| (task.key.output(0), url.clone(), kind))
 }

@@ -25,6 +25,7 @@ mod sends;
 mod services;
 mod shared_ids;
 mod storage;
+mod stored_outputs;
 mod submission_pause;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -20,7 +20,7 @@ use crate::file_type;
 use crate::output::{OutputKind, SafeUrl};
 use crate::output_cache::{self, CachedOutput};
 use crate::plural::{agreeing, counted};
-use crate::{Account, Millis, Phase, Task, TaskState};
+use crate::{Account, Millis, Phase, Task, TaskState, stored_output};
 
 /// The manifest's name in the archive.
 pub const MANIFEST: &str = "history.json";
@@ -134,6 +134,18 @@ pub fn write(
     manifest.put("batches", batches.into());
     manifest.put("outputs", json::encode(&outputs));
     manifest.into_value().to_string()
+}
+
+/// The outputs that a file holds and that came as data, each by its name and its reference.
+pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
+    let tasks = tasks.iter().filter(|task| task.removed.is_none());
+    let outputs = tasks.flat_map(|task| {
+        let named = task.outputs().iter().enumerate();
+        named.map(|(at, url)| (task.key.output(at), url.clone()))
+    });
+    outputs
+        .filter(|(_, url)| stored_output::is_reference(url))
+        .collect()
 }
 
 fn filed(task: &Task, here: Here<'_>) -> Value {

@@ -88,6 +88,7 @@ pub mod search;
 pub mod seed;
 pub mod snippet;
 mod sort;
+pub mod stored_output;
 pub mod tab_role;
 pub mod tab_title;
 pub mod text_encoding;

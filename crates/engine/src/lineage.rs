@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::output::OutputAddress;
 use crate::output_cache;
-use crate::{Source, Task, TaskKey};
+use crate::{Source, Task, TaskKey, stored_output};
 
 /// The most relatives that are shown, and the most steps to them.
 const MAX_RELATIVES: usize = 24;
@@ -47,11 +47,21 @@ pub fn trace(new: &mut [Task], known: &[&Task]) {
             let origins = origins.get_or_insert_with(|| origins_of(known));
             Some(Source {
                 parameter: parameter.clone(),
-                output: origins.get(address)?.clone(),
+                output: origin(origins, address)?,
             })
         });
         task.sources = found.collect();
     }
+}
+
+fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
+    let found = origins.get(address).cloned();
+    // Data went in as it is, and the task that it is from has a reference to it.
+    found.or_else(|| {
+        origins
+            .get(stored_output::reference(address)?.as_str())
+            .cloned()
+    })
 }
 
 fn address(value: &Value) -> Option<&str> {
@@ -214,6 +224,22 @@ mod tests {
     fn names(relatives: &[Relative]) -> Vec<(String, usize)> {
         let name = |it: &Relative| (it.task.0.clone(), it.distance);
         relatives.iter().map(name).collect()
+    }
+
+    /// Guards against a picture whose origin is forgotten because its data went in, and a reference to it came out.
+    #[test]
+    fn data_that_went_in_is_known_for_the_output_that_refers_to_it() {
+        let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
+        let reference = crate::stored_output::reference(&data).unwrap();
+        let first = task(
+            "a",
+            1,
+            json!({"prompt": "x"}),
+            &["https://x/1.png", &reference],
+        );
+        let second = task("b", 2, json!({"image": data}), &[]);
+        let second = traced(second, &[&first]);
+        assert_eq!(second.sources[0].output, "a/1");
     }
 
     #[test]

@@ -82,6 +82,8 @@ pub enum NoFile {
     Unreadable,
     /// Its address is none that can be fetched.
     NoAddress,
+    /// It was stored in this browser, and is not there any more.
+    NotStored,
     Failed(ApiError),
 }
 
@@ -93,6 +95,9 @@ impl NoFile {
                                  open it in a new tab, and save it from there."
                 .into(),
             Self::NoAddress => "Its address is none that can be fetched.".into(),
+            Self::NotStored => {
+                "Its file is no longer in this browser, and the service has not given it again.".into()
+            }
             // The file may lie elsewhere than the service.
             Self::Failed(ApiError::Network { .. }) => {
                 "No answer from the file's host. Either the network or the host is down.".into()
@@ -113,7 +118,7 @@ impl Missing {
     pub fn add(&mut self, reason: &NoFile) {
         match reason {
             NoFile::Unreadable => self.unreadable += 1,
-            NoFile::NoAddress | NoFile::Failed(_) => self.others += 1,
+            NoFile::NoAddress | NoFile::NotStored | NoFile::Failed(_) => self.others += 1,
         }
     }
 

@@ -15,7 +15,7 @@ pub const ASK_MS: u32 = 2_000;
 /// The knowledge about such an output so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// It is an address that a service gave, not the data itself.
+    /// It is an address that a service gave, or a reference to data that it gave; not the data itself.
     pub is_link: bool,
     /// There was no network at some time since the address was found dead.
     pub was_offline: bool,
@@ -77,6 +77,8 @@ pub enum File {
     OutOfReach,
     /// Its host answers, and does not let the page read what it says (CORS).
     Unreadable,
+    /// The service gave it as data, which was stored in this browser, and is not there any more.
+    NotStored,
 }
 
 impl File {
@@ -107,14 +109,17 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
                     by itself once you return to this page."
                 .into();
         }
-        File::Gone | File::OutOfReach => {}
+        File::Gone | File::OutOfReach | File::NotStored => {}
     }
-    let is_gone = file == File::Gone;
-    let mut parts = vec![match is_gone {
-        true => {
+    let is_gone = matches!(file, File::Gone | File::NotStored);
+    let mut parts = vec![match file {
+        File::NotStored => {
+            "No longer available: the file is not in this browser any more, and the service has not given it again."
+        }
+        File::Gone => {
             "No longer available: the service's address for this output is dead and no copy was kept."
         }
-        false => {
+        _ => {
             "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does."
         }
     }];
@@ -123,7 +128,7 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
             "The service was not asked for a fresh one: this task belongs to another service address or User ID.",
         );
     }
-    if !keeps_outputs {
+    if !keeps_outputs && file != File::NotStored {
         parts.push("Keep outputs, in Settings, makes copies from now on.");
     }
     parts.push(match is_gone {

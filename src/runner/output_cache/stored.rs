@@ -2,6 +2,7 @@
 
 use atelier_contract::json;
 use atelier_engine::output_cache::CachedOutput;
+use atelier_engine::stored_output;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Blob;
 
@@ -9,10 +10,13 @@ use super::OutputCache;
 use crate::browser::storage::{StorageError, Store};
 
 impl OutputCache {
-    /// The copy of an output, if there is one.
+    /// The file of an output that was stored in this browser: that of what came as data, or else the copy.
     pub async fn copy(self, name: &str) -> Option<Blob> {
         let storage = self.records.storage()?;
-        let blob = storage.get(Store::Outputs, name).await.ok()??;
+        let url = self.output(name);
+        let stored = url.and_then(|url| stored_output::key(&url));
+        let key = stored.as_deref().unwrap_or(name);
+        let blob = storage.get(Store::Outputs, key).await.ok()??;
         blob.dyn_into().ok()
     }
 

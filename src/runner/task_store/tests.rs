@@ -243,7 +243,10 @@ fn the_newest_outputs_come_first_and_each_once() {
         ready("c", 30, &["https://x/new.png"]),
         task("d", 40),
     ]);
-    let recent = |most| shown.store.recent_outputs(OutputKind::Image, most);
+    let recent = |most| {
+        let recent = shown.store.recent_outputs(OutputKind::Image, most);
+        recent.into_iter().map(|(_, url)| url).collect::<Vec<_>>()
+    };
     let all = [
         "https://x/new.png",
         "https://x/same.png",

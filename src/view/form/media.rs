@@ -1,11 +1,13 @@
 use crate::contexts::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::reuse;
+use atelier_engine::{reuse, stored_output};
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, memo, spawn, text, when};
+use crate::output_file;
+use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
@@ -56,9 +58,9 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
                         recent
                             .get()
                             .into_iter()
-                            .map(|url| {
+                            .map(|(name, url)| {
                                 let field = pick.clone();
-                                Item::new(url.clone(), move || recent_output(&field, &url, kind))
+                                Item::new(url.clone(), move || recent_output(&field, &name, &url, kind))
                             })
                             .collect()
                     })}
@@ -80,18 +82,35 @@ pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
 }
 
 /// A button that puts one of the person's own outputs into the field.
-fn recent_output(field: &Field, url: &str, kind: OutputKind) -> AnyView {
+fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyView {
+    let runner = contexts().runner;
     let (shown, chosen) = (field.clone(), field.clone());
-    let (own, address) = (url.to_owned(), url.to_owned());
+    let (own, of_choice) = (url.to_owned(), (url.to_owned(), name.to_owned()));
+    let choose = move |_: web_sys::MouseEvent| {
+        let (field, (url, name)) = (chosen.clone(), of_choice.clone());
+        spawn(async move {
+            if let Some(address) = output_file::address(runner, &url, &name).await {
+                field.set_text(address);
+            }
+        });
+    };
+    let picture = stored_file(name, url);
     view! {
         <button
             type="button"
             class="recent-output"
             aria-label="Use this output"
-            aria-pressed=text(move || (shown.text() == own).to_string())
-            on:click=handler(move |_| chosen.set_text(address.clone()))
+            aria-pressed=text(move || {
+                let chosen = shown.text();
+                let stored = stored_output::reference(&chosen);
+                (stored.unwrap_or(chosen) == own).to_string()
+            })
+            on:click=handler(choose)
         >
-            <MediaView url=url.to_owned() kind label="" thumbnail=true />
+            {dynamic(move || {
+                let url = picture.get();
+                (!url.is_empty()).then(|| view! { <MediaView url kind label="" thumbnail=true /> }).into_any()
+            })}
         </button>
     }
     .into_any()

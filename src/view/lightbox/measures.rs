@@ -1,5 +1,5 @@
 use atelier_engine::output::SafeUrl;
-use atelier_engine::{duration, output_cache};
+use atelier_engine::{duration, output_cache, stored_output};
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -55,6 +55,10 @@ impl Measures {
             let copies = all.runner.copies().await.unwrap_or_default();
             let own = copies.iter().find(|copy| copy.key == name);
             bytes = own.map(|copy| copy.bytes);
+            if stored_output::is_reference(&shown.url) {
+                let file = all.runner.copy(&name).await;
+                bytes = file.map(|file| file.size() as u64);
+            }
         }
         if bytes.is_none() && safe.is_link() {
             bytes = http::content_length(safe.as_str()).await;

@@ -17,12 +17,11 @@ use crate::browser::{clipboard, clock, dates};
 use crate::contexts::contexts;
 use crate::outage;
 use crate::view::parts::clamped::clamped;
-use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
-use crate::view::task::{edit, inputs, lineage, output_recovery, unreadable};
+use crate::view::task::{edit, inputs, lineage, more, output_recovery, unreadable};
 
 /// The id of the menu with what is done seldom.
 const MORE: &str = "large-more";
@@ -57,7 +56,7 @@ pub fn panel(
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
     };
-    let url = shown.url.clone();
+    let copy_url = more::copy_url(shown);
     let values = task.input.values().clone();
     let id = task.state.id().map(|id| {
         view! {
@@ -99,7 +98,7 @@ pub fn panel(
                 </button>
                 <div class="menu" id=MORE popover="auto">
                     {copy_image}
-                    <CopyButton label="Copy output URL" text=move || url.clone() />
+                    {copy_url}
                     {open}
                     <a class="button quiet" href=Route::Task(task.key.clone()).path()>
                         <Glyph icon=LuListChecks />

@@ -7,12 +7,13 @@ use atelier_contract::{Draft, Entry, Schema};
 use atelier_engine::recipe::{self, Unreadable};
 use atelier_engine::rerun::{self, InputChange, Rerun};
 use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, output_cache, seed};
+use atelier_engine::{TaskKey, output_cache, seed, stored_output};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, follow_memo, handler, memo};
+use crate::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
 use crate::browser::location;
 use crate::contexts::contexts;
+use crate::output_file;
 use crate::runner::Runner;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
@@ -98,16 +99,14 @@ pub fn follow(
             follow_memo(known);
             let is_open = runner.is_open();
             match address_of(runner, &output) {
-                Some(address) => {
-                    let before = draft.get_untracked();
-                    let mut now = before.clone();
-                    now.set(parameter, Entry::Text(address));
-                    // Where there is nothing to take back the field says all.
-                    match rerun::replaces(&before, &now) || rerun::is_same(&before, &now) {
-                        true => put(now, Vec::new()),
-                        false => draft.set(now),
+                Some(address) if stored_output::is_reference(&address) => spawn(async move {
+                    let data = output_file::address(runner, &address, &output).await;
+                    match data.filter(|_| !draft.is_disposed()) {
+                        Some(data) => put_address(loaded, draft, parameter, data),
+                        None => drop(loaded.try_set(Loaded::Missing)),
                     }
-                }
+                }),
+                Some(address) => put_address(loaded, draft, parameter, address),
                 // Storage may not have been read yet; then this runs once more.
                 None if !is_open => return,
                 None => loaded.set(Loaded::Missing),
@@ -141,6 +140,23 @@ fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
     put(loaded, draft, rerun.draft, rerun.differences);
     if rerun.draws_seed {
         loaded.update(Loaded::draws_seed);
+    }
+}
+
+/// Fills one field with the address of an output.
+fn put_address(
+    loaded: RwSignal<Loaded>,
+    draft: RwSignal<Draft>,
+    parameter: String,
+    address: String,
+) {
+    let before = draft.get_untracked();
+    let mut now = before.clone();
+    now.set(parameter, Entry::Text(address));
+    // Where there is nothing to take back the field says all.
+    match rerun::replaces(&before, &now) || rerun::is_same(&before, &now) {
+        true => put(loaded, draft, now, Vec::new()),
+        false => draft.set(now),
     }
 }
 

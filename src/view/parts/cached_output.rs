@@ -1,5 +1,9 @@
+use atelier_engine::stored_output;
 use leptos::prelude::*;
 use web_sys::Url;
+
+use crate::boxed::spawn;
+use crate::contexts::contexts;
 
 /// Room for the address of a kept copy; empty until it is shown. The address is good for as long as
 /// the view in which the room is made.
@@ -9,6 +13,25 @@ pub fn address_of_copy() -> RwSignal<String> {
         if let Some(address) = address.try_get_untracked() {
             // The browser holds the bytes until it is told.
             let _ = Url::revoke_object_url(&address);
+        }
+    });
+    address
+}
+
+/// The address from which an output is shown: of one that came as data that of its file, empty until it is found.
+pub fn stored_file(name: &str, url: &str) -> RwSignal<String> {
+    let address = address_of_copy();
+    if !stored_output::is_reference(url) {
+        address.set(url.to_owned());
+        return address;
+    }
+    let (runner, name) = (contexts().runner, name.to_owned());
+    spawn(async move {
+        let file = runner.copy(&name).await;
+        let made = file.and_then(|file| Url::create_object_url_with_blob(&file).ok());
+        // The view may have gone meanwhile.
+        if let Some(unwanted) = made.and_then(|made| address.try_set(made)) {
+            let _ = Url::revoke_object_url(&unwanted);
         }
     });
     address

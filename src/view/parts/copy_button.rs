@@ -1,4 +1,5 @@
 use crate::contexts::contexts;
+use futures::future::{FutureExt, LocalBoxFuture, ready};
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
@@ -14,13 +15,22 @@ pub fn CopyButton<T: Into<Option<String>> + 'static>(
     /// Made at the click, so that a long text is not kept. Where there is none, it has said why.
     text: impl Fn() -> T + 'static,
 ) -> impl IntoView {
+    copy_button(label, move || ready(text().into()).boxed_local())
+}
+
+/// The same for a text that takes a moment to make.
+pub fn copy_button(
+    label: Signal<String>,
+    text: impl Fn() -> LocalBoxFuture<'static, Option<String>> + 'static,
+) -> AnyView {
     let uncopied = contexts().uncopied;
     let copied = RwSignal::new(false);
     let copy = move |_| {
-        let Some(text) = text().into() else {
-            return;
-        };
+        let text = text();
         spawn(async move {
+            let Some(text) = text.await else {
+                return;
+            };
             if clipboard::copy(&text).await {
                 copied.try_set(true);
                 TimeoutFuture::new(2_000).await;
@@ -36,4 +46,5 @@ pub fn CopyButton<T: Into<Option<String>> + 'static>(
             <span aria-live="polite" prop:textContent=boxed::text(move || if copied.get() { "Copied".into() } else { label.get() })></span>
         </button>
     }
+    .into_any()
 }

@@ -10,7 +10,7 @@ mod fresh;
 pub mod inputs;
 mod late;
 pub mod lineage;
-mod more;
+pub mod more;
 pub mod output_recovery;
 pub mod output_view;
 mod outputs;

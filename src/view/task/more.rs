@@ -1,6 +1,7 @@
 //! What is done seldom, in a menu.
 
 use atelier_engine::output::SafeUrl;
+use futures::future::FutureExt;
 use icondata_core::Icon;
 use icondata_lu::{LuEllipsis, LuExternalLink};
 use leptos::prelude::*;
@@ -9,7 +10,8 @@ use super::shown_output::ShownOutput;
 use super::use_in;
 use crate::boxed::handler;
 use crate::contexts::contexts;
-use crate::view::parts::copy_button::CopyButton;
+use crate::output_file;
+use crate::view::parts::copy_button::copy_button;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
@@ -80,9 +82,16 @@ pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
         }
         .into_any()
     });
-    let url = shown.url.clone();
-    view! {
-        <div class="use-too">{use_in}</div> {open} <CopyButton label="Copy output URL" text=move || url.clone() />
-    }
-    .into_any()
+    view! { <div class="use-too">{use_in}</div> {open} {copy_url(shown)} }.into_any()
+}
+
+/// Copies the address of an output; of one that came as data, all of it.
+pub fn copy_url(shown: &ShownOutput) -> AnyView {
+    let runner = contexts().runner;
+    let (url, name) = (shown.url.clone(), shown.task.key.output(shown.position));
+    let text = move || {
+        let (url, name) = (url.clone(), name.clone());
+        async move { output_file::address(runner, &url, &name).await }.boxed_local()
+    };
+    copy_button("Copy output URL".into(), text)
 }

@@ -5,7 +5,7 @@ use std::pin::pin;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::output_access::NoFile;
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
-use atelier_engine::{Action, file_name};
+use atelier_engine::{Action, file_name, stored_output};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -35,7 +35,8 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
     let begun = untrack(returning::times);
     let mut answer = pin!(runner.refreshed(&task.key, shown.since));
     let mut facts = Facts {
-        is_link: safe.is_link(),
+        // The service may give data again.
+        is_link: safe.is_link() || stored_output::is_reference(&shown.url),
         ..Facts::default()
     };
     // With another address the outputs are shown anew, and the view of this one is gone.
@@ -81,9 +82,7 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 return;
             }
             Step::Explain => {
-                let start = peek::start(safe.as_str()).await;
-                let is_answered = start.is_err() && peek::is_answered(safe.as_str()).await;
-                let file = File::of(&start, is_answered);
+                let file = file_at(&safe).await;
                 let keeps_outputs = session.keep_limit().is_some();
                 words.try_set(explanation(file, facts.is_foreign, keeps_outputs));
                 if file.is_worth_another_try() {
@@ -96,12 +95,23 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
     }
 }
 
+async fn file_at(url: &SafeUrl) -> File {
+    if stored_output::is_reference(url.as_str()) {
+        return File::NotStored;
+    }
+    let start = peek::start(url.as_str()).await;
+    let is_answered = start.is_err() && peek::is_answered(url.as_str()).await;
+    File::of(&start, is_answered)
+}
+
 /// So long the copy is waited for, in milliseconds.
 const COPY_MS: u32 = 400;
 
 /// Shows the copy, if there is one, and says once it was looked for.
 pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: RwSignal<bool>) {
     let shown = shown.clone();
+    // Without its file there is nothing to show.
+    let may_be_late = stored_output::is_reference(&shown.url);
     spawn(async move {
         let name = shown.task.key.output(shown.position);
         look_up(
@@ -113,21 +123,25 @@ pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: Rw
         .await;
         was_looked_for.try_set(true);
     });
-    let late = after(COPY_MS, move || {
-        was_looked_for.try_set(true);
-    });
-    late.forget();
+    if !may_be_late {
+        let late = after(COPY_MS, move || {
+            was_looked_for.try_set(true);
+        });
+        late.forget();
+    }
 }
 
-/// Shows the copy in the place of a thumbnail; asks nobody.
+/// Shows the copy in the place of a thumbnail, if there is one, and says once it was looked for; asks nobody.
 pub fn show_copy(
     contexts: Contexts,
     name: String,
     (url, kind): (String, OutputKind),
     copy: RwSignal<String>,
+    was_looked_for: RwSignal<bool>,
 ) {
     spawn(async move {
         look_up(contexts, &name, (url.as_str(), kind), copy).await;
+        was_looked_for.try_set(true);
     });
 }
 

@@ -133,6 +133,11 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
     })
 }
 
+/// Of data in an address no small picture is made.
+fn is_file(url: &SafeUrl) -> bool {
+    url.is_link() || url.as_str().starts_with("blob:")
+}
+
 /// Whether it was tried before.
 fn was_tried(name: &str) -> bool {
     TRIED.with_borrow_mut(|tried| !tried.insert(name.to_owned()))
@@ -170,7 +175,7 @@ impl Place {
 /// any more when its turn comes.
 fn make(name: String, url: &str, size: (u32, u32), place: Place) {
     let address = contexts().session.settings_untracked().address;
-    let Some(safe) = SafeUrl::media(url, address.as_str()).filter(SafeUrl::is_link) else {
+    let Some(safe) = SafeUrl::media(url, address.as_str()).filter(is_file) else {
         return;
     };
     spawn_local_scoped_with_cancellation(async move {

@@ -1,5 +1,5 @@
 use atelier_engine::output::OutputKind;
-use atelier_engine::{Phase, Task};
+use atelier_engine::{Phase, Task, stored_output};
 use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
 use leptos::prelude::*;
 
@@ -55,7 +55,15 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
 pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     let contexts = contexts();
     let copy = address_of_copy();
+    let was_looked_for = RwSignal::new(!stored_output::is_reference(&url));
+    if !was_looked_for.get_untracked() {
+        let of = (url.clone(), kind);
+        output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
+    }
     dynamic(move || {
+        if !was_looked_for.get() {
+            return ().into_any();
+        }
         let name = name.clone();
         let kind = learned::of_output(&url).kind.unwrap_or(kind);
         let on_gone = {
@@ -63,7 +71,7 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
             move |()| {
                 if copy.read_untracked().is_empty() {
                     let of = (url.clone(), kind);
-                    output_recovery::show_copy(contexts, name.clone(), of, copy);
+                    output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
                 }
             }
         };

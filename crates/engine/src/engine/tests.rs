@@ -2,7 +2,7 @@ mod again;
 mod attempts;
 mod batches;
 mod credentials;
-mod hand;
+pub(super) mod hand;
 mod key_validity;
 mod knock;
 mod large_replies;

@@ -13,5 +13,6 @@ mod secrets;
 mod service;
 mod sizes;
 mod stopped;
+mod stored_data;
 mod studio;
 mod texts;

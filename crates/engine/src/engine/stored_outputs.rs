@@ -1,0 +1,79 @@
+//! Outputs whose data was stored as files: see [`crate::stored_output`].
+
+use crate::stored_output::{self, Data};
+use crate::{Engine, TaskKey, TaskState};
+
+impl Engine {
+    /// This data was stored as files: the task has the references instead. An output that has changed meanwhile stays.
+    pub fn refer_to_stored(&mut self, key: &TaskKey, stored: &[Data]) {
+        let Some(tracked) = self.tasks.get_mut(key) else {
+            return;
+        };
+        let TaskState::Ready { outputs, .. } = &mut tracked.task.state else {
+            return;
+        };
+        let mut has_changed = false;
+        for url in outputs {
+            if let Some(data) = stored.iter().find(|data| data.url == *url) {
+                url.clone_from(&data.reference);
+                has_changed = true;
+            }
+        }
+        if has_changed {
+            self.save(key);
+        }
+    }
+
+    /// The keys of the stored files that any task but this one refers to.
+    pub fn files_in_use(&self, without: Option<&TaskKey>) -> Vec<String> {
+        let tasks = self.tasks().filter(|task| Some(&task.key) != without);
+        let outputs = tasks.flat_map(|task| task.outputs());
+        outputs.filter_map(|url| stored_output::key(url)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::engine::tests::hand::{Hand, progress};
+
+    fn is_ready(outputs: &[&str]) -> Hand {
+        let mut hand = Hand::new();
+        let call = hand.running();
+        hand.answer(&call, progress("completed"));
+        let call = hand.next_call();
+        let output = json!({"status": "completed", "output": outputs});
+        hand.answer(&call, Ok(json!({"success": true, "data": output})));
+        hand.calls();
+        hand.saved.clear();
+        hand
+    }
+
+    /// Guards against data that is put back into a record, and against a fresh address that is lost to an older one.
+    #[test]
+    fn a_task_refers_to_what_was_stored_of_it_and_keeps_the_rest() {
+        let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
+        let reference = stored_output::reference(&data).unwrap();
+        let link = "https://x.example/a.png";
+        let mut hand = is_ready(&[link, &data]);
+        let (key, other) = (TaskKey("a".into()), TaskKey("b".into()));
+        assert!(hand.engine.files_in_use(None).is_empty());
+        let stored = [Data::of(&data).unwrap()];
+        hand.engine.refer_to_stored(&other, &stored);
+        hand.engine.refer_to_stored(&key, &stored);
+        hand.calls();
+        assert_eq!(hand.saved.len(), 1);
+        assert_eq!(hand.saved[0].outputs(), [link, &reference]);
+        assert_eq!(hand.saved[0].refreshed, None);
+        let file = [stored_output::key(&reference).unwrap()];
+        assert_eq!(hand.engine.files_in_use(None), file);
+        assert_eq!(hand.engine.files_in_use(Some(&other)), file);
+        assert!(hand.engine.files_in_use(Some(&key)).is_empty());
+        // There is nothing left to do.
+        hand.engine.refer_to_stored(&key, &stored);
+        hand.calls();
+        assert_eq!(hand.saved.len(), 1);
+    }
+}

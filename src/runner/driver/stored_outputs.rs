@@ -1,0 +1,161 @@
+//! Outputs that come as data are stored as files, each once, and tasks refer to them: see
+//! [`atelier_engine::stored_output`].
+
+use atelier_engine::stored_output::{self, Data};
+use atelier_engine::{Task, TaskKey};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::*;
+use serde_json::Value;
+
+use super::Driver;
+use crate::boxed::spawn;
+use crate::browser::http;
+use crate::browser::storage::Store;
+
+/// After so long a tab that led before has said of which tasks the files are that it stored, in milliseconds.
+const SETTLED_MS: u32 = 60_000;
+
+impl Driver {
+    /// Stores the data in an answer, and puts references in its place. What can't be stored stays as it is.
+    pub(super) async fn store_data(self, answer: &mut Value) {
+        let taken = stored_output::take(answer);
+        let unstored = self.store_files(taken).await.1;
+        stored_output::put_back(answer, &unstored);
+    }
+
+    /// Stores the data of tasks whose records carry it: they are of an earlier release, came from elsewhere, or storage
+    /// did not work at the time.
+    pub fn store_data_of(self, tasks: &[Task]) {
+        let has_data = |task: &&Task| {
+            let mut outputs = task.outputs().iter();
+            outputs.any(|url| stored_output::reference(url).is_some())
+        };
+        let keys: Vec<TaskKey> = tasks
+            .iter()
+            .filter(has_data)
+            .map(|task| task.key.clone())
+            .collect();
+        if keys.is_empty() || !self.tabs.leads() {
+            return;
+        }
+        spawn(async move {
+            // One after the other: each may be large.
+            for key in keys {
+                let data = self.with_engine(|engine| {
+                    let outputs = engine.task(&key).map_or(&[] as &[_], Task::outputs);
+                    outputs.iter().filter_map(|url| Data::of(url)).collect()
+                });
+                let (stored, _) = self.store_files(data.unwrap_or_default()).await;
+                if !stored.is_empty() {
+                    self.change(|engine| engine.refer_to_stored(&key, &stored));
+                }
+            }
+        });
+    }
+
+    /// This tab leads from now on: stores the data that records carry, and deletes the files that are of no task.
+    pub fn tidy_files(self) {
+        let tasks = self.with_engine(|engine| engine.tasks().cloned().collect::<Vec<_>>());
+        self.store_data_of(&tasks.unwrap_or_default());
+        spawn(async move {
+            TimeoutFuture::new(SETTLED_MS).await;
+            self.delete_unused_files().await;
+        });
+    }
+
+    /// Deletes the files that no task refers to: a page was closed after it had stored them, before it wrote the task.
+    async fn delete_unused_files(self) {
+        let Some(storage) = self.records.storage().filter(|_| self.tabs.leads()) else {
+            return;
+        };
+        let folder = stored_output::FOLDER;
+        let keys = storage.keys_under(Store::Outputs, folder).await;
+        // No file that was stored since is among these keys, and all others have their tasks.
+        let used = self.with_engine(|engine| engine.files_in_use(None));
+        let (Ok(mut keys), Some(used)) = (keys, used) else {
+            return;
+        };
+        keys.retain(|key| !used.contains(key));
+        let files = keys.into_iter().map(|key| (Store::Outputs, key));
+        self.cache.delete(files.collect());
+    }
+
+    /// The files that this task refers to, and no other.
+    pub(super) fn files_of_it_alone(self, key: &TaskKey) -> Vec<(Store, String)> {
+        let Some(task) = self.tasks.task(key) else {
+            return Vec::new();
+        };
+        let outputs = task.read_untracked();
+        let mut files: Vec<String> = outputs
+            .outputs()
+            .iter()
+            .filter_map(|url| stored_output::key(url))
+            .collect();
+        if !files.is_empty() {
+            let used = self.with_engine(|engine| engine.files_in_use(Some(key)));
+            let used = used.unwrap_or_default();
+            files.retain(|file| !used.contains(file));
+        }
+        files
+            .into_iter()
+            .map(|file| (Store::Outputs, file))
+            .collect()
+    }
+
+    /// Stores data in one transaction; gives what was stored, and what was not.
+    async fn store_files(self, data: Vec<Data>) -> (Vec<Data>, Vec<Data>) {
+        let (mut stored, mut unstored) = (Vec::new(), Vec::new());
+        let Some(storage) = self.records.storage().filter(|_| !data.is_empty()) else {
+            return (stored, data);
+        };
+        let mut files = Vec::new();
+        for data in data {
+            let key = stored_output::key(&data.reference).unwrap_or_default();
+            match http::get_blob(&data.url, u64::MAX).await {
+                Ok(file) => {
+                    files.push((Store::Outputs, key, file.into()));
+                    stored.push(data);
+                }
+                // It is no data that the browser can read.
+                Err(_) => unstored.push(data),
+            }
+        }
+        // What has no room here has none in the record either, whose failure is seen to.
+        if storage.put(&files).await.is_err() {
+            unstored.append(&mut stored);
+        }
+        (stored, unstored)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen::JsValue;
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+    use crate::browser::storage::Storage;
+    use crate::runner::testing::{Tab, pause, put, ready, start_afresh};
+
+    /// Guards against files that nobody can reach and that stay for ever, and against one that goes while a task has it.
+    #[wasm_bindgen_test]
+    async fn files_of_no_task_are_deleted() {
+        start_afresh().await;
+        let reference = "data:image/png;stored=1a-5000,";
+        put(&[ready("a", 10, &["https://x.example/a.png", reference])]).await;
+        let storage = Storage::open(|| ()).await.expect("IndexedDB");
+        let keys = ["a/0", "stored/1a-5000", "stored/1b-5000"];
+        let files = keys.map(|key| (Store::Outputs, key.to_owned(), JsValue::from_str("file")));
+        storage.put(&files).await.expect("written");
+        let tab = Tab::open_leading().await;
+        tab.parts().driver.delete_unused_files().await;
+        loop {
+            let left = storage.keys_under(Store::Outputs, "").await.expect("keys");
+            if left == keys[..2] {
+                break;
+            }
+            assert_eq!(left, keys, "another file went");
+            pause().await;
+        }
+    }
+}
