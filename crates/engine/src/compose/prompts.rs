@@ -1,7 +1,7 @@
 //! One prompt per line.
 
 /// The characters that end a line, whoever wrote it.
-const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
+pub const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// The prompts of a text: its lines, trimmed, without the empty ones.
 pub fn prompts(text: &str) -> impl Iterator<Item = &str> {
@@ -15,7 +15,8 @@ pub fn line(prompt: &str) -> String {
     trimmed(&prompt.replace(BREAKS, " ")).to_owned()
 }
 
-fn trimmed(line: &str) -> &str {
+/// The text of a line.
+pub fn trimmed(line: &str) -> &str {
     line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
 

@@ -1,6 +1,8 @@
 //! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
 //! mixed.
 
+use std::ops::Range;
+
 use atelier_contract::{Entry, Kind, Parameter, check, json};
 
 use super::MAX_ROWS;
@@ -130,42 +132,55 @@ fn too_many() -> String {
     format!("This gives more than {MAX_ROWS} values.")
 }
 
+/// JSON values, and [`LEFT_OUT`] on lines of its own.
 fn json_values(text: &str) -> Result<Vec<String>, String> {
+    let is_marker = |part: &Range<usize>| text[part.clone()] == *LEFT_OUT;
     let mut all = Vec::new();
-    for (at, part) in text.split(LEFT_OUT).enumerate() {
-        if at > 0 {
-            all.push(LEFT_OUT.to_owned());
-        }
+    let mut start = 0;
+    let markers = marker::parts(text, &marker::LINE_ENDS).filter(is_marker);
+    for end in markers.map(Some).chain([None]) {
+        let part = &text[start..end.as_ref().map_or(text.len(), |marker| marker.start)];
         let values = json::parse_all(part)
             .map_err(|error| format!("Write one JSON value per line: {error}."))?;
         all.extend(values.iter().map(ToString::to_string));
+        if let Some(marker) = end {
+            all.push(LEFT_OUT.to_owned());
+            start = marker.end;
+        }
     }
     Ok(all)
 }
 
 /// The values between commas and line ends, trimmed; empty ones count only if quoted.
 fn split(text: &str) -> Result<Vec<String>, String> {
-    let mut values = Vec::new();
+    let pieces = pieces(text)?.into_iter();
+    Ok(pieces.map(|(_, value)| value).collect())
+}
+
+/// The values that [`split`] gives, each with its place in the text.
+fn pieces(text: &str) -> Result<Vec<(Range<usize>, String)>, String> {
+    let mut pieces = Vec::new();
     let mut rest = text.trim_start();
     while !rest.is_empty() {
-        let value;
+        let start = text.len() - rest.len();
         if let Some(quoted) = rest.strip_prefix('"') {
             let (inside, after) = unquote(quoted).ok_or("A quote is not closed.")?;
             rest = after.trim_start_matches([' ', '\t']);
             if !rest.is_empty() && !rest.starts_with(is_separator) {
                 return Err(format!("Put a comma after “{inside}”."));
             }
-            value = Some(inside);
+            pieces.push((start..text.len() - after.len(), inside));
         } else {
             let end = rest.find(is_separator).unwrap_or(rest.len());
             let plain = rest[..end].trim();
-            value = (!plain.is_empty()).then(|| plain.to_owned());
+            if !plain.is_empty() {
+                pieces.push((start..start + plain.len(), plain.to_owned()));
+            }
             rest = &rest[end..];
         }
-        values.extend(value);
         rest = rest.strip_prefix(is_separator).unwrap_or(rest).trim_start();
     }
-    Ok(values)
+    Ok(pieces)
 }
 
 fn is_separator(c: char) -> bool {
