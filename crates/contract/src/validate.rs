@@ -199,13 +199,15 @@ fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
     let read = |text: &str| {
         let is_text = |value: &&Value| Entry::Value((*value).clone()).to_text() == text;
         let mut found = allowed.iter().filter(is_text);
-        match (found.next(), found.next()) {
-            (Some(value), None) => Ok(value.clone()),
-            (Some(_), Some(_)) => Err(format!(
-                "must be a JSON list like [\"{text}\"], not “{}”, which may be two values",
+        let Some(value) = found.next() else {
+            return Err(one_of(allowed, text));
+        };
+        match found.find(|other| !is_same(value, other)) {
+            None => Ok(value.clone()),
+            Some(other) => Err(format!(
+                "must be a JSON list like [{value}] or [{other}], not “{}”, which may be two values",
                 shortened(text)
             )),
-            (None, _) => Err(one_of(allowed, text)),
         }
     };
     match read(text) {
@@ -270,7 +272,7 @@ fn permitted(allowed: &[Value], value: &Value) -> Option<Value> {
 
 /// Equal as JSON Schema compares: numbers by their value, everything else by its type, too. `1` is
 /// neither `"1"` nor `true`.
-fn is_same(a: &Value, b: &Value) -> bool {
+pub fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => equal(a, b),
         (Value::Array(a), Value::Array(b)) => {
@@ -331,11 +333,27 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
     }
 }
 
+/// A permitted value as people read it: a text bare, but as JSON where another permitted value looks the same.
+pub fn choice_text(allowed: &[Value], value: &Value) -> String {
+    let text = Entry::Value(value.clone()).to_text();
+    let looks_same = |other: &Value| !other.is_string() && other.to_string() == text;
+    match value.is_string() && allowed.iter().any(looks_same) {
+        true => value.to_string(),
+        false => text,
+    }
+}
+
 fn one_of(allowed: &[Value], given: &str) -> String {
     let shown: Vec<String> = allowed
         .iter()
         .take(8)
-        .map(|value| Entry::Value(value.clone()).to_text())
+        .map(|value| match value {
+            // What stands between commas is one value.
+            Value::String(text) if text.is_empty() || text.contains([',', '"']) => {
+                value.to_string()
+            }
+            value => choice_text(allowed, value),
+        })
         .collect();
     let more = allowed.len().saturating_sub(shown.len());
     let more = if more > 0 {

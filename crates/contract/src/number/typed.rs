@@ -12,12 +12,12 @@ use super::{DecimalText, parse};
 pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
     let text = text.trim();
     let has_comma = text.contains(',');
+    let unclear = match is_whole {
+        true => "must be a whole number without thousands separators",
+        false => "must be a number without thousands separators and with a point for decimals",
+    };
     let with_point = match has_comma {
-        true if text.contains('.') || text.matches(',').count() > 1 => {
-            return Err(
-                "must be a number without thousands separators and with a point for decimals",
-            );
-        }
+        true if text.contains('.') || text.matches(',').count() > 1 => return Err(unclear),
         true => &*text.replace(',', "."),
         false => text,
     };
@@ -26,9 +26,7 @@ pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
             return Err("must be written with all its digits");
         }
         if (has_comma || is_whole) && may_be_thousands(&number) {
-            return Err(
-                "must be written without a thousands separator, or with a point and other decimals",
-            );
+            return Err(unclear);
         }
     }
     parse(with_point).ok_or_else(|| match is_digits(text) {
@@ -103,5 +101,21 @@ mod tests {
             assert!(read(text, true).is_some(), "{text}");
         }
         assert!(read("1.5E+10", false).is_some());
+    }
+
+    /// Guards against advice on decimals where a whole number is wanted.
+    #[test]
+    fn advice_is_for_the_kind_of_number() {
+        for text in ["1,024", "1.000", "1.234,5", "1,2,3"] {
+            let advice = read_typed(text, true).unwrap_err();
+            assert_eq!(
+                advice, "must be a whole number without thousands separators",
+                "{text}"
+            );
+        }
+        for text in ["1,234", "1,234.5"] {
+            let advice = read_typed(text, false).unwrap_err();
+            assert!(advice.ends_with("with a point for decimals"), "{text}");
+        }
     }
 }

@@ -337,3 +337,39 @@ fn a_text_has_the_length_that_the_schema_permits() {
     let problem = check("abcd").unwrap_err();
     assert_eq!(problem.message, "a must have at most 3 characters, not 4");
 }
+
+/// Guards against permitted values that can't be told apart, and against advice to write a text where a number may be
+/// meant.
+#[test]
+fn permitted_values_are_told_apart_in_messages() {
+    let several = |choices: Value| {
+        let several = json!({"name": "frames", "type": "array", "allowedValues": choices});
+        Parameter::from_value(several).unwrap()
+    };
+    let read = |parameter: &Parameter, text: &str| {
+        check(parameter, false, Some(&Entry::Text(text.into()))).map_err(|it| it.message)
+    };
+    let message = |parameter: &Parameter, text: &str| read(parameter, text).unwrap_err();
+    let objects = several(json!(["bird", "text, logo", "\"", ""]));
+    assert_eq!(
+        message(&objects, "logo"),
+        r#"frames must be one of bird, "text, logo", "\"", "", not “logo”"#
+    );
+    let frames = several(json!([1, 2, "1"]));
+    assert_eq!(
+        message(&frames, "3"),
+        r#"frames must be one of 1, 2, "1", not “3”"#
+    );
+    assert_eq!(
+        message(&frames, "1"),
+        r#"frames must be a JSON list like [1] or ["1"], not “1”, which may be two values"#
+    );
+    let twice = several(json!([1, 1, 2]));
+    assert_eq!(read(&twice, "1, 2"), Ok(Some(json!([1, 2]))));
+    let size = json!({"name": "size", "type": "enum", "allowedValues": [1, "1", "a, b"]});
+    let size = Parameter::from_value(size).unwrap();
+    assert_eq!(
+        message(&size, "b"),
+        r#"size must be one of 1, "1", "a, b", not “b”"#
+    );
+}
