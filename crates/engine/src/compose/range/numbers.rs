@@ -2,6 +2,8 @@
 
 use atelier_contract::read_typed;
 
+const DOTS: &str = "..";
+
 /// The numbers of a list, and the dots between them, as they were written but for decimal commas.
 ///
 /// # Errors
@@ -14,15 +16,49 @@ pub fn split(text: &str, is_whole: bool) -> Result<Vec<String>, String> {
         return parts.map(|part| with_points(part, is_whole)).collect();
     }
     let lines = text.split(['\n', '\r']);
-    let mut values = lines.flat_map(|line| line.split(", ")).map(str::trim);
-    match values.find(|value| is_open(value, is_whole)) {
-        None => super::split(text),
-        Some(open) => Err(open_message(open, is_whole)),
+    let values = lines.flat_map(|line| line.split(", ")).map(str::trim);
+    for value in values {
+        if is_open(value, is_whole) {
+            return Err(open_message(value, is_whole));
+        }
+        if let Some(points) = points_of_range(value, is_whole) {
+            let mark = if is_whole {
+                "thousands separators"
+            } else {
+                "decimal commas"
+            };
+            return Err(format!(
+                "“{value}” may have {mark}: write {points}, or put a space after a comma between two values."
+            ));
+        }
     }
+    let values = super::split(text)?.into_iter();
+    let values = values.map(|value| match value.replace('…', DOTS).contains(DOTS) {
+        true => with_points(&value, is_whole),
+        false => Ok(value),
+    });
+    values.collect()
+}
+
+/// A range one of whose ends may be one number or two, with points.
+fn points_of_range(value: &str, is_whole: bool) -> Option<String> {
+    let value = value.replace('…', DOTS);
+    let (first, last) = value.split_once(DOTS)?;
+    let (first, last) = (first.trim(), last.trim_start_matches('.').trim());
+    let point = if is_whole { "" } else { "." };
+    let with_point = |end: &str| is_open(end, is_whole).then(|| end.replace(',', point));
+    // `1,2,..,4` is a list.
+    let (open_first, open_last) = match first.ends_with(',') {
+        true => (None, with_point(last)),
+        false => (with_point(first), with_point(last)),
+    };
+    let is_one = open_first.is_some() || open_last.is_some();
+    let ends = [(open_first, first), (open_last, last)];
+    let ends = ends.map(|(open, end)| open.unwrap_or_else(|| end.to_owned()));
+    is_one.then(|| ends.join(DOTS))
 }
 
 fn with_points(part: &str, is_whole: bool) -> Result<String, String> {
-    const DOTS: &str = "..";
     let part = part.replace('…', DOTS);
     let ends = part.split(DOTS).map(|end| match end.contains(',') {
         false => Ok(end.to_owned()),

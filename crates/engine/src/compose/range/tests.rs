@@ -77,6 +77,33 @@ fn a_comma_that_may_be_a_point_is_refused_and_semicolons_separate() {
     assert!(!are_written_out("1,2,5", &values));
 }
 
+/// Guards against 1,5..9,5 that becomes 1, 5, 9 and 5 in silence, and against a sentence on counting about 0,1..0,3.
+#[test]
+fn ranges_with_decimal_commas_are_refused() {
+    for (text, points) in [
+        ("0,1..0,3", "0.1..0.3"),
+        ("1,5..9,5", "1.5..9.5"),
+        ("0,1 … 0,3", "0.1..0.3"),
+        ("0,5..2", "0.5..2"),
+        ("5, 1..3,5", "1..3.5"),
+        ("1\n-0,1..0,3", "-0.1..0.3"),
+    ] {
+        let error = numbers(text).unwrap_err();
+        let advice = format!("write {points}, or put a space after a comma between two values.");
+        assert!(error.ends_with(&advice), "{text}: {error}");
+        assert!(numbers(points).is_ok());
+    }
+    assert!(numbers("1..3,5,").is_err());
+    let error = integers("1,000..1,003").unwrap_err();
+    assert!(error.contains("write 1000..1003, or"), "{error}");
+    assert_eq!(numbers("\"0,1..2\"").unwrap(), ["0.1", "1.1"]);
+    assert_eq!(numbers("0,1; 0,2..0,3").unwrap(), ["0.1", "0.2", "0.3"]);
+    // Lists of several, as before.
+    assert_eq!(integers("1,2..4").unwrap(), ["1", "2", "3", "4"]);
+    assert_eq!(numbers("1,2,..,4").unwrap(), ["1", "2", "3", "4"]);
+    assert_eq!(numbers("1,2,3..5").unwrap().len(), 5);
+}
+
 /// Guards against a list of values below the same list.
 #[test]
 fn values_that_stand_there_one_by_one_are_known() {
