@@ -123,8 +123,8 @@ impl StorageError {
         match self {
             Self::Newer => SUPERSEDED.into(),
             error => format!(
-                "Tasks are not being kept: this browser {}. They go on, but closing this tab loses \
-                 sight of them.",
+                "Tasks are not being kept: this browser {}. Those already sent go on, but closing this \
+                 tab loses sight of them.",
                 error.reason()
             ),
         }

@@ -50,4 +50,4 @@ pub use retry_after::parse as parse_retry_after;
 pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;
 pub use task::{Accepted, Output, Progress, TaskId};
-pub use validate::{FILLERS, Problem, check, choice_text, is_same};
+pub use validate::{FILLERS, Problem, check, choice_text};

@@ -272,7 +272,7 @@ fn permitted(allowed: &[Value], value: &Value) -> Option<Value> {
 
 /// Equal as JSON Schema compares: numbers by their value, everything else by its type, too. `1` is
 /// neither `"1"` nor `true`.
-pub fn is_same(a: &Value, b: &Value) -> bool {
+fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => equal(a, b),
         (Value::Array(a), Value::Array(b)) => {
@@ -336,7 +336,10 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
 /// A permitted value as people read it: a text bare, but as JSON where another permitted value looks the same.
 pub fn choice_text(allowed: &[Value], value: &Value) -> String {
     let text = Entry::Value(value.clone()).to_text();
-    let looks_same = |other: &Value| !other.is_string() && other.to_string() == text;
+    let looks_same = |other: &Value| {
+        let shown = (!other.is_string()).then(|| other.to_string());
+        shown.as_deref() == Some(&*text)
+    };
     match value.is_string() && allowed.iter().any(looks_same) {
         true => value.to_string(),
         false => text,

@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use atelier_contract::{Entry, Kind, Parameter, check};
+use atelier_contract::{Entry, Kind, Parameter, check, choice_text};
 use atelier_engine::control;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -113,7 +113,7 @@ fn chosen(cell: Cell, parameter: Parameter, values: Vec<Value>) -> AnyView {
         .map(|(n, value)| {
             view! {
                 <option value=n.to_string() prop:selected=when(move || at.get() == Some(n))>
-                    {control::text(value)}
+                    {choice_text(&values, value)}
                 </option>
             }
             .into_any()

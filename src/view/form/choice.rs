@@ -1,7 +1,6 @@
 use std::sync::Arc;
 
-use atelier_contract::{Entry, check};
-use atelier_engine::control;
+use atelier_contract::{Entry, check, choice_text};
 use leptos::prelude::*;
 use serde_json::Value;
 
@@ -41,7 +40,7 @@ pub fn Choice(field: Field) -> impl IntoView {
         .map(|(at, value)| {
             view! {
                 <option value=at.to_string() selected=selected.get_untracked() == Some(at)>
-                    {control::text(value)}
+                    {choice_text(&shown, value)}
                 </option>
             }
             .into_any()

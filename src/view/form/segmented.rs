@@ -1,5 +1,5 @@
-use atelier_contract::Entry;
-use atelier_engine::{control, output};
+use atelier_contract::{Entry, choice_text};
+use atelier_engine::output;
 use leptos::prelude::*;
 
 use super::choice::chosen;
@@ -17,7 +17,7 @@ pub fn Segmented(field: Field) -> impl IntoView {
         .into_iter()
         .enumerate()
         .map(|(at, value)| {
-            let text = control::text(&value);
+            let text = choice_text(field.parameter.choices(), &value);
             let shape = output::shape(&text)
                 .map(|ratio| view! { <i class="shape" style:aspect-ratio=ratio></i> }.into_any());
             let change = field.clone();

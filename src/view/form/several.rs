@@ -1,4 +1,5 @@
-use atelier_engine::control::{self, several};
+use atelier_contract::choice_text;
+use atelier_engine::control::several;
 use leptos::prelude::*;
 
 use super::field::{Field, FieldFrame};
@@ -27,7 +28,7 @@ pub fn Several(field: Field) -> impl IntoView {
                         prop:checked=when(move || chosen.read().get(at) == Some(&true))
                         on:change=handler(toggle)
                     />
-                    <span>{control::text(value)}</span>
+                    <span>{choice_text(field.parameter.choices(), value)}</span>
                 </label>
             }
             .into_any()

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use atelier_contract::{Entry, Kind, Parameter, check, json};
+use atelier_contract::{Entry, Kind, Parameter, check, choice_text, json};
 
 use super::MAX_ROWS;
 use crate::decimal::Decimal;
@@ -13,7 +13,7 @@ mod marker;
 mod numbers;
 
 pub use example::example;
-pub use marker::{EMPTY, LEFT_OUT, has_marker, label, markers, toggled_marker};
+pub use marker::{EMPTY, LEFT_OUT, has_marker, label, labels, markers, sent_key, toggled_marker};
 
 /// Reads the values of an axis.
 ///
@@ -28,6 +28,7 @@ pub use marker::{EMPTY, LEFT_OUT, has_marker, label, markers, toggled_marker};
 ///   are added exactly. The last value is left out where no step hits it.
 /// - [`LEFT_OUT`] in the place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a text that was
 ///   cleared.
+/// - Permitted values are written as [`choice_text`] has them.
 /// - Each value is checked against the parameter. The error is a sentence.
 ///
 /// # Errors
@@ -51,6 +52,14 @@ pub fn values(
     if written.len() > MAX_ROWS {
         return Err(too_many());
     }
+    let choices = match kind {
+        Kind::Enum => parameter.choices(),
+        _ => &[],
+    };
+    let choices: Vec<_> = choices
+        .iter()
+        .map(|choice| (choice_text(choices, choice), choice))
+        .collect();
     let entry = |text: String| {
         let entry = match text.as_str() {
             LEFT_OUT if marker::is_one(parameter, LEFT_OUT) => {
@@ -58,7 +67,10 @@ pub fn values(
                 return problem.map_or(Ok(None), |problem| Err(format!("{problem}.")));
             }
             EMPTY if marker::is_one(parameter, EMPTY) => Entry::Text(String::new()),
-            _ => Entry::Text(text),
+            _ => match choices.iter().find(|(shown, _)| *shown == text) {
+                Some((_, choice)) => Entry::Value((*choice).clone()),
+                None => Entry::Text(text),
+            },
         };
         match check(parameter, required, Some(&entry)) {
             Ok(Some(value)) => Ok(Some(Entry::Value(value))),
@@ -85,15 +97,23 @@ pub fn are_written_out(text: &str, values: &[String]) -> bool {
 
 /// These values as people write them; none where [`values`] would not read them as they are.
 pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>]) -> Option<String> {
-    let texts: Vec<String> = entries.iter().map(label).collect();
-    let written = match parameter.kind() {
+    let kind = parameter.kind();
+    let text = |entry: &Option<Entry>| match (kind, entry) {
+        (Kind::Enum, Some(Entry::Value(value))) => choice_text(parameter.choices(), value),
+        (Kind::Array | Kind::Object | Kind::Unknown, Some(Entry::Value(value))) => {
+            value.to_string()
+        }
+        (_, entry) => label(entry),
+    };
+    let texts: Vec<String> = entries.iter().map(text).collect();
+    let written = match kind {
         Kind::Integer | Kind::Number => texts.join(", "),
         Kind::Enum | Kind::Boolean => quoted(&texts),
         _ => texts.join("\n"),
     };
     let read = values(parameter, required, &written).ok()?;
-    let read = read.iter().map(label);
-    read.eq(texts.iter().cloned()).then_some(written)
+    let is_read = read.iter().map(label).eq(entries.iter().map(label));
+    is_read.then_some(written)
 }
 
 /// Whether one of the values, as people write them, is this one.

@@ -1,10 +1,12 @@
 //! Sweeps: parameters as axes, their values combined.
 
+use std::collections::HashSet;
+
 use atelier_contract::{Draft, Entry};
 use serde::{Deserialize, Serialize};
 
 use super::MAX_ROWS;
-use super::range::label;
+use super::range::{labels, sent_key};
 
 mod written;
 
@@ -18,6 +20,19 @@ pub struct Axis {
     pub values: Vec<Option<Entry>>,
 }
 
+impl Axis {
+    /// Without the values that are sent as one before them: every combination with them would be sent and paid twice.
+    /// In pairs a value may repeat.
+    #[must_use]
+    pub fn merged(mut self, combine: Combine) -> Self {
+        if combine == Combine::Product {
+            let mut found = HashSet::new();
+            self.values.retain(|value| found.insert(sent_key(value)));
+        }
+        self
+    }
+}
+
 /// How the values of several axes go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
@@ -25,6 +40,15 @@ pub enum Combine {
     Product,
     /// First with first, second with second; an axis of one value keeps it throughout.
     Paired,
+}
+
+impl Combine {
+    pub fn of(is_product: bool) -> Self {
+        match is_product {
+            true => Self::Product,
+            false => Self::Paired,
+        }
+    }
 }
 
 /// The rows of a sweep: the form's other entries, with the axes' values in their parameters.
@@ -129,7 +153,7 @@ impl GridLabels {
         };
         let labels = |axis: &Axis| Labels {
             parameter: axis.parameter.clone(),
-            values: axis.values.iter().map(label).collect(),
+            values: labels(&axis.values),
         };
         Some(Self {
             rows: labels(rows),
@@ -160,7 +184,7 @@ impl GridLabels {
 mod tests {
     use super::*;
     use proptest::prelude::*;
-    use std::collections::HashSet;
+    use serde_json::json;
 
     fn axis(parameter: &str, count: usize) -> Axis {
         Axis {
@@ -194,6 +218,50 @@ mod tests {
         let axes = [axis("a", 3), axis("b", 3), axis("c", 1)];
         let pairs = rows(&Draft::default(), &axes, Combine::Paired).unwrap();
         assert_eq!(texts(&pairs), ["000", "110", "220"]);
+    }
+
+    /// Guards against two items that are sent as one, since a value is written in two ways.
+    #[test]
+    fn values_that_are_sent_alike_are_taken_once() {
+        let read = |parameter: serde_json::Value, text: &str, combine| {
+            let parameter = atelier_contract::Parameter::from_value(parameter).unwrap();
+            let values = crate::compose::range::values(&parameter, false, text).unwrap();
+            let axis = Axis {
+                parameter: parameter.name,
+                values,
+            };
+            axis.merged(combine).values.len()
+        };
+        let once = |parameter, text| read(parameter, text, Combine::Product);
+        let objects =
+            json!({"name": "objects", "type": "array", "allowedValues": ["bird", "text, logo"]});
+        let both = "[\"text, logo\"]\ntext, logo\nbird";
+        assert_eq!(once(objects.clone(), both), 2);
+        assert_eq!(read(objects, both, Combine::Paired), 3);
+        let frames = json!({"name": "frames", "type": "array", "allowedValues": [1, "1"]});
+        assert_eq!(once(frames, "[1]\n[\"1\"]\n[1.0]"), 2);
+        let mist = json!({"name": "mist", "type": "number"});
+        assert_eq!(
+            once(mist, "1, 1.0, 1e0, 0.10, .1, (left out), (left out)"),
+            3
+        );
+        let any = json!({"name": "any", "type": "?"});
+        assert_eq!(once(any, "1 \"1\" {\"a\": 1} {\"a\":1}"), 3);
+        let style = json!({"name": "style", "type": "string"});
+        assert_eq!(once(style, "oil\nOil\n oil\n(empty)"), 3);
+    }
+
+    /// Guards against two columns of a grid with the same label.
+    #[test]
+    fn a_number_and_its_text_have_labels_of_their_own() {
+        let axis = |values: [serde_json::Value; 2]| Axis {
+            parameter: "a".into(),
+            values: values.map(|it| Some(Entry::Value(it))).to_vec(),
+        };
+        let axes = [axis([json!(1), json!("1")]), axis([json!("x"), json!("1")])];
+        let grid = GridLabels::new(&axes, Combine::Product, &[0]).unwrap();
+        assert_eq!(grid.rows.values, ["1", "\"1\""]);
+        assert_eq!(grid.columns.values, ["x", "1"]);
     }
 
     /// Guards against a sweep whose rows without a value have that of the form.

@@ -233,10 +233,7 @@ impl Axes {
     }
 
     fn combine(self) -> Combine {
-        match self.is_product.get() {
-            true => Combine::Product,
-            false => Combine::Paired,
-        }
+        Combine::of(self.is_product.get())
     }
 
     /// How many items it gives, or why it gives none.
@@ -251,8 +248,9 @@ impl Axes {
     /// Tracked.
     fn read(self) -> Result<Vec<Axis>, String> {
         let schema = self.schema();
-        let written = self.written.read();
-        written.iter().map(|axis| axis.read(&schema)).collect()
+        let (written, combine) = (self.written.read(), self.combine());
+        let read = |axis: &Written| Ok(axis.read(&schema)?.merged(combine));
+        written.iter().map(read).collect()
     }
 
     /// What the items take over, but for what they set themselves; tracked.

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use atelier_contract::{Kind, Schema};
+use atelier_contract::{Kind, Schema, choice_text};
 use atelier_engine::compose::range;
-use atelier_engine::compose::sweep::Axis;
+use atelier_engine::compose::sweep::{Axis, Combine};
 use atelier_engine::control;
 use atelier_engine::plural::counted;
 use icondata_lu::LuX;
@@ -84,7 +84,12 @@ impl AxisField {
 }
 
 /// One axis: which parameter, and its values.
-pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> AnyView {
+pub fn axis(
+    axes: RwSignal<Vec<Written>>,
+    is_product: RwSignal<bool>,
+    id: usize,
+    schema: Arc<Schema>,
+) -> AnyView {
     let this = AxisField { axes, id };
     let parameter = memo(move || {
         this.written()
@@ -124,11 +129,17 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
             .is_some_and(|axis| range::are_written_out(&axis.values, values)),
     };
     let options = options(parameter, &schema);
+    let all = memo::<Result<Axis, String>>(move || match this.written() {
+        Some(axis) => axis.read(&schema),
+        None => Err(String::new()),
+    });
     let result = memo::<Result<Vec<String>, String>>(move || {
-        this.written().map_or(Ok(Vec::new()), |axis| {
-            let axis = axis.read(&schema)?;
-            Ok(axis.values.iter().map(range::label).collect())
-        })
+        let axis = all.get()?.merged(Combine::of(is_product.get()));
+        Ok(range::labels(&axis.values))
+    });
+    let repeats = when(move || {
+        let count = |axis: &Axis| axis.values.len();
+        all.read().as_ref().ok().map(count) != result.read().as_ref().ok().map(Vec::len)
     });
     let count = move || match result.get().map(|values| values.len()) {
         Ok(0) | Err(_) => String::new(),
@@ -182,6 +193,7 @@ pub fn axis(axes: RwSignal<Vec<Written>>, id: usize, schema: Arc<Schema>) -> Any
                 })}
             </div>
             <p class="hint" hidden=when(move || known.read().1.is_empty()) prop:textContent=text(move || known.get().1)></p>
+            <p class="hint" hidden=when(move || !repeats.get())>"Equal values are taken once."</p>
             // As they were understood: before anything is added it is seen what it will be.
             {dynamic(move || {
                 let values = result.get().unwrap_or_default();
@@ -217,7 +229,8 @@ fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
 fn words(kind: Kind, choices: &[Value]) -> Vec<String> {
     match kind {
         Kind::Enum | Kind::Boolean if !choices.is_empty() => {
-            choices.iter().map(control::text).collect()
+            let text = |value| choice_text(choices, value);
+            choices.iter().map(text).collect()
         }
         Kind::Boolean => vec!["true".into(), "false".into()],
         _ => Vec::new(),

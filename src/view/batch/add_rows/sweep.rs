@@ -24,7 +24,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         let ids: Vec<usize> = axes.written.read().iter().map(|axis| axis.id).collect();
         ids.into_iter()
             .map(|id| {
-                let item = move || axis(axes.written, id, axes.schema());
+                let item = move || axis(axes.written, axes.is_product, id, axes.schema());
                 Item::new(id.to_string(), item)
             })
             .collect()

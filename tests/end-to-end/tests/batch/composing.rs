@@ -165,7 +165,21 @@ async fn a_sweep_is_sent_by_one_press() {
         let axis = browser.find(&by("combobox", "Axis")).await?;
         axis.select_by_value("panes").await?;
         let values = by("textbox", "Values");
-        browser.paste(&values, "20, 40").await?;
+        // Guards against values that are sent and paid twice, and against a tick that rewrites what was typed.
+        browser.paste(&values, "20, 20").await?;
+        browser
+            .see_text("Equal values are taken once.", TIMEOUT)
+            .await?;
+        let left_out = browser.find(&by("checkbox", "Left out")).await?;
+        browser.fill(&values, "1,234").await?;
+        left_out.click().await?;
+        browser
+            .see_text("may be 1234, or 1 and 234", TIMEOUT)
+            .await?;
+        left_out.click().await?;
+        let written = browser.find(&values).await?.prop("value").await?;
+        assert_eq!(written.as_deref(), Some("1,234"));
+        browser.fill(&values, "20, 40").await?;
         let seed = by("textbox", "Seed of all items");
         let drawn = browser.find(&seed).await?.prop("value").await?;
         browser.fill(&seed, "20, 40").await?;

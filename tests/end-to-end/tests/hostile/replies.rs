@@ -187,7 +187,8 @@ async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
             IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
         studio.browser.before_each_page(refuse).await?;
         studio.open("/models/image/plain").await?;
-        let warning = "closing this tab loses sight of them";
+        // As nothing more is sent.
+        let warning = "Those already sent go on, but closing this tab loses sight of them";
         studio
             .browser
             .see_text(warning, crate::studio::TIMEOUT)

@@ -1,11 +1,13 @@
 //! Values of an axis that are none: the parameter is left out, or its text is cleared.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use atelier_contract::{Entry, Kind, Parameter};
 use serde_json::Value;
 
 use crate::compose::prompts;
+use crate::decimal::Decimal;
 
 /// Stands in the place of a value for none.
 pub const LEFT_OUT: &str = "(left out)";
@@ -47,6 +49,34 @@ pub fn label(value: &Option<Entry>) -> String {
             text => text,
         },
     }
+}
+
+/// The values of an axis as they are shown. A text that looks like another value is in quotes.
+pub fn labels(values: &[Option<Entry>]) -> Vec<String> {
+    let no_texts = values.iter().filter_map(|value| match value {
+        Some(Entry::Value(value)) if !value.is_string() => Some(value.to_string()),
+        _ => None,
+    });
+    let no_texts: HashSet<String> = no_texts.collect();
+    let label = |value: &Option<Entry>| match value {
+        Some(Entry::Value(json @ Value::String(text))) if no_texts.contains(text) => {
+            json.to_string()
+        }
+        value => label(value),
+    };
+    values.iter().map(label).collect()
+}
+
+/// The same for values that are sent as the same, and for no others.
+pub fn sent_key(value: &Option<Entry>) -> Option<String> {
+    value.as_ref().map(|entry| match entry {
+        Entry::Value(Value::Number(number)) => {
+            let text = number.to_string();
+            Decimal::parse(&text).map_or(text, |number| number.to_text())
+        }
+        Entry::Value(value) => value.to_string(),
+        Entry::Text(text) => Value::from(text.as_str()).to_string(),
+    })
 }
 
 /// Whether one of the values, as people write them, is this marker.

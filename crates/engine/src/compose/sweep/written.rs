@@ -89,9 +89,12 @@ impl WrittenSweep {
         let axes = self.axes.iter().filter_map(|(name, values)| {
             let (parameter, required) = schema.parameter(name)?;
             let values = range::values(parameter, required, values);
-            Some(values.map(|values| Axis {
-                parameter: name.clone(),
-                values,
+            Some(values.map(|values| {
+                let axis = Axis {
+                    parameter: name.clone(),
+                    values,
+                };
+                axis.merged(self.combine)
             }))
         });
         axes.collect()
@@ -119,24 +122,25 @@ fn column(items: &[Draft], name: &str) -> Vec<Option<Entry>> {
 
 /// The first item that has another value than the first one.
 fn first_change(entries: &[Option<Entry>]) -> Option<usize> {
-    let first = range::label(entries.first()?);
-    entries
-        .iter()
-        .position(|entry| range::label(entry) != first)
+    let first = entries.first()?;
+    entries.iter().position(|entry| !is_alike(entry, first))
 }
 
 /// Gives the distinct entries, in the order in which they come.
 fn distinct(entries: &[Option<Entry>]) -> Vec<Option<Entry>> {
     let mut found: Vec<Option<Entry>> = Vec::new();
     for entry in entries {
-        if found
-            .iter()
-            .all(|other| range::label(other) != range::label(entry))
-        {
+        if !found.iter().any(|other| is_alike(other, entry)) {
             found.push(entry.clone());
         }
     }
     found
+}
+
+/// `1` as typed may be either of `1` and `"1"`, which differ.
+fn is_alike(one: &Option<Entry>, other: &Option<Entry>) -> bool {
+    let have_types = matches!((one, other), (Some(Entry::Value(_)), Some(Entry::Value(_))));
+    range::label(one) == range::label(other) && (!have_types || one == other)
 }
 
 /// Gives the values as a person sees them: `1` and "1" look the same, and are not sent as the same.
@@ -280,8 +284,13 @@ mod tests {
             ];
             WrittenSweep::of(&drafts(&items), &schema).is_some()
         };
-        // As text both are the same.
-        assert!(!(is_sweep(json!(1)) && is_sweep(json!("1"))));
-        assert!(is_sweep(json!(1)) || is_sweep(json!("1")));
+        assert!(is_sweep(json!(1)) && is_sweep(json!("1")));
+        let items =
+            [1.into(), Value::from("1")].map(|size| json!({"prompt": "a lake", "size": size}));
+        let sweep = WrittenSweep::of(&drafts(&items), &schema).unwrap();
+        assert_eq!(
+            sweep.axes,
+            [("size".to_owned(), r#""1", """1""""#.to_owned())]
+        );
     }
 }
