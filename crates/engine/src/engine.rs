@@ -40,7 +40,7 @@ pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
 use refusal::Credentials;
-use refused_batches::LastForbidden;
+use refused_batches::{AcceptedNow, LastForbidden};
 pub use reply_limits::ReplyLimits;
 pub(crate) use reply_limits::{MAX_BYTES, MAX_OUTPUT_BYTES};
 pub use secrets::Secrets;
@@ -108,6 +108,7 @@ pub struct Engine {
     services: Services,
     credentials: Credentials,
     last_forbidden: LastForbidden,
+    accepted_now: AcceptedNow,
     pause: SubmissionPause,
     storage: StorageHealth,
     pending: Vec<Pending>,
@@ -136,6 +137,7 @@ impl Engine {
             services: Services::default(),
             credentials: Credentials::default(),
             last_forbidden: LastForbidden::default(),
+            accepted_now: AcceptedNow::default(),
             pause: SubmissionPause::default(),
             storage: StorageHealth::default(),
             pending: Vec::new(),

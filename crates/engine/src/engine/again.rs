@@ -73,7 +73,7 @@ impl Engine {
             }
         } else {
             Event::Rejected {
-                message: error.user_message(),
+                message: self.known_refusal(key, error).user_message(),
             }
         };
         self.apply_event(key, event, now);

@@ -1,16 +1,22 @@
 //! Batches that the service stops accepting: the account has no credit left, or has reached a limit. The rows that are
 //! left wait until a person goes on, instead of failing one by one with the same words.
 
-use atelier_contract::ApiError;
+use atelier_contract::{Accepted, ApiError};
+use serde_json::Value;
 
 use super::Engine;
+use super::call::InFlight;
 use crate::reduce::Event;
-use crate::{BatchKey, Millis, TaskKey};
+use crate::{BatchKey, Millis, Task, TaskKey};
 
 /// The last item that failed with a 403 while others of its batch had been accepted, if none has been accepted since:
 /// its batch, and the service's words.
 #[derive(Debug, Default)]
 pub(super) struct LastForbidden(Option<(BatchKey, String)>);
+
+/// The batches of which the answer that is being read accepts an item.
+#[derive(Debug, Default)]
+pub(super) struct AcceptedNow(Vec<BatchKey>);
 
 impl Engine {
     /// Pauses the batch of a task that was not accepted, if all the others would be refused, too: at once for want of
@@ -40,11 +46,32 @@ impl Engine {
             self.last_forbidden.0 = Some(refused);
             return false;
         }
-        let (batch, message) = refused;
-        // Not about the credentials.
-        let status = 403;
-        self.hold(key, &batch, &ApiError::Refused { status, message }, now);
+        let error = self.known_refusal(key, error);
+        self.hold(key, &refused.0, &error, now);
         true
+    }
+
+    /// The refusal of a submission by what is known of it: a limit is not about the credentials.
+    pub(super) fn known_refusal(&self, key: &TaskKey, error: &ApiError) -> ApiError {
+        match error {
+            ApiError::Unauthorized { message, .. } if self.is_limit(key, error) => {
+                let (status, message) = (403, message.clone());
+                ApiError::Refused { status, message }
+            }
+            error => error.clone(),
+        }
+    }
+
+    /// Notes which batches have an item accepted by this answer, before any refusal in it is judged.
+    pub(super) fn note_accepted(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
+        let is_accepted = |response: &Result<Value, ApiError>| {
+            let body = response.as_ref().ok();
+            body.is_some_and(|body| Accepted::from_body(body).is_ok())
+        };
+        let answered = call.tasks.iter().zip(responses);
+        let accepted = answered.filter(|(_, response)| is_accepted(response));
+        let batches = accepted.filter_map(|(key, _)| self.batch_of(key));
+        self.accepted_now = AcceptedNow(batches.collect());
     }
 
     /// A 403 for an item of a batch of which the same account has had others accepted: it says nothing of the
@@ -59,8 +86,8 @@ impl Engine {
         );
         is_forbidden
             && self.batch_of(key).is_some_and(|batch| {
-                self.tasks()
-                    .any(|task| task.is_of(&batch) && task.state.id().is_some())
+                let is_accepted = |task: &Task| task.is_of(&batch) && task.state.id().is_some();
+                self.accepted_now.0.contains(&batch) || self.tasks().any(is_accepted)
             })
     }
 

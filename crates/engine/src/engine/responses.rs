@@ -78,6 +78,7 @@ impl Engine {
         };
         if call.kind == CallKind::Generate {
             self.refuse_shared_ids(&call, &mut responses);
+            self.note_accepted(&call, &responses);
         }
         // One wait for all tasks of a call, so that they stay together.
         let chance = random();

@@ -7,7 +7,7 @@ use super::hand::Hand;
 use crate::batch::Batch;
 use crate::batch::summary::BatchSummary;
 use crate::engine::{Call, CallKind};
-use crate::{BatchKey, Phase, TaskKey};
+use crate::{BatchKey, Phase, TaskKey, TaskState};
 
 const WORDS: &str = "Your balance is $0.00.";
 
@@ -154,6 +154,11 @@ fn a_batch_pauses_at_the_second_403_with_the_same_words() {
     assert!(words.is_some_and(|words| words.contains("403") && words.contains(WORDS)));
     assert!(!hand.engine.is_refused(), "it is not about the credentials");
 
+    for message in messages_of_failed(&hand) {
+        assert!(!ApiError::is_about_credentials(&message), "{message}");
+        assert!(message.contains(WORDS), "{message}");
+    }
+
     // Still so: one more fails, and the batch is held again.
     hand.engine.resume_batch(&BatchKey("a".into()));
     let call = generate_call(&mut hand);
@@ -201,7 +206,38 @@ fn a_403_for_the_first_of_a_batch_is_about_the_credentials() {
     let call = hand.call();
     hand.answer(&call, refused_after(&call, 0, 403));
     assert!(hand.engine.is_refused());
+    let about_credentials = |message: &String| ApiError::is_about_credentials(message);
+    assert!(messages_of_failed(&hand).iter().all(about_credentials));
     assert!(hand.calls().is_empty());
+}
+
+/// Guards against a row that blames the credentials because it comes before the first one that is accepted by the same
+/// answer.
+#[test]
+fn a_403_ahead_of_accepted_items_is_not_about_the_credentials() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    let call = hand.call();
+    hand.answer(
+        &call,
+        answered(&call, |index| if index == 0 { 403 } else { 200 }),
+    );
+    let messages = messages_of_failed(&hand);
+    assert_eq!(messages.len(), 1);
+    assert!(
+        !ApiError::is_about_credentials(&messages[0]),
+        "{messages:?}"
+    );
+    assert!(messages[0].contains(WORDS), "{messages:?}");
+    assert!(!hand.engine.is_refused());
+}
+
+fn messages_of_failed(hand: &Hand) -> Vec<String> {
+    let messages = hand.engine.tasks().filter_map(|task| match &task.state {
+        TaskState::Failed { message, .. } => Some(message.clone()),
+        _ => None,
+    });
+    messages.collect()
 }
 
 fn generate_call(hand: &mut Hand) -> Call {
