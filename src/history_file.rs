@@ -163,13 +163,20 @@ pub async fn import(
             known.with_untracked(|known| known.removed.is_none() && !known.is_settled_by(task))
         })
     };
+    let is_claimed = |task: &&Task| {
+        let known = runner.task(&task.key);
+        known.is_some_and(|known| known.with_untracked(|known| known.is_claimed_by(task)))
+    };
+    let known: Vec<&Task> = tasks.iter().filter(is_known).collect();
+    let followed = known.iter().filter(|task| is_claimed(task)).count();
     let mut taken = TakenIn {
-        known: tasks.iter().filter(is_known).count(),
+        known: known.len() - followed,
+        followed,
         unfollowed,
         damaged,
         ..TakenIn::default()
     };
-    taken.tasks = tasks.len() - taken.known;
+    taken.tasks = tasks.len() - known.len();
     if taken.tasks > 0 {
         on_progress(Progress::Storing(taken.tasks));
         // Thousands hold up the page: what is said is to be seen before.

@@ -307,8 +307,10 @@ fn is_key(key: &str) -> bool {
 pub struct TakenIn {
     /// Tasks that were taken in.
     pub tasks: usize,
-    /// Tasks that were there before.
+    /// Other tasks that were there before.
     pub known: usize,
+    /// Tasks that were there before, which the file lets this browser follow.
+    pub followed: usize,
     /// Copies of outputs that were taken in.
     pub outputs: usize,
     /// Copies for which there was no room.
@@ -322,7 +324,11 @@ pub struct TakenIn {
 impl TakenIn {
     pub fn user_message(self) -> String {
         let mut said = match (self.tasks, self.known) {
+            (0, 0) if self.followed > 0 => String::new(),
             (0, 0) => "There are no tasks in the file.".to_owned(),
+            (0, known) if self.followed > 0 => {
+                format!("{} there already.", are(known, "other task"))
+            }
             (0, known) => format!("Nothing new: {} there already.", are(known, "task")),
             (new, 0) => format!("{} imported.", counted(new, "task")),
             (new, known) => format!(
@@ -331,6 +337,11 @@ impl TakenIn {
                 are(known, "other")
             ),
         };
+        if self.followed > 0 {
+            let followed = are(self.followed, "task");
+            let rest = if said.is_empty() { "" } else { " " };
+            said = format!("{followed} yours, and followed from now on.{rest}{said}");
+        }
         let more = [
             (self.outputs, "output", "kept"),
             (

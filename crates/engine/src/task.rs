@@ -268,6 +268,11 @@ impl Task {
         goes_on && self.account.uid.is_empty()
     }
 
+    /// Nobody knows as whom to ask about it, and a history that a person calls their own does.
+    pub fn is_claimed_by(&self, told: &Self) -> bool {
+        self.is_orphan() && !told.account.uid.is_empty()
+    }
+
     /// Gives the task's state for people, see [`TaskState::label`].
     pub fn label(&self) -> &str {
         if self.taken_back {

@@ -213,3 +213,33 @@ async fn a_history_moves_to_another_browser_once() {
     })
     .await;
 }
+
+/// Guards against "Nothing new" where the page follows from now on what the same file did not let it follow before.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_history_that_is_called_mine_says_what_is_followed() {
+    let name = "a_history_that_is_called_mine";
+    drive(name, async |browser| {
+        browser.needs(Capability::StoredFiles)?;
+        let service = Service::with_site(&["--speed", "60"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        open(browser, &proxy, "/models/image/tessera").await?;
+        browser.fill(&starting("textbox", "prompt"), PROMPT).await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser.see_text("Processing", TIMEOUT).await?;
+        open(browser, &proxy, "/settings").await?;
+        browser.press(&by("button", "Export history")).await?;
+        let file = browser.downloaded(1, ".zip").await?.remove(0);
+        forget(browser, &proxy).await?;
+        open(browser, &proxy, "/settings").await?;
+        import(browser, &file).await?;
+        browser.see_text("not followed", TIMEOUT).await?;
+        browser
+            .press(&by("checkbox", "Imported tasks are mine"))
+            .await?;
+        import(browser, &file).await?;
+        browser
+            .see_text("1 task is yours, and followed from now on.", TIMEOUT)
+            .await
+    })
+    .await;
+}

@@ -274,7 +274,7 @@ impl Engine {
                     };
                     self.insert(settled, false);
                 }
-                Some(known) if known.task.is_orphan() && !task.account.uid.is_empty() => {
+                Some(known) if known.task.is_claimed_by(&task) => {
                     known.task.account = task.account;
                     known.task.watching = task.watching;
                 }

@@ -254,6 +254,22 @@ fn what_has_become_of_it_is_said() {
         ..TakenIn::default()
     };
     assert_eq!(said(twice), "Nothing new: 4 tasks are there already.");
+    // Guards against "Nothing new" where tasks are followed from now on.
+    let mine = TakenIn {
+        followed: 2,
+        ..TakenIn::default()
+    };
+    assert_eq!(said(mine), "2 tasks are yours, and followed from now on.");
+    let mine = TakenIn { known: 1, ..mine };
+    assert_eq!(
+        said(mine),
+        "2 tasks are yours, and followed from now on. 1 other task is there already."
+    );
+    let mine = TakenIn { tasks: 3, ..mine };
+    assert_eq!(
+        said(mine),
+        "2 tasks are yours, and followed from now on. 3 tasks imported; 1 other is there already."
+    );
     let all = TakenIn {
         tasks: 1,
         outputs: 2,
