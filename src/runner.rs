@@ -273,13 +273,14 @@ impl Runner {
     }
 
     /// The same for several, of which those that are to be sent leave together.
-    pub fn act_on_all(&self, keys: &[TaskKey], action: Action) {
+    pub fn act_on_all(&self, keys: &[TaskKey], action: Action) -> usize {
         let Parts { driver, tabs, .. } = self.parts();
         // Another secret would make another request of it.
         let may_act = |key: &&TaskKey| action != Action::Resubmit || self.can_resubmit(key);
         let keys: Vec<&TaskKey> = keys.iter().filter(may_act).collect();
         if tabs.leads() {
             driver.change(|engine| {
+        let count = keys.len();
                 for key in keys {
                     engine.act(key, action, clock::now());
                 }
@@ -292,6 +293,7 @@ impl Runner {
         }
     }
 
+        count
     /// The same for a whole batch.
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
         let parts = self.parts();

@@ -10,6 +10,7 @@ use working_time::WorkingTime;
 use crate::compose::sweep::GridLabels;
 use crate::{BatchKey, Millis, Phase, Task, TaskKey, UNDO, output, refused_input};
 
+pub mod again;
 pub mod combined;
 pub mod differences;
 pub mod exploration;

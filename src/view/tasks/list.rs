@@ -92,7 +92,9 @@ pub fn TasksPage() -> impl IntoView {
         "" => "No task matches.".to_owned(),
         typed => format!("No task matches “{typed}”."),
     });
-    let remove = move || runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    let remove = move || {
+        runner.act_on_all(&finished.get_untracked(), Action::Remove);
+    };
     let question = Question::default();
     let remove_or_ask = move |_| match finished.read_untracked().len() {
         0..MANY => remove(),

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use atelier_contract::Draft;
-use atelier_engine::batch::Batch;
 use atelier_engine::batch::summary::BatchSummary;
+use atelier_engine::batch::{Batch, again};
 use atelier_engine::compose::sweep::WrittenSweep;
 use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::route::Route;
@@ -122,13 +122,11 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     .into_any()
 }
 
-fn sent_again(runner: Runner, answer: StatusNote, count: usize) {
-    let items = counted(count, "item");
+/// `lacking`: the items that can't be sent from here, because their secrets are gone.
+fn sent_again(runner: Runner, answer: StatusNote, sent: usize, lacking: usize) {
     // What holds them back stands beside it.
-    answer.say(match untrack(|| runner.block_reason()) {
-        Some(_) => format!("To be sent again: {items}."),
-        None => format!("Sent again: {items}."),
-    });
+    let is_held = untrack(|| runner.block_reason()).is_some();
+    answer.say(again::user_message(sent, lacking, is_held));
 }
 
 fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
@@ -142,7 +140,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             retried.set_value(runner.retry_all(&failed));
         }
         if retried.get_value() > 0 {
-            sent_again(runner, answer, retried.get_value());
+            sent_again(runner, answer, retried.get_value(), 0);
         }
     };
     let to_retry = move || {
@@ -183,9 +181,9 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             return;
         }
         let unconfirmed = summary.get_untracked().unconfirmed;
-        runner.act_on_all(&unconfirmed, action);
+        let count = runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {
-            sent_again(runner, answer, unconfirmed.len());
+            sent_again(runner, answer, count, unconfirmed.len() - count);
         }
     };
     let count = move || summary.read().unconfirmed.len();
