@@ -15,7 +15,7 @@ pub enum Action {
     Watch,
     /// Ask the service for the output's addresses once more: they may have expired.
     Refetch,
-    /// Ask the service once more about a task that it is said not to know.
+    /// Ask the service once more about a task that it is said not to know, or for an output that it has refused.
     AskAgain,
     /// Ask for the output of a task that the service does not say is completed.
     FetchEarly,
@@ -90,6 +90,9 @@ impl Action {
             Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],
             Phase::Running | Phase::Fetching => vec![Action::Watch, Action::Remove],
             Phase::Ready => vec![Action::Refetch, Action::Remove],
+            Phase::Failed if task.state.is_output_refused() => {
+                vec![Action::AskAgain, Action::Remove]
+            }
             Phase::Failed => vec![Action::Remove],
             Phase::Gone => vec![Action::AskAgain, Action::Remove],
         }

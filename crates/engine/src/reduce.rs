@@ -122,6 +122,14 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             vec![Effect::Announce],
         ),
 
+        // A person has asked once more for an output that was refused.
+        (Failed { id: Some(id), .. }, Event::Ready { outputs })
+            if !outputs.is_empty() && state.is_output_refused() =>
+        {
+            let id = id.clone();
+            (Ready { id, outputs }, vec![Effect::Announce])
+        }
+
         // A person has asked for the outputs once more; no outputs are worse than old ones.
         (Ready { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
             Ready {

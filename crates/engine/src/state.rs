@@ -127,6 +127,11 @@ impl TaskState {
         matches!(self, TaskState::Running { word: StatusWord::Other(word), .. } if !word.is_empty())
     }
 
+    /// The service has completed it, and refuses its output.
+    pub fn is_output_refused(&self) -> bool {
+        matches!(self, TaskState::Failed { id: Some(_), message } if ApiError::is_about_output(message))
+    }
+
     /// The word that people and assistive technology are told: ours, or the service's own where it
     /// is none that we know.
     pub fn label(&self) -> &str {

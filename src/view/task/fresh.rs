@@ -14,7 +14,8 @@ use crate::view::parts::status_note::StatusNote;
 
 const TIMEOUT_MS: u32 = 15_000;
 
-/// Asks the service for the addresses once more, or for those of a task that it is said not to know, and says what came
+/// Asks the service for the addresses once more, or for those of a task that it is said not to know or
+/// whose output it has refused, and says what came
 /// of it.
 pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
     let Some(task) = runner.task(&key) else {
@@ -39,9 +40,15 @@ pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
         let said = match answered {
             Either::Left(_) if now.0 == Phase::Gone => "The service still does not know it.",
             Either::Left(_) if before.0 == Phase::Gone => "The service knows it after all.",
+            Either::Left(_) if now.0 == Phase::Failed => "The service still gives no output.",
+            Either::Left(_) if before.0 == Phase::Failed => {
+                "The service gives the output after all."
+            }
             Either::Left(_) if now == before => "The service gives the same addresses.",
             Either::Left(_) => "The addresses are new.",
-            Either::Right(_) if now.0 == Phase::Gone => "The service has not answered yet.",
+            Either::Right(_) if matches!(now.0, Phase::Gone | Phase::Failed) => {
+                "The service has not answered yet."
+            }
             Either::Right(_) => {
                 "The service has not answered yet. The addresses change when it does."
             }

@@ -57,6 +57,11 @@ pub fn explain(task: &Task) -> Option<Explanation> {
             what: why_unconfirmed(task)?,
             meaning: unconfirmed(error),
         },
+        TaskState::Failed { message, .. } if task.state.is_output_refused() => Explanation {
+            what: message.clone(),
+            meaning: "Ask again asks for the output once more, and bills nothing. A retry is billed as a new run. Your \
+                      input is kept.",
+        },
         TaskState::Failed {
             id: Some(_),
             message,

@@ -5,15 +5,19 @@ use crate::ServiceAddress;
 use crate::prose::bounded;
 
 impl ApiError {
+    const OUTPUT_REFUSED: &str = "The task completed, but the service refuses its output.";
+
     /// The sentence for a person where a task completed and its output is refused.
     pub fn output_message(&self) -> String {
         let (Self::Invalid { message, .. } | Self::Refused { message, .. }) = self else {
             return self.user_message();
         };
-        with(
-            "The task completed, but the service refuses its output.",
-            message,
-        )
+        with(Self::OUTPUT_REFUSED, message)
+    }
+
+    /// Whether this is the [`ApiError::output_message`] of a task that completed.
+    pub fn is_about_output(message: &str) -> bool {
+        message.starts_with(Self::OUTPUT_REFUSED)
     }
 
     /// [`ApiError::user_message`] of a call to this address, for a page of this origin: a browser that keeps a

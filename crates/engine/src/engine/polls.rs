@@ -122,7 +122,9 @@ impl Engine {
                 EarlyFetch::Never | EarlyFetch::Done => CallKind::Status,
             }),
             Phase::Fetching if task.watching => Some(CallKind::Response),
-            Phase::Ready | Phase::Gone if tracked.refetch => Some(CallKind::Response),
+            Phase::Ready | Phase::Failed | Phase::Gone if tracked.refetch => {
+                Some(CallKind::Response)
+            }
             _ => None,
         }
     }

@@ -338,7 +338,7 @@ impl Engine {
             {
                 self.set_due(key, now);
             }
-            Phase::Ready if tracked.refetch && !self.calls.is_about(key) => {
+            Phase::Ready | Phase::Failed if tracked.refetch && !self.calls.is_about(key) => {
                 self.set_due(key, now);
             }
             Phase::Gone if !self.calls.is_about(key) => self.ask_about_gone(key, now),

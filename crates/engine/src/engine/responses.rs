@@ -10,7 +10,7 @@ use super::polls::LONGEST;
 use super::reply_limits::is_unreadable;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
-use crate::{Millis, Phase, TaskKey, TaskState, schedule};
+use crate::{Millis, Phase, TaskKey, schedule};
 
 /// A service that says twice, this far apart and nothing else in between, that it does not know an id, is believed.
 /// One that is just starting may say so once.
@@ -183,8 +183,8 @@ impl Engine {
         if tracked.task.state.phase() == Phase::Running {
             return self.fetched_early(key, answer, now, chance);
         }
-        if matches!(tracked.task.state, TaskState::Ready { .. }) {
-            // A person asked for fresh addresses; without any the old ones stay.
+        if matches!(tracked.task.state.phase(), Phase::Ready | Phase::Failed) {
+            // A person asked for them once more; without any it stays as it is.
             tracked.refetch = false;
             return match answer {
                 Ok(Output { output, .. }) => {

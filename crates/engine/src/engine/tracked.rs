@@ -24,7 +24,7 @@ pub(super) struct Tracked {
     pub early_fetch: EarlyFetch,
     /// How often in a row the service refused the output, and since when.
     pub output_refusals: Option<(u32, Millis)>,
-    /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about.
+    /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about, or for an output that was refused.
     pub refetch: bool,
     /// Its batch was stopped while its own call was under way: should the service not take it, it
     /// is taken back.

@@ -1,10 +1,13 @@
 //! A list of models that is refused, be it by what stands in the service's place while that is restarted.
 
-use atelier_end_to_end::fault::{Fault, Rule};
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::fault::{Fault, FaultProxy, Rule};
+use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::ledger::is_generate;
+use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{MODEL, Studio, TIMEOUT};
+use atelier_end_to_end::wait::{Seen, until};
+use std::time::Duration;
 
 use crate::{are_sent_once, generate, is_kept, sign_in};
 
@@ -73,6 +76,60 @@ async fn who_refuses_the_list_is_there() {
         studio.proxy.bring_up("/api/*");
         studio.proxy.bring_up("/v2/*");
         are_sent_once(&studio, &["waits"]).await
+    })
+    .await;
+}
+
+/// Guards against a paid output that only a second, paid run could give once the service had refused it for a while.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_output_that_was_refused_is_asked_for_again_at_a_press() {
+    let name = "an_output_that_was_refused_is_asked_for_again";
+    drive(name, async |browser| {
+        let service = Service::with_site(&["--speed", "0"]).await?;
+        let proxy = FaultProxy::start(&service.address()).await?;
+        let refused = Fault::Status {
+            status: 422,
+            retry_after: None,
+        };
+        proxy.add(Rule::every("/v2/response", refused));
+        proxy.control_clock(browser).await?;
+        browser.open(&format!("{}{MODEL}", proxy.address())).await?;
+        browser
+            .fill(&starting("textbox", "prompt"), "refused")
+            .await?;
+        browser.press(&by("button", "Generate")).await?;
+        until("a refused output", TIMEOUT, async || {
+            proxy
+                .advance_clock(browser, Duration::from_secs(20))
+                .await?;
+            let text = browser
+                .run("return document.body.innerText", vec![])
+                .await?;
+            let text = text.as_str().unwrap_or_default();
+            Ok(match text.contains("refuses its output") {
+                true => Seen::Yes(()),
+                false => Seen::NotYet(text.to_owned()),
+            })
+        })
+        .await?;
+        let sent = proxy.calls_to("/v2/generate").len();
+        browser.press(&by("button", "Ask again")).await?;
+        browser
+            .see_text("The service still gives no output.", TIMEOUT)
+            .await?;
+        proxy.clear();
+        // The second half of a double click comes to nothing.
+        proxy.advance_clock(browser, Duration::from_secs(5)).await?;
+        browser.press(&by("button", "Ask again")).await?;
+        browser
+            .find_for(&by("button", "Run again"), TIMEOUT)
+            .await?;
+        assert_eq!(
+            proxy.calls_to("/v2/generate").len(),
+            sent,
+            "it was paid again"
+        );
+        Ok(())
     })
     .await;
 }

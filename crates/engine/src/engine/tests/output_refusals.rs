@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::hand::{Hand, progress};
 use crate::engine::{Call, CallKind};
-use crate::{Phase, TaskKey, TaskState};
+use crate::{Action, Phase, TaskKey, TaskState};
 
 fn refusal(status: u16) -> ApiError {
     let body = json!({"success": false, "message": "at most 2500 characters"});
@@ -67,4 +67,53 @@ fn other_errors_are_tried_again_for_ever() {
         hand.answer(&call, Ok(json!({"success": true, "data": output})));
         assert_eq!(hand.phase("a"), Phase::Ready, "{kinds:?}");
     }
+}
+
+/// Guards against a paid result that only a second, paid run could give once its output had been refused for a while.
+#[test]
+fn an_output_that_was_refused_can_be_asked_for_again() {
+    let (mut hand, mut call) = fetching();
+    while hand.phase("a") == Phase::Fetching {
+        hand.answer(&call, Err(refusal(422)));
+        if hand.phase("a") == Phase::Fetching {
+            call = hand.next_call();
+        }
+    }
+    let key = TaskKey("a".into());
+    let ask = |hand: &mut Hand| {
+        let task = hand.engine.task(&key).unwrap();
+        assert_eq!(Action::offered(task), [Action::AskAgain, Action::Remove]);
+        hand.engine.act(&key, Action::AskAgain, hand.now);
+        let call = hand.next_call();
+        assert_eq!(call.kind, CallKind::Response);
+        call
+    };
+    let call = ask(&mut hand);
+    hand.answer(&call, Err(refusal(422)));
+    assert_eq!(hand.phase("a"), Phase::Failed);
+    let task = hand.engine.task(&key).unwrap();
+    assert_eq!(
+        task.refreshed,
+        Some(hand.now),
+        "the page says that it was answered"
+    );
+    assert_eq!(
+        hand.engine.next_wake(),
+        None,
+        "it is asked once for each press"
+    );
+    let call = ask(&mut hand);
+    let output = json!({"status": "completed", "output": ["https://x.example/a.png"]});
+    hand.answer(&call, Ok(json!({"success": true, "data": output})));
+    assert_eq!(hand.phase("a"), Phase::Ready);
+}
+
+/// What the service itself says has failed has no output that could be asked for.
+#[test]
+fn a_task_that_failed_at_the_service_is_not_asked_for_again() {
+    let mut hand = Hand::new();
+    let call = hand.running();
+    hand.answer(&call, progress("failed"));
+    let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+    assert_eq!(Action::offered(task), [Action::Remove]);
 }
