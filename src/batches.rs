@@ -1,6 +1,6 @@
 //! The batches of this browser: their records, which hold what their tasks do not.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::RefCell;
 use std::collections::HashSet;
 use std::rc::Rc;
 
@@ -14,12 +14,8 @@ use leptos::prelude::*;
 
 use crate::boxed::{effect, memo, spawn};
 use crate::browser::storage::Store;
-use crate::browser::tabs::Channel;
 use crate::browser::{clock, random};
 use crate::contexts::Contexts;
-
-/// Tabs tell each other the records that they write.
-const CHANNEL: &str = "atelier-batches";
 
 /// How long after it was sent it is known which of it another tab had sent, in milliseconds.
 const HEARD_AFTER: Millis = 60_000;
@@ -35,7 +31,6 @@ struct Known {
     batches: ArcRwSignal<Vec<Batch>>,
     /// The stored batches have been read, or can't be.
     is_read: ArcRwSignal<bool>,
-    channel: Rc<OnceCell<Channel>>,
     /// The batches that were sent from this tab within [`HEARD_AFTER`].
     sent: Rc<RefCell<Vec<Sent>>>,
 }
@@ -59,7 +54,7 @@ impl Batches {
     /// is called.
     pub fn follow(self) {
         let runner = self.0.runner;
-        known().channel.get_or_init(|| self.channel());
+        runner.on_batch_heard(hear);
         effect(move || {
             if runner.is_open() {
                 self.read();
@@ -87,18 +82,14 @@ impl Batches {
         });
     }
 
-    fn channel(self) -> Channel {
-        let runner = self.0.runner;
-        Channel::open(CHANNEL, move |text| {
-            if let Some(batch) = json::read(&text).and_then(Batch::from_value) {
-                runner.hear_batch(&batch.key, text);
-                insert(batch);
-            }
-        })
-    }
-
     fn read(self) {
         let runner = self.0.runner;
+        // What another tab has sent while no page here was about batches may be in no storage yet.
+        for (key, text) in runner.known_batches() {
+            if self.find_untracked(&key).is_none() {
+                hear(&text);
+            }
+        }
         let is_read = known().is_read;
         let Some(storage) = runner.storage() else {
             return is_read.set(true);
@@ -352,8 +343,6 @@ impl Batches {
     /// Writes a record, and tells the other tabs.
     fn keep(self, batch: Batch) {
         let text = batch.to_value().to_string();
-        let known = known();
-        known.channel.get_or_init(|| self.channel()).post(&text);
         self.0.runner.keep_batch(&batch.key, text);
         insert(batch);
     }
@@ -361,6 +350,13 @@ impl Batches {
 
 fn known() -> Known {
     KNOWN.with(Clone::clone)
+}
+
+/// Takes over the record that another tab has written.
+fn hear(text: &str) {
+    if let Some(batch) = json::read(text).and_then(Batch::from_value) {
+        insert(batch);
+    }
 }
 
 /// Adds a batch to those that are known. A batch with the same key gives way to it.

@@ -21,6 +21,7 @@ use crate::browser::{clock, lifecycle, random};
 use crate::notices::Notices;
 use crate::session::Session;
 
+mod batch_records;
 mod driver;
 mod hearing;
 mod notifications;
@@ -134,6 +135,7 @@ impl Runner {
             }
         });
         tabs.listen(move |text| parts.hear(&text));
+        parts.batches.listen();
         Interval::new(TICK_MS, move || tabs.tick()).forget();
         on_cleanup(move || tabs.resign());
         spawn(parts.open(self.is_open));
@@ -278,9 +280,9 @@ impl Runner {
         // Another secret would make another request of it.
         let may_act = |key: &&TaskKey| action != Action::Resubmit || self.can_resubmit(key);
         let keys: Vec<&TaskKey> = keys.iter().filter(may_act).collect();
+        let count = keys.len();
         if tabs.leads() {
             driver.change(|engine| {
-        let count = keys.len();
                 for key in keys {
                     engine.act(key, action, clock::now());
                 }
@@ -291,9 +293,9 @@ impl Runner {
                 tabs.ask_to_act(key, action);
             }
         }
+        count
     }
 
-        count
     /// The same for a whole batch.
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
         let parts = self.parts();

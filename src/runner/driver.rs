@@ -14,7 +14,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::notifications::announce;
-use super::output_cache::{self, OutputCache};
+use super::output_cache::OutputCache;
 use super::rate_limit_store;
 use super::records::Records;
 use super::status::Status;
@@ -22,9 +22,10 @@ use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
 use crate::boxed::{after, spawn};
-use crate::browser::storage::{StorageError, Store, Written};
+use crate::browser::storage::{StorageError, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
 use crate::session::Session;
+use stored_outputs::keys_with_data;
 
 mod stored_outputs;
 
@@ -211,12 +212,10 @@ impl Driver {
             match command {
                 Command::Save(task) => saved.tasks.push(task),
                 Command::Delete(key) => {
-                    let mut records = vec![(Store::Tasks, key.0.clone())];
-                    // Its outputs' files and copies go with it.
-                    records.extend(self.files_of_it_alone(&key));
+                    // Before it is hidden.
+                    let files = self.files_of_it_alone(&key);
                     self.tasks.hide(&key);
-                    records.extend(output_cache::records(format!("{key}/")));
-                    self.cache.delete(records);
+                    self.cache.delete_task(&key, files);
                     thumbnails::forget(&key.0);
                     self.tabs.tell(&TabMessage::Removed(key));
                 }
@@ -232,7 +231,7 @@ impl Driver {
             }
         }
         self.tasks.show(saved.unshown());
-        self.store_data_of(&saved.tasks);
+        self.store_data_of(keys_with_data(saved.tasks.iter()));
         let keys = saved.tasks.iter().map(|task| task.key.clone());
         self.tabs.tell_tasks(keys);
         let written = self.write_saved(saved.tasks, &calls);

@@ -127,6 +127,10 @@ impl Parts {
     /// Drops a task that the leader has removed.
     fn follow_removal(self, key: &TaskKey) {
         self.tabs.on_message(key, None);
+        // It would be back once this tab leads in that one's place.
+        if self.status.leader_cannot_write() {
+            self.cache.delete_task(key);
+        }
         let task = self.tasks.task(key);
         let place = task.and_then(|task| task.with_untracked(|task| task.batch.clone()));
         self.tasks.hide(key);

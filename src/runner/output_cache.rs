@@ -223,6 +223,14 @@ impl OutputCache {
         self.delete(going.flat_map(|copy| records(copy.key)).collect());
     }
 
+    /// Deletes the record of a task, and with it the copies of its outputs and these files.
+    pub fn delete_task(self, key: &TaskKey, files: Vec<(Store, String)>) {
+        let mut task = vec![(Store::Tasks, key.0.clone())];
+        task.extend(records(format!("{key}/")));
+        task.extend(files);
+        self.delete(task);
+    }
+
     /// Deletes records, which are or have copies.
     pub fn delete(self, records: Vec<(Store, String)>) {
         let deleted = self.records.delete(records);

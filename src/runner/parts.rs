@@ -5,6 +5,7 @@ use atelier_engine::output_cache::{CopyRequest, place};
 use atelier_engine::{Engine, Millis, Task};
 use leptos::prelude::*;
 
+use super::batch_records::BatchRecords;
 use super::driver::Driver;
 use super::output_cache::OutputCache;
 use super::rate_limit_store;
@@ -27,6 +28,7 @@ pub(super) struct Parts {
     pub tabs: TabSync,
     pub status: Status,
     pub records: Records,
+    pub batches: BatchRecords,
     pub cache: OutputCache,
     pub driver: Driver,
     pub recovery: Recovery,
@@ -39,6 +41,7 @@ impl Parts {
         let tabs = TabSync::new(tasks);
         let status = Status::new(tabs);
         let records = Records::new(notices);
+        let batches = BatchRecords::new(tabs, status, records);
         let cache = OutputCache::new(session, notices, tasks, tabs, records);
         let driver = Driver::new(session, engine, tasks, tabs, status, records, cache);
         Self {
@@ -47,9 +50,10 @@ impl Parts {
             tabs,
             status,
             records,
+            batches,
             cache,
             driver,
-            recovery: Recovery::new(tabs, status, records, cache, driver),
+            recovery: Recovery::new(tabs, status, records, batches, cache, driver),
             stopped: Stopped::new(tasks),
         }
     }

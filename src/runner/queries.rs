@@ -1,6 +1,6 @@
 //! The questions that views ask the runner; the part that knows the answer gives it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -269,25 +269,24 @@ impl Runner {
         Ok(items)
     }
 
-    /// Keeps a batch's record; the write begins at the call.
+    /// Keeps a batch's record, and tells the other tabs; the write begins at the call.
     pub fn keep_batch(&self, key: &BatchKey, text: String) {
-        self.parts().records.keep_batch(key, text);
+        self.parts().batches.keep(key, text);
+    }
+
+    /// Calls back with each record of a batch that another tab sends.
+    pub fn on_batch_heard(&self, act: fn(&str)) {
+        self.parts().batches.on_heard(act);
+    }
+
+    /// The records of batches that this tab knows, as they are stored; also those that storage lacks.
+    pub fn known_batches(&self) -> BTreeMap<BatchKey, String> {
+        self.parts().records.batches()
     }
 
     /// A batch's record as it is stored: should storage be cleared, it is written again.
     pub fn know_batch(&self, key: &BatchKey, text: String) {
         self.parts().records.know_batch(key, text);
-    }
-
-    /// The record of a batch that another tab has just sent. The tab that leads writes it, too: that one may be unable to,
-    /// and be gone before it can.
-    pub fn hear_batch(&self, key: &BatchKey, text: String) {
-        let parts = self.parts();
-        // The tab that wrote a batch has written the newest record of it, if it is known here already.
-        match parts.tabs.leads() && !parts.records.knows_batch(key) {
-            true => parts.records.keep_batch(key, text),
-            false => parts.records.know_batch(key, text),
-        }
     }
 
     /// Deletes a batch's record.

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use atelier_contract::json;
 use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::recovery::Failure;
-use atelier_engine::{BatchKey, Task};
+use atelier_engine::{BatchKey, Task, TaskKey};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -229,9 +229,24 @@ impl Records {
             .update_value(|state| drop(state.batches.insert(key.clone(), text)));
     }
 
-    pub fn knows_batch(self, key: &BatchKey) -> bool {
+    /// Whether this tab knows this very record of the batch.
+    pub fn knows_batch(self, key: &BatchKey, text: &str) -> bool {
         self.state
-            .with_value(|state| state.batches.contains_key(key))
+            .with_value(|state| state.batches.get(key).is_some_and(|known| known == text))
+    }
+
+    /// The records of batches that this tab knows, as they are stored.
+    pub fn batches(self) -> BTreeMap<BatchKey, String> {
+        self.state.with_value(|state| state.batches.clone())
+    }
+
+    /// Tasks whose records were to be deleted and are not yet.
+    pub fn undeleted_tasks(self) -> Vec<TaskKey> {
+        self.state.with_value(|state| {
+            let tasks = state.undeleted.iter();
+            let tasks = tasks.filter(|(store, _)| *store == Store::Tasks);
+            tasks.map(|(_, key)| TaskKey(key.clone())).collect()
+        })
     }
 
     /// Writes the records of these batches, as far as this tab knows them and storage lacks them: the tab that they are

@@ -5,6 +5,7 @@ use atelier_engine::{Engine, Task, recovery};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
+use super::batch_records::BatchRecords;
 use super::driver::Driver;
 use super::output_cache::OutputCache;
 use super::records::Records;
@@ -20,6 +21,7 @@ pub(super) struct Recovery {
     tabs: TabSync,
     status: Status,
     records: Records,
+    batches: BatchRecords,
     cache: OutputCache,
     driver: Driver,
     decision: StoredValue<recovery::Recovery, LocalStorage>,
@@ -39,6 +41,7 @@ impl Recovery {
         tabs: TabSync,
         status: Status,
         records: Records,
+        batches: BatchRecords,
         cache: OutputCache,
         driver: Driver,
     ) -> Self {
@@ -46,6 +49,7 @@ impl Recovery {
             tabs,
             status,
             records,
+            batches,
             cache,
             driver,
             decision: StoredValue::new_local(recovery::Recovery::default()),
@@ -133,7 +137,8 @@ impl Recovery {
         }
     }
 
-    /// Sends every task, with its secrets, to the tab that offers to lead, and sends nothing until it answers.
+    /// Sends all that storage may lack to the tab that offers to lead, and sends nothing to the service until it
+    /// answers: the records of batches, what was removed, and every task with its secrets.
     async fn tell_all(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));
@@ -149,6 +154,10 @@ impl Recovery {
             return;
         };
         self.handed_over.set_value(Some(tasks.len()));
+        self.batches.tell_all();
+        for key in self.records.undeleted_tasks() {
+            self.tabs.tell(&TabMessage::Removed(key));
+        }
         self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
         TimeoutFuture::new(ANSWER_MS).await;
         if self.tabs.leads() {

@@ -25,16 +25,7 @@ impl Driver {
 
     /// Stores the data of tasks whose records carry it: they are of an earlier release, came from elsewhere, or storage
     /// did not work at the time.
-    pub fn store_data_of(self, tasks: &[Task]) {
-        let has_data = |task: &&Task| {
-            let mut outputs = task.outputs().iter();
-            outputs.any(|url| stored_output::reference(url).is_some())
-        };
-        let keys: Vec<TaskKey> = tasks
-            .iter()
-            .filter(has_data)
-            .map(|task| task.key.clone())
-            .collect();
+    pub(super) fn store_data_of(self, keys: Vec<TaskKey>) {
         if keys.is_empty() || !self.tabs.leads() {
             return;
         }
@@ -55,8 +46,8 @@ impl Driver {
 
     /// This tab leads from now on: stores the data that records carry, and deletes the files that are of no task.
     pub fn tidy_files(self) {
-        let tasks = self.with_engine(|engine| engine.tasks().cloned().collect::<Vec<_>>());
-        self.store_data_of(&tasks.unwrap_or_default());
+        let keys = self.with_engine(|engine| keys_with_data(engine.tasks()));
+        self.store_data_of(keys.unwrap_or_default());
         spawn(async move {
             TimeoutFuture::new(SETTLED_MS).await;
             self.delete_unused_files().await;
@@ -126,6 +117,16 @@ impl Driver {
         }
         (stored, unstored)
     }
+}
+
+/// The tasks whose records carry data.
+pub(super) fn keys_with_data<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<TaskKey> {
+    let has_data = |task: &&Task| {
+        let mut outputs = task.outputs().iter();
+        outputs.any(|url| stored_output::reference(url).is_some())
+    };
+    let keys = tasks.filter(has_data).map(|task| task.key.clone());
+    keys.collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! A tab that can't write leaves leading to one that can, and nothing is lost or sent twice by that.
 
-use crate::storage::{NOT_KEPT, until_kept, until_stored};
+use crate::storage::{NOT_KEPT, send_anyway, until_kept, until_stored, until_stored_in};
 use crate::studio::{Form, Studio, TIMEOUT, play, play_without_keys};
 use crate::tabs::run_first;
 use atelier_end_to_end::Result;
-use atelier_end_to_end::find::by;
+use atelier_end_to_end::browser::Browser;
+use atelier_end_to_end::find::{by, containing};
+use atelier_end_to_end::service::Service;
+use atelier_end_to_end::story::drive;
 use fantoccini::wd::WindowHandle;
 
 /// A database that one tab alone can lose: it is gone (`lost`), full, or never says that something is written although
@@ -135,6 +138,89 @@ async fn where_no_tab_can_write_what_was_not_sent_stays_queued() {
         until_kept(browser).await?;
         assert_eq!(studio.sent("waits"), 1);
         Ok(())
+    })
+    .await;
+}
+
+/// Opens the batch form in a tab that can lose its database, and types two prompts.
+async fn type_batch(browser: &Browser, address: &str) -> Result<WindowHandle> {
+    browser.before_each_page(LOSABLE).await?;
+    let page = format!("{address}/models/image/tessera?mode=batch");
+    browser.open(&page).await?;
+    browser.fill(&by("textbox", "Prompts"), "one\ntwo").await?;
+    browser.client.window().await.map_err(Into::into)
+}
+
+/// Opens a second tab at a model's form, which shows no batches, and leaves it in front.
+async fn open_form(browser: &Browser, address: &str) -> Result<WindowHandle> {
+    let tab = browser.open_tab("about:blank").await?;
+    browser.switch_to(&tab).await?;
+    browser.before_each_page(LOSABLE).await?;
+    browser
+        .open(&format!("{address}/models/image/tessera"))
+        .await?;
+    browser.find(&by("button", "Generate")).await?;
+    Ok(tab)
+}
+
+/// Finds the batch among the tasks, also after a reload.
+async fn has_batch(browser: &Browser, name: &str) -> Result<()> {
+    until_stored(browser, 2).await?;
+    until_stored_in(browser, "batches", 1).await?;
+    let batch = containing("article", name);
+    browser.press(&by("link", "Tasks")).await?;
+    browser.find(&batch).await?;
+    browser.reload().await?;
+    browser.find(&batch).await?;
+    Ok(())
+}
+
+/// Guards against a batch whose tasks are handed over and whose record is lost with the tab that sent it: its page said
+/// "not found". The other tab showed no batches when it was sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
+    drive("the_record_of_a_batch_reaches_a_tab", async |browser| {
+        let service = Service::with_site(&["--speed", "8"]).await?;
+        let address = service.address();
+        let first = type_batch(browser, &address).await?;
+        let second = open_form(browser, &address).await?;
+        browser.switch_to(&first).await?;
+        browser.run("window.lost = true", vec![]).await?;
+        browser.press(&by("button", "Generate 2")).await?;
+        browser.switch_to(&second).await?;
+        until_stored(browser, 2).await?;
+        browser.switch_to(&first).await?;
+        until_kept(browser).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&second).await?;
+        has_batch(browser, "one and 1 other").await
+    })
+    .await;
+}
+
+/// The same where the second tab is opened later, so that only the hand-over can bring the record. Also guards against a
+/// name that is lost with the first tab, which follows by then.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_record_of_a_batch_is_handed_over_to_a_tab_that_is_opened_later() {
+    drive("the_record_of_a_batch_is_handed_over", async |browser| {
+        let service = Service::with_site(&["--speed", "8"]).await?;
+        let address = service.address();
+        let first = type_batch(browser, &address).await?;
+        browser.run("window.lost = true", vec![]).await?;
+        browser.press(&by("button", "Generate 2")).await?;
+        send_anyway(browser).await?;
+        browser.find(&by("button", "Rename")).await?;
+        let second = open_form(browser, &address).await?;
+        until_stored_in(browser, "batches", 1).await?;
+        browser.switch_to(&first).await?;
+        until_kept(browser).await?;
+        browser.press(&by("button", "Rename")).await?;
+        let name = browser.find(&by("textbox", "Batch name")).await?;
+        name.send_keys("Harbour\u{e007}").await?;
+        browser.find(&by("article", "Batch: Harbour")).await?;
+        browser.close_tab().await?;
+        browser.switch_to(&second).await?;
+        has_batch(browser, "Harbour").await
     })
     .await;
 }
