@@ -129,7 +129,8 @@ impl Parts {
         self.tabs.on_message(key, None);
         // It would be back once this tab leads in that one's place.
         if self.status.leader_cannot_write() {
-            self.cache.delete_task(key);
+            let files = self.driver.files_of_it_alone(key);
+            self.cache.delete_task(key, files);
         }
         let task = self.tasks.task(key);
         let place = task.and_then(|task| task.with_untracked(|task| task.batch.clone()));

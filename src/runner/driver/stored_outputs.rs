@@ -72,7 +72,7 @@ impl Driver {
     }
 
     /// The files that this task refers to, and no other.
-    pub(super) fn files_of_it_alone(self, key: &TaskKey) -> Vec<(Store, String)> {
+    pub fn files_of_it_alone(self, key: &TaskKey) -> Vec<(Store, String)> {
         let Some(task) = self.tasks.task(key) else {
             return Vec::new();
         };
