@@ -223,8 +223,11 @@ async fn take_in_outputs(
             continue;
         }
         let is_stored = stored_output::is_reference(&output.url);
-        if is_stored && runner.copy(&output.output).await.is_some() {
-            continue;
+        if is_stored {
+            let is_its = runner.address(&output.output).as_ref() == Some(&output.url);
+            if !is_its || runner.copy(&output.output).await.is_some() {
+                continue;
+            }
         }
         // What a page would run is only kept as bytes.
         let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;

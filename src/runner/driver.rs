@@ -57,6 +57,8 @@ struct State {
     last_write: Option<Shared<Written>>,
     /// An answer to [`Driver::knock`] is awaited.
     is_knocking: bool,
+    /// So many times outputs are being stored as files.
+    storing: usize,
 }
 
 /// The records that one decision of the engine changes.
@@ -99,6 +101,7 @@ impl Driver {
                 unwritten_since: None,
                 last_write: None,
                 is_knocking: false,
+                storing: 0,
             }),
         }
     }

@@ -181,7 +181,7 @@ impl OutputCache {
     }
 
     /// The address of an output, by its name.
-    fn output(self, name: &str) -> Option<String> {
+    pub fn output(self, name: &str) -> Option<String> {
         let (task, position) = output_cache::place(name)?;
         let task = self.tasks.task(&task)?;
         task.with_untracked(|task| task.outputs().get(position).cloned())
@@ -208,6 +208,7 @@ impl OutputCache {
                 facts(&copy),
             ],
         };
+        self.records.keep_files(&records);
         storage.put(&records).await?;
         self.tell_changed();
         Ok(())

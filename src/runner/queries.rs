@@ -322,6 +322,11 @@ impl Runner {
         self.parts().set_favorite(output, is_favorite);
     }
 
+    /// The address of an output, by its name.
+    pub fn address(&self, output: &str) -> Option<String> {
+        self.parts().cache.output(output)
+    }
+
     /// The copy of an output, by its name, if there is one.
     pub async fn copy(&self, output: &str) -> Option<Blob> {
         self.parts().cache.copy(output).await

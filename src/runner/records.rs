@@ -300,6 +300,17 @@ impl Records {
         deleted.boxed_local()
     }
 
+    /// These files are stored again: they are not to be deleted any more.
+    pub fn keep_files(self, files: &[(Store, String, JsValue)]) {
+        let is_kept = |(store, key): &(Store, String)| {
+            files
+                .iter()
+                .any(|(kept, name, _)| kept == store && name == key)
+        };
+        self.state
+            .update_value(|state| state.undeleted.retain(|record| !is_kept(record)));
+    }
+
     fn mark_deleted(self, records: &[(Store, String)]) {
         self.state.update_value(|state| {
             let is_gone = |record: &(Store, String)| records.contains(record);

@@ -41,7 +41,7 @@ pub fn card(model: Model) -> AnyView {
         let Some((name, url, kind)) = next else {
             return ().into_any();
         };
-        let found = stored_file(&name, &url);
+        let found = stored_file(&name, &url, move || gone.update(|gone| *gone += 1));
         dynamic(move || {
             let address = session.settings_untracked().address;
             let Some(source) = SafeUrl::media(&found.read(), address.as_str()) else {

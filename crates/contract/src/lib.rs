@@ -27,6 +27,7 @@ mod request;
 mod retry_after;
 mod schema;
 mod status;
+mod stored_reference;
 mod task;
 mod validate;
 
@@ -49,5 +50,6 @@ pub use request::{
 pub use retry_after::parse as parse_retry_after;
 pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;
+pub use stored_reference::{STORED_MARK, stored_name};
 pub use task::{Accepted, Output, Progress, TaskId};
 pub use validate::{FILLERS, Problem, check, choice_text};

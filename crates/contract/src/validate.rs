@@ -5,7 +5,7 @@ use serde_json::{Map, Number, Value};
 use thiserror::Error;
 
 use crate::number::{as_integer, compare, equal, parse, read_typed};
-use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json};
+use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json, stored_name};
 
 /// Words that chat models and programs write for "no value". The Python files know the same.
 pub const FILLERS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
@@ -225,6 +225,10 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         value => format!("must be {what}, not {}", shortened(&value.to_string())),
     };
     match (parameter.kind(), &value) {
+        (Kind::Text, Value::String(text)) if stored_name(text.trim()).is_some() => Err(
+            "has a file of this browser that is still being read, or is gone. If it stays so, choose it again"
+                .into(),
+        ),
         (Kind::Text, Value::String(_))
         | (Kind::Number, Value::Number(_))
         | (Kind::Boolean, Value::Bool(_))

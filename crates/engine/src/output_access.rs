@@ -96,7 +96,7 @@ impl NoFile {
                 .into(),
             Self::NoAddress => "Its address is none that can be fetched.".into(),
             Self::NotStored => {
-                "Its file is no longer in this browser, and the service has not given it again.".into()
+                "Its file can't be found in this browser's storage, and the service has not given it again.".into()
             }
             // The file may lie elsewhere than the service.
             Self::Failed(ApiError::Network { .. }) => {

@@ -114,7 +114,7 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
     let is_gone = matches!(file, File::Gone | File::NotStored);
     let mut parts = vec![match file {
         File::NotStored => {
-            "No longer available: the file is not in this browser any more, and the service has not given it again."
+            "No longer available: the file can't be found in this browser's storage, and the service has not given it again."
         }
         File::Gone => {
             "No longer available: the service's address for this output is dead and no copy was kept."

@@ -6,6 +6,7 @@
 
 use std::hash::Hasher as _;
 
+use atelier_contract::{STORED_MARK, stored_name};
 use serde_json::Value;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
@@ -13,8 +14,6 @@ use crate::output::OutputAddress;
 
 /// The folder of all such files among the stored outputs.
 pub const FOLDER: &str = "stored/";
-
-const MARK: &str = ";stored=";
 
 /// Shorter addresses stay in the record, in bytes.
 const MIN_LENGTH: usize = 4_000;
@@ -35,19 +34,20 @@ pub fn reference(url: &str) -> Option<String> {
     let mut hasher = SipHasher13::new();
     hasher.write(url.as_bytes());
     let hash = hasher.finish128().as_u128();
-    Some(format!("data:{mime}{MARK}{hash:032x}-{},", url.len()))
+    Some(format!(
+        "data:{mime}{STORED_MARK}{hash:032x}-{},",
+        url.len()
+    ))
 }
 
 /// The key of the file that a reference stands for, in [`FOLDER`]; none where the address is no reference.
 pub fn key(url: &str) -> Option<String> {
-    let (start, name) = url.strip_suffix(',')?.rsplit_once(MARK)?;
-    let is_name = |c: char| c.is_ascii_hexdigit() || c == '-';
-    let is_reference = start.starts_with("data:") && name.chars().all(is_name);
-    is_reference.then(|| [FOLDER, name].concat())
+    let name = stored_name(url)?;
+    Some([FOLDER, name].concat())
 }
 
 pub fn is_reference(url: &str) -> bool {
-    key(url).is_some()
+    stored_name(url).is_some()
 }
 
 /// Data, and the reference to it.

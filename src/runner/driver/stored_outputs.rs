@@ -15,10 +15,16 @@ use crate::browser::storage::Store;
 /// After so long a tab that led before has said of which tasks the files are that it stored, in milliseconds.
 const SETTLED_MS: u32 = 60_000;
 
+/// The time between two looks at what no task refers to, in milliseconds.
+const REPEATED_MS: u32 = 60 * 60 * 1_000;
+
 impl Driver {
     /// Stores the data in an answer, and puts references in its place. What can't be stored stays as it is.
     pub(super) async fn store_data(self, answer: &mut Value) {
         let taken = stored_output::take(answer);
+        if taken.is_empty() {
+            return;
+        }
         let unstored = self.store_files(taken).await.1;
         stored_output::put_back(answer, &unstored);
     }
@@ -37,6 +43,11 @@ impl Driver {
                     outputs.iter().filter_map(|url| Data::of(url)).collect()
                 });
                 let (stored, _) = self.store_files(data.unwrap_or_default()).await;
+                // Another tab may lead by now, and know something newer.
+                self.tabs.check();
+                if !self.tabs.leads() {
+                    return;
+                }
                 if !stored.is_empty() {
                     self.change(|engine| engine.refer_to_stored(&key, &stored));
                 }
@@ -48,25 +59,41 @@ impl Driver {
     pub fn tidy_files(self) {
         let keys = self.with_engine(|engine| keys_with_data(engine.tasks()));
         self.store_data_of(keys.unwrap_or_default());
+        let generation = self.tabs.generation();
         spawn(async move {
             TimeoutFuture::new(SETTLED_MS).await;
-            self.delete_unused_files().await;
+            while generation.is_some() && self.tabs.generation() == generation {
+                self.delete_unused_files().await;
+                TimeoutFuture::new(REPEATED_MS).await;
+            }
         });
     }
 
-    /// Deletes the files that no task refers to: a page was closed after it had stored them, before it wrote the task.
+    /// Deletes the files that no task refers to: a page was closed after it had stored them, before it wrote the task; or the
+    /// service has given something else since.
     async fn delete_unused_files(self) {
         let Some(storage) = self.records.storage().filter(|_| self.tabs.leads()) else {
             return;
         };
         let folder = stored_output::FOLDER;
-        let keys = storage.keys_under(Store::Outputs, folder).await;
-        // No file that was stored since is among these keys, and all others have their tasks.
-        let used = self.with_engine(|engine| engine.files_in_use(None));
-        let (Ok(mut keys), Some(used)) = (keys, used) else {
+        let Ok(mut keys) = storage.keys_under(Store::Outputs, folder).await else {
             return;
         };
+        // No file that was stored since is among these keys, and all others have their tasks by now.
+        let used = self.with_engine(|engine| engine.files_in_use(None));
+        let used = used.unwrap_or_default();
         keys.retain(|key| !used.contains(key));
+        if keys.is_empty() {
+            return;
+        }
+        // Storage may have opened late, and a record may be one that this release can't read.
+        let Ok(records) = storage.all_texts(Store::Tasks).await else {
+            return;
+        };
+        keys.retain(|key| {
+            let name = key.strip_prefix(folder).unwrap_or(key);
+            !records.iter().any(|record| record.contains(name))
+        });
         let files = keys.into_iter().map(|key| (Store::Outputs, key));
         self.cache.delete(files.collect());
     }
@@ -82,6 +109,11 @@ impl Driver {
             .iter()
             .filter_map(|url| stored_output::key(url))
             .collect();
+        // A task that is to refer to the same file may be about to come: what is left is found later.
+        let is_storing = self.state.with_value(|state| state.storing > 0);
+        if is_storing {
+            return Vec::new();
+        }
         if !files.is_empty() {
             let used = self.with_engine(|engine| engine.files_in_use(Some(key)));
             let used = used.unwrap_or_default();
@@ -99,6 +131,7 @@ impl Driver {
         let Some(storage) = self.records.storage().filter(|_| !data.is_empty()) else {
             return (stored, data);
         };
+        self.state.update_value(|state| state.storing += 1);
         let mut files = Vec::new();
         for data in data {
             let key = stored_output::key(&data.reference).unwrap_or_default();
@@ -111,10 +144,13 @@ impl Driver {
                 Err(_) => unstored.push(data),
             }
         }
+        self.records.keep_files(&files);
         // What has no room here has none in the record either, whose failure is seen to.
         if storage.put(&files).await.is_err() {
             unstored.append(&mut stored);
         }
+        // Whoever waits for this tells the engine before anything else happens.
+        self.state.try_update_value(|state| state.storing -= 1);
         (stored, unstored)
     }
 }

@@ -2,6 +2,7 @@ use atelier_engine::labelled_grid;
 use atelier_engine::manifest::{Manifest, ManifestItem};
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::plural::counted;
+use atelier_engine::stored_output;
 use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -98,9 +99,12 @@ fn cell(index: usize, item: &ManifestItem, category: &str, service: &str) -> Thu
             .and_then(|url| SafeUrl::link(url, service))
             .map(|url| url.to_string()),
         task: None,
-        picture: first.map(|url| {
-            let kind = OutputKind::of(&url, category);
-            (url, kind)
-        }),
+        // What a reference stands for is in the archive alone.
+        picture: first
+            .filter(|url| !stored_output::is_reference(url))
+            .map(|url| {
+                let kind = OutputKind::of(&url, category);
+                (url, kind)
+            }),
     }
 }

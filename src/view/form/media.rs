@@ -88,13 +88,18 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
     let (own, of_choice) = (url.to_owned(), (url.to_owned(), name.to_owned()));
     let choose = move |_: web_sys::MouseEvent| {
         let (field, (url, name)) = (chosen.clone(), of_choice.clone());
-        spawn(async move {
-            if let Some(address) = output_file::address(runner, &url, &name).await {
-                field.set_text(address);
-            }
-        });
+        field.set_text(url.clone());
+        if stored_output::is_reference(&url) {
+            // Until its data is there it is not sent.
+            spawn(async move {
+                let data = output_file::address(runner, &url, &name).await;
+                if let Some(data) = data.filter(|_| untrack(|| field.text()) == url) {
+                    field.set_text(data);
+                }
+            });
+        }
     };
-    let picture = stored_file(name, url);
+    let picture = stored_file(name, url, || ());
     view! {
         <button
             type="button"

@@ -99,13 +99,24 @@ pub fn follow(
             follow_memo(known);
             let is_open = runner.is_open();
             match address_of(runner, &output) {
-                Some(address) if stored_output::is_reference(&address) => spawn(async move {
-                    let data = output_file::address(runner, &address, &output).await;
-                    match data.filter(|_| !draft.is_disposed()) {
-                        Some(data) => put_address(loaded, draft, parameter, data),
-                        None => drop(loaded.try_set(Loaded::Missing)),
+                Some(address) if stored_output::is_reference(&address) => {
+                    if !is_open {
+                        return;
                     }
-                }),
+                    // It is not sent as it is.
+                    put_address(loaded, draft, parameter.clone(), address.clone());
+                    spawn(async move {
+                        let data = output_file::address(runner, &address, &output).await;
+                        let reference = Entry::Text(address);
+                        let is_wanted = draft
+                            .try_with_untracked(|draft| draft.get(&parameter) == Some(&reference));
+                        match data.filter(|_| is_wanted == Some(true)) {
+                            Some(data) => draft
+                                .update(|draft| draft.set(parameter.clone(), Entry::Text(data))),
+                            None => drop(loaded.try_set(Loaded::Missing)),
+                        }
+                    });
+                }
                 Some(address) => put_address(loaded, draft, parameter, address),
                 // Storage may not have been read yet; then this runs once more.
                 None if !is_open => return,

@@ -18,8 +18,9 @@ pub fn address_of_copy() -> RwSignal<String> {
     address
 }
 
-/// The address from which an output is shown: of one that came as data that of its file, empty until it is found.
-pub fn stored_file(name: &str, url: &str) -> RwSignal<String> {
+/// The address from which an output is shown: of one that came as data that of its file, empty until it is found. `on_gone` is
+/// called where it is not.
+pub fn stored_file(name: &str, url: &str, on_gone: impl FnOnce() + 'static) -> RwSignal<String> {
     let address = address_of_copy();
     if !stored_output::is_reference(url) {
         address.set(url.to_owned());
@@ -29,9 +30,12 @@ pub fn stored_file(name: &str, url: &str) -> RwSignal<String> {
     spawn(async move {
         let file = runner.copy(&name).await;
         let made = file.and_then(|file| Url::create_object_url_with_blob(&file).ok());
-        // The view may have gone meanwhile.
-        if let Some(unwanted) = made.and_then(|made| address.try_set(made)) {
-            let _ = Url::revoke_object_url(&unwanted);
+        match made.map(|made| address.try_set(made)) {
+            // The view has gone meanwhile.
+            Some(Some(unwanted)) => drop(Url::revoke_object_url(&unwanted)),
+            Some(None) => {}
+            None if address.is_disposed() => {}
+            None => on_gone(),
         }
     });
     address

@@ -1,6 +1,7 @@
 //! What is done seldom, in a menu.
 
 use atelier_engine::output::SafeUrl;
+use atelier_engine::output_access::NoFile;
 use futures::future::FutureExt;
 use icondata_core::Icon;
 use icondata_lu::{LuEllipsis, LuExternalLink};
@@ -87,11 +88,18 @@ pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
 
 /// Copies the address of an output; of one that came as data, all of it.
 pub fn copy_url(shown: &ShownOutput) -> AnyView {
-    let runner = contexts().runner;
+    let (runner, notices) = (contexts().runner, contexts().notices);
     let (url, name) = (shown.url.clone(), shown.task.key.output(shown.position));
     let text = move || {
         let (url, name) = (url.clone(), name.clone());
-        async move { output_file::address(runner, &url, &name).await }.boxed_local()
+        async move {
+            let address = output_file::address(runner, &url, &name).await;
+            if address.is_none() {
+                notices.problem(NoFile::NotStored.user_message());
+            }
+            address
+        }
+        .boxed_local()
     };
     copy_button("Copy output URL".into(), text)
 }

@@ -196,7 +196,7 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
             }
             Err(reason) => {
                 let mut words = format!("The output was not downloaded. {}", reason.user_message());
-                if reason != NoFile::Unreadable {
+                if !matches!(reason, NoFile::Unreadable | NoFile::NotStored) {
                     words.push_str(" Open it and save it from there.");
                 }
                 contexts.notices.problem(words);

@@ -60,8 +60,10 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
         let of = (url.clone(), kind);
         output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
     }
+    // Not looked at again when it is said once more.
+    let is_known = memo(move || was_looked_for.get());
     dynamic(move || {
-        if !was_looked_for.get() {
+        if !is_known.get() {
             return ().into_any();
         }
         let name = name.clone();
