@@ -85,9 +85,11 @@ impl Batches {
     fn read(self) {
         let runner = self.0.runner;
         // What another tab has sent while no page here was about batches may be in no storage yet.
-        for (key, text) in runner.known_batches() {
-            if self.find_untracked(&key).is_none() {
-                hear(&text);
+        for text in runner.known_batches() {
+            if let Some(batch) = json::read(&text).and_then(Batch::from_value)
+                && self.find_untracked(&batch.key).is_none()
+            {
+                insert(batch);
             }
         }
         let is_read = known().is_read;

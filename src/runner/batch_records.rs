@@ -56,7 +56,7 @@ impl BatchRecords {
 
     /// Tells the other tabs all records that this tab knows.
     pub fn tell_all(self) {
-        for (_, text) in self.records.batches() {
+        for text in self.records.batches() {
             self.tell(&text);
         }
     }

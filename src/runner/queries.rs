@@ -1,6 +1,6 @@
 //! The questions that views ask the runner; the part that knows the answer gives it.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -280,7 +280,7 @@ impl Runner {
     }
 
     /// The records of batches that this tab knows, as they are stored; also those that storage lacks.
-    pub fn known_batches(&self) -> BTreeMap<BatchKey, String> {
+    pub fn known_batches(&self) -> Vec<String> {
         self.parts().records.batches()
     }
 

@@ -236,8 +236,9 @@ impl Records {
     }
 
     /// The records of batches that this tab knows, as they are stored.
-    pub fn batches(self) -> BTreeMap<BatchKey, String> {
-        self.state.with_value(|state| state.batches.clone())
+    pub fn batches(self) -> Vec<String> {
+        self.state
+            .with_value(|state| state.batches.values().cloned().collect())
     }
 
     /// Tasks whose records were to be deleted and are not yet.

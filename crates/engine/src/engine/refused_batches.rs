@@ -64,14 +64,15 @@ impl Engine {
 
     /// Notes which batches have an item accepted by this answer, before any refusal in it is judged.
     pub(super) fn note_accepted(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
-        let is_accepted = |response: &Result<Value, ApiError>| {
-            let body = response.as_ref().ok();
-            body.is_some_and(|body| Accepted::from_body(body).is_ok())
-        };
-        let answered = call.tasks.iter().zip(responses);
-        let accepted = answered.filter(|(_, response)| is_accepted(response));
-        let batches = accepted.filter_map(|(key, _)| self.batch_of(key));
-        self.accepted_now = AcceptedNow(batches.collect());
+        self.accepted_now.0.clear();
+        for (key, response) in call.tasks.iter().zip(responses) {
+            if let Ok(body) = response
+                && let Ok(_) = Accepted::from_body(body)
+                && let Some(batch) = self.batch_of(key)
+            {
+                self.accepted_now.0.push(batch);
+            }
+        }
     }
 
     /// A 403 for an item of a batch of which the same account has had others accepted: it says nothing of the
