@@ -84,13 +84,7 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     let mut manifest = Manifest::of(batch, &items);
     for (item, task) in manifest.items.iter_mut().zip(items.latest()) {
         let urls = task.map_or(&[] as &[String], Task::outputs);
-        item.outputs = urls
-            .iter()
-            .map(|url| ManifestOutput {
-                url: url.clone(),
-                ..ManifestOutput::default()
-            })
-            .collect();
+        item.outputs = urls.iter().map(|url| ManifestOutput::of(url)).collect();
     }
     manifest
 }

@@ -9,3 +9,47 @@ pub fn stored_name(url: &str) -> Option<&str> {
     let is_reference = start.starts_with("data:") && name.chars().all(is_of_name);
     is_reference.then_some(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::{Entry, check};
+
+    #[test]
+    fn only_a_whole_reference_is_one() {
+        assert_eq!(stored_name("data:image/png;stored=1a-50,"), Some("1a-50"));
+        for url in [
+            "",
+            "data:image/png;base64,AAAA",
+            "data:image/png;stored=1a-50",
+            "data:image/png;stored=../a,",
+            "https://example.com/;stored=1a,",
+        ] {
+            assert_eq!(stored_name(url), None, "{url}");
+        }
+    }
+
+    /// Guards against a generation that is paid for and gets a reference in the place of a picture.
+    #[test]
+    fn a_reference_is_no_value_that_can_be_sent() {
+        let image = json!({"name": "image", "type": "string", "description": "URL of an image."});
+        let parameter = serde_json::from_value(image).unwrap();
+        let entry = |text: &str| Entry::Text(text.into());
+        let refused = check(
+            &parameter,
+            false,
+            Some(&entry("data:image/png;stored=1a-50,")),
+        );
+        assert!(refused.unwrap_err().message.contains("choose it again"));
+        assert!(
+            check(
+                &parameter,
+                false,
+                Some(&entry("data:image/png;base64,AA=="))
+            )
+            .is_ok()
+        );
+    }
+}

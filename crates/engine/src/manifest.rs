@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use crate::batch::{Batch, Items};
 use crate::compose::csv;
 use crate::output::OutputAddress;
-use crate::{Task, TaskState, duration};
+use crate::{Task, TaskState, duration, stored_output};
 
 pub mod recipes;
 
@@ -107,9 +107,31 @@ where
     Ok(entries.into_iter().map(read).collect())
 }
 
+/// Why an output that came as data has no file beside a manifest alone.
+const WITHOUT_DATA: &str = "It came as data, which is only in the ZIP archive of the batch.";
+
+/// A reference to a stored file says nothing outside this browser, but for its type.
+fn without_reference(url: &str) -> &str {
+    match stored_output::is_reference(url) {
+        true => &url[..url.find(';').unwrap_or(url.len())],
+        false => url,
+    }
+}
+
 impl ManifestOutput {
+    /// An output, without its file.
+    pub fn of(url: &str) -> Self {
+        let missing = stored_output::is_reference(url).then(|| WITHOUT_DATA.to_owned());
+        Self {
+            url: without_reference(url).to_owned(),
+            missing,
+            ..Self::default()
+        }
+    }
+
     /// An output whose bytes are in `file`.
     pub fn kept(url: &str, file: String) -> Self {
+        let url = without_reference(url);
         let is_data = matches!(OutputAddress::of(url), OutputAddress::Data(_));
         let end = if is_data { url.find(',') } else { None };
         Self {
@@ -122,7 +144,7 @@ impl ManifestOutput {
     /// An output that could not be fetched.
     pub fn missing(url: &str, why: String) -> Self {
         Self {
-            url: url.to_owned(),
+            url: without_reference(url).to_owned(),
             missing: Some(why),
             ..Self::default()
         }

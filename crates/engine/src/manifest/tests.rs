@@ -134,3 +134,21 @@ proptest! {
         }
     }
 }
+
+/// Guards against a manifest with what says nothing outside the browser that wrote it.
+#[test]
+fn a_reference_to_a_stored_file_is_in_no_manifest() {
+    let reference = "data:image/png;stored=1a-5000,";
+    let alone = ManifestOutput::of(reference);
+    assert_eq!(alone.url, "data:image/png");
+    assert!(alone.missing.is_some_and(|why| why.contains("ZIP")));
+    let kept = ManifestOutput::kept(reference, "01-1.png".into());
+    assert_eq!(kept.url, "data:image/png");
+    let missing = ManifestOutput::missing(reference, "It is gone.".into());
+    assert_eq!(missing.url, "data:image/png");
+    let link = ManifestOutput::of("https://x.example/a.png");
+    assert_eq!(
+        (link.url.as_str(), link.missing),
+        ("https://x.example/a.png", None)
+    );
+}

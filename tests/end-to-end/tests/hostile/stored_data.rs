@@ -234,3 +234,31 @@ async fn data_is_exported_once_and_comes_back_with_the_history() {
     })
     .await;
 }
+
+/// Guards against a small picture that is asked for again and again, because it was said once more that there is no copy.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_small_picture_that_is_gone_is_not_asked_for_again_and_again() {
+    let name = "a_small_picture_that_is_gone_is_not_asked_for_again_and_again";
+    play(name, async |studio| {
+        let address = studio.service.address();
+        studio.service.has_outputs(&[format!("{address}/gone.png")]);
+        studio.service.answer_raw("/gone.png", 404, "text/plain", "gone".into());
+        studio.generate("dusk").await?;
+        studio.state("Completed").await?;
+        studio.open("/gallery").await?;
+        let count = "return (async () => {
+            const asked = () => performance.getEntriesByType('resource').filter(it => it.name.endsWith('/gone.png')).length;
+            while (!document.querySelector('main .tile .media-gone')) await new Promise(requestAnimationFrame);
+            // A page that asks again and again has done so by then.
+            for (let turn = 0; turn < 100; turn += 1) await fetch('/outputs/1.svg?' + turn);
+            return asked();
+        })()";
+        let asked = studio.script(count).await?;
+        assert!(
+            asked.as_u64().is_some_and(|asked| (1..10).contains(&asked)),
+            "asked for {asked} times"
+        );
+        Ok(())
+    })
+    .await;
+}
