@@ -133,11 +133,15 @@ async fn data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes() {
         })
         .await?;
         assert!(sent.contains(&picture()), "the data itself was not sent: {sent:.500}");
-        // It is known for what it was made from.
-        let source = format!("\"sources\":[{{\"parameter\":\"image\",\"output\":\"{task}/0\"}}]");
+        // It is known for what it was made from: two tasks have the picture.
         until("its origin", TIMEOUT, async || {
+            let source = |task: &Value| {
+                let task = task.as_str().unwrap_or_default();
+                format!("\"sources\":[{{\"parameter\":\"image\",\"output\":\"{task}/0\"}}]")
+            };
+            let sources = [source(&found["tasks"][0]), source(&found["tasks"][1])];
             let texts = stored(studio).await?["starts"].to_string().replace('\\', "");
-            Ok(match texts.contains(&source) {
+            Ok(match sources.iter().any(|source| texts.contains(source)) {
                 true => Seen::Yes(()),
                 false => Seen::NotYet(texts.chars().take(3_000).collect::<String>()),
             })
