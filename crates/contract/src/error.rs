@@ -1,5 +1,6 @@
 //! The ways in which a call can fail, and what a person is told of each.
 
+mod blame;
 mod error_body;
 mod field_problem;
 mod words;
@@ -9,6 +10,7 @@ use serde_json::Value;
 use thiserror::Error;
 
 use crate::prose::message_in;
+use blame::blames_credentials;
 use field_problem::field_problems;
 
 pub use error_body::ErrorBody;
@@ -185,6 +187,11 @@ impl ApiError {
     /// The account has no credit left (402): whatever is sent is refused until that has changed.
     pub fn is_out_of_credit(&self) -> bool {
         matches!(self, Self::Refused { status: 402, .. })
+    }
+
+    /// It is a 403 whose words are not about credentials: a quota, a limit of the plan, a rule on what is asked for.
+    pub fn is_other_refusal(&self) -> bool {
+        matches!(self, Self::Unauthorized { message, is_forbidden: true } if !blames_credentials(message))
     }
 
     /// Asking once more, with the same, would be answered the same: a 4xx that is about the request itself. Not what

@@ -110,6 +110,23 @@ fn cors_is_named_of_another_origin_alone() {
     }
 }
 
+/// Guards against "Check User ID and Access token", the only words in sight on a phone, where a quota is used up.
+#[test]
+fn a_403_begins_with_the_words_of_the_service_unless_they_blame_the_credentials() {
+    let said = |status, message: &str| {
+        let body = json!({"success": false, "message": message});
+        ApiError::from_status(status, Some(&body), None).user_message()
+    };
+    assert_eq!(
+        said(403, "Monthly quota used up"),
+        "The service says: Monthly quota used up. It refused the request (HTTP 403)."
+    );
+    for (status, message) in [(403, "Invalid token"), (403, ""), (401, "Quota used up")] {
+        let said = said(status, message);
+        assert!(ApiError::is_about_credentials(&said), "{said}");
+    }
+}
+
 #[test]
 fn field_problems_of_several_shapes() {
     for body in [
@@ -183,7 +200,7 @@ fn of_a_list_of_errors_the_first_is_said() {
 #[test]
 fn what_was_refused_is_known_from_the_words_that_are_kept() {
     let said = |status| {
-        let body = json!({"success": false, "message": "no"});
+        let body = json!({"success": false, "message": "wrong token"});
         ApiError::from_status(status, Some(&body), None).user_message()
     };
     for (status, credentials, credits) in [

@@ -85,6 +85,7 @@ impl ApiError {
             Self::Timeout { after_ms } => {
                 format!("No answer within {} s.", after_ms.div_ceil(1000))
             }
+            Self::Unauthorized { message, .. } if self.is_other_refusal() => forbidden(message),
             Self::Unauthorized { message, .. } => with(Self::UNAUTHORIZED, message),
             Self::NotFound { message, .. } => {
                 with("The service does not know what was asked for.", message)
@@ -113,6 +114,10 @@ impl ApiError {
                 status: 200,
                 message,
             } => with("The service refused.", message),
+            Self::Refused {
+                status: 403,
+                message,
+            } if !message.is_empty() => forbidden(message),
             Self::Refused { status, message } => {
                 with(&refused(*status), message)
             }
@@ -124,6 +129,12 @@ fn refused(status: u16) -> String {
     format!("The service refused (HTTP {status}).")
 }
 
+/// The service's own words come first: they alone say what it is that is forbidden, and a narrow screen shows the start.
+fn forbidden(message: &str) -> String {
+    let message = with_stop(message);
+    format!("The service says: {message} It refused the request (HTTP 403).")
+}
+
 /// Between a sentence of ours and the service's own words. Stored with tasks.
 const IT_SAYS: &str = " It says: ";
 
@@ -132,10 +143,14 @@ fn with(sentence: &str, message: &str) -> String {
     if message.is_empty() {
         return sentence.to_owned();
     }
+    format!("{sentence}{IT_SAYS}{}", with_stop(message))
+}
+
+fn with_stop(message: &str) -> String {
     let stop = if message.ends_with(['.', '!', '?']) {
         ""
     } else {
         "."
     };
-    format!("{sentence}{IT_SAYS}{message}{stop}")
+    format!("{message}{stop}")
 }

@@ -8,7 +8,10 @@ pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
     let items = counted(sent, "item");
     let mut message = match (sent, is_held) {
         (0, _) => "Nothing was sent again.".to_owned(),
-        (_, true) => format!("To be sent again: {items}."),
+        (_, true) => format!(
+            "{items} {} to be sent again.",
+            agreeing(sent, "waits", "wait")
+        ),
         (_, false) => format!("Sent again: {items}."),
     };
     if lacking > 0 {
@@ -35,7 +38,8 @@ mod tests {
     #[test]
     fn only_items_that_were_sent_count_as_sent() {
         assert_eq!(user_message(3, 0, false), "Sent again: 3 items.");
-        assert_eq!(user_message(1, 0, true), "To be sent again: 1 item.");
+        assert_eq!(user_message(3, 0, true), "3 items wait to be sent again.");
+        assert_eq!(user_message(1, 0, true), "1 item waits to be sent again.");
         let some = user_message(1, 2, false);
         let start = "Sent again: 1 item. 2 items are not: their secret parameters are not kept.";
         assert!(some.starts_with(start), "{some}");

@@ -58,7 +58,7 @@ impl BlockReason {
                 format!("Rate-limited, next try in {}.", wait(until))
             }
             BlockReason::Unauthorized => {
-                "The service does not accept the credentials, so nothing more is sent.".into()
+                "The service does not accept the credentials. Nothing more is sent until it does.".into()
             }
             BlockReason::Unreachable => {
                 "The service can't be reached. What waits is sent as soon as it answers.".into()

@@ -117,7 +117,11 @@ impl Engine {
         }
         let tells_nothing = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
             let error = result.as_ref().err();
-            call.kind == CallKind::Generate && error.is_some_and(|error| self.is_limit(key, error))
+            let of_submission = call.kind == CallKind::Generate;
+            error.is_some_and(|error| match of_submission {
+                true => self.is_limit(key, error),
+                false => error.is_other_refusal(),
+            })
         };
         let telling = call
             .tasks

@@ -9,8 +9,8 @@ use super::call::InFlight;
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Task, TaskKey};
 
-/// The last item that failed with a 403 while others of its batch had been accepted, if none has been accepted since:
-/// its batch, and the service's words.
+/// The last item that failed with a 403 that is a limit, if none has been accepted since: its batch, and the service's
+/// words.
 #[derive(Debug, Default)]
 pub(super) struct LastForbidden(Option<(BatchKey, String)>);
 
@@ -51,7 +51,7 @@ impl Engine {
         true
     }
 
-    /// The refusal of a submission by what is known of it: a limit is not about the credentials.
+    /// The refusal of a submission by what is known of it: a limit says nothing of the credentials.
     pub(super) fn known_refusal(&self, key: &TaskKey, error: &ApiError) -> ApiError {
         match error {
             ApiError::Unauthorized { message, .. } if self.is_limit(key, error) => {
@@ -75,8 +75,8 @@ impl Engine {
         }
     }
 
-    /// A 403 for an item of a batch of which the same account has had others accepted: it says nothing of the
-    /// credentials.
+    /// A 403 whose words are not about credentials, or one for an item of a batch of which the same account has had
+    /// others accepted.
     pub(super) fn is_limit(&self, key: &TaskKey, error: &ApiError) -> bool {
         let is_forbidden = matches!(
             error,
@@ -85,11 +85,12 @@ impl Engine {
                 ..
             }
         );
-        is_forbidden
-            && self.batch_of(key).is_some_and(|batch| {
-                let is_accepted = |task: &Task| task.is_of(&batch) && task.state.id().is_some();
-                self.accepted_now.0.contains(&batch) || self.tasks().any(is_accepted)
-            })
+        error.is_other_refusal()
+            || is_forbidden
+                && self.batch_of(key).is_some_and(|batch| {
+                    let is_accepted = |task: &Task| task.is_of(&batch) && task.state.id().is_some();
+                    self.accepted_now.0.contains(&batch) || self.tasks().any(is_accepted)
+                })
     }
 
     /// The service accepts tasks, or is to be tried again: what was refused before may have been about one input.

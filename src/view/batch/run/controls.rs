@@ -123,9 +123,15 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
 }
 
 /// `lacking`: the items that can't be sent from here, because their secrets are gone.
-fn sent_again(runner: Runner, answer: StatusNote, sent: usize, lacking: usize) {
+fn sent_again(
+    runner: Runner,
+    summary: Memo<BatchSummary>,
+    answer: StatusNote,
+    sent: usize,
+    lacking: usize,
+) {
     // What holds them back stands beside it.
-    let is_held = untrack(|| runner.block_reason()).is_some();
+    let is_held = untrack(|| summary.read().is_paused || runner.block_reason().is_some());
     answer.say(again::user_message(sent, lacking, is_held));
 }
 
@@ -140,7 +146,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             retried.set_value(runner.retry_all(&failed));
         }
         if retried.get_value() > 0 {
-            sent_again(runner, answer, retried.get_value(), 0);
+            sent_again(runner, summary, answer, retried.get_value(), 0);
         }
     };
     let to_retry = move || {
@@ -183,7 +189,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         let unconfirmed = summary.get_untracked().unconfirmed;
         let count = runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {
-            sent_again(runner, answer, count, unconfirmed.len() - count);
+            sent_again(runner, summary, answer, count, unconfirmed.len() - count);
         }
     };
     let count = move || summary.read().unconfirmed.len();

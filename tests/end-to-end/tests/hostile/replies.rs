@@ -5,7 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{any, by};
 use serde_json::{Value, json};
 
-use crate::studio::{Studio, play};
+use crate::studio::{Studio, TIMEOUT, play};
 
 /// Bodies that no good service sends.
 fn odd_bodies() -> Vec<Value> {
@@ -207,6 +207,40 @@ async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
             let page = studio.script("return document.body.innerText").await?;
             let page = page.as_str().unwrap_or_default();
             assert!(!page.contains("keep running if you leave"), "{page}");
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against "Check User ID and Access token" where a quota is used up before anything was accepted, and against
+/// rows that are "to be sent again" where nothing is sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_used_up_quota_is_told_in_the_words_of_the_service() {
+    play("a_used_up_quota", async |studio| {
+        let browser = studio.browser;
+        let refused = json!({"success": false, "message": "Monthly quota used up."});
+        for path in ["/v2/generate", "/v2/generate-batch"] {
+            let body = refused.to_string();
+            studio
+                .service
+                .answer_raw(path, 403, "application/json", body);
+        }
+        studio.open("/models/image/plain").await?;
+        browser.press(&by("radio", "Batch")).await?;
+        let prompts = by("textbox", "Prompts");
+        browser.paste(&prompts, "dusk\ndawn\nnoon").await?;
+        browser.press(&by("button", "Generate 3")).await?;
+        let paused = "Paused: 2 items not sent yet. The service says: Monthly quota used up.";
+        browser.see_text(paused, TIMEOUT).await?;
+        browser.press(&by("button", "Retry 1 failed")).await?;
+        browser
+            .see_text("1 item waits to be sent again.", TIMEOUT)
+            .await?;
+        let page = studio.script("return document.body.innerText").await?;
+        let page = page.as_str().unwrap_or_default();
+        for wrong in ["Access token", "does not accept the credentials"] {
+            assert!(!page.contains(wrong), "{page}");
         }
         Ok(())
     })

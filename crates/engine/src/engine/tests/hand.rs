@@ -117,11 +117,10 @@ pub fn progress(word: &str) -> Result<Value, ApiError> {
 }
 
 pub fn error(status: u16) -> ApiError {
-    ApiError::from_status(
-        status,
-        Some(&json!({"success": false, "message": "so"})),
-        None,
-    )
+    // Of a 403 the words say what it is about.
+    let message = if status == 403 { "wrong token" } else { "so" };
+    let body = json!({"success": false, "message": message});
+    ApiError::from_status(status, Some(&body), None)
 }
 
 pub fn network() -> ApiError {

@@ -198,13 +198,36 @@ fn a_403_between_accepted_items_is_about_its_own_input() {
     assert!(!summary(&hand).is_paused);
 }
 
-/// Where nothing of the batch was accepted, a 403 is about the credentials, as it was.
+/// Guards against `Check User ID and Access token` where the quota was used up before anything was accepted.
+#[test]
+fn a_403_with_words_about_a_quota_says_nothing_of_the_credentials() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 30);
+    let call = hand.call();
+    hand.answer(&call, refused_after(&call, 0, 403));
+    assert!(!hand.engine.is_refused());
+    assert_eq!(phases(&hand, Phase::Failed), 1);
+    assert_eq!(phases(&hand, Phase::Queued), 29);
+    assert!(summary(&hand).is_paused);
+
+    let mut hand = Hand::new();
+    hand.submit(&["a"]);
+    let call = hand.call();
+    let body = json!({"success": false, "message": WORDS});
+    hand.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
+    assert!(!hand.engine.is_refused());
+    let messages = messages_of_failed(&hand);
+    assert!(messages[0].starts_with(&format!("The service says: {WORDS}")));
+}
+
+/// Where nothing of the batch was accepted, a 403 is about the credentials, if its words are.
 #[test]
 fn a_403_for_the_first_of_a_batch_is_about_the_credentials() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
-    hand.answer(&call, refused_after(&call, 0, 403));
+    let body = json!({"success": false, "message": "Invalid token."});
+    hand.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
     assert!(hand.engine.is_refused());
     let about_credentials = |message: &String| ApiError::is_about_credentials(message);
     assert!(messages_of_failed(&hand).iter().all(about_credentials));
