@@ -5,7 +5,10 @@ use serde_json::Value;
 
 use super::call::InFlight;
 use super::{CallKind, Engine};
-use crate::Millis;
+use crate::{Millis, Phase, TaskKey};
+
+/// So long after a call with fewer items the others are asked about, in milliseconds: they are not to share it.
+const AFTER_FEWER: Millis = 5_000;
 
 impl Engine {
     /// A service whose batch answers leave a task out, or can't be told whose they are, may answer for one alone.
@@ -35,6 +38,37 @@ impl Engine {
             self.separate(call);
         }
         call.batched
+    }
+
+    /// No answer came to a call for outputs: with half of them one may come, unless nobody is there. One call finds out,
+    /// and what failed with it waits for that as if it had failed once more.
+    pub(super) fn fetch_fewer(&mut self, call: &InFlight, now: Millis) {
+        let (address, asked) = (&call.account.address, call.tasks.len());
+        if asked < 2 {
+            // It is not their number.
+            return self.services.lift_item_limit(address, call.kind);
+        }
+        self.services.set_unreadable(address, call.kind, asked, now);
+        let fewer = &call.tasks[..asked / 2];
+        let mut times = self.timers.polls.iter();
+        let due = times.find(|(_, key)| fewer.contains(key));
+        let Some(later) = due.map(|(due, _)| due.saturating_add(AFTER_FEWER)) else {
+            return;
+        };
+        drop(times);
+        let waits = |(at, key): &(Millis, &TaskKey)| {
+            let failed = self.tasks.get(key).filter(|it| it.failures > 0);
+            let fetches = failed.is_some_and(|it| it.task.state.phase() == Phase::Fetching);
+            *at < later && fetches && !fewer.contains(key)
+        };
+        let waiting = self.timers.polls.iter().filter(waits);
+        let waiting: Vec<TaskKey> = waiting.map(|(_, key)| key.clone()).collect();
+        for key in waiting {
+            if let Some(tracked) = self.tasks.get_mut(&key) {
+                tracked.failures = tracked.failures.saturating_add(1);
+            }
+            self.set_due(&key, later);
+        }
     }
 
     pub(super) fn separate(&mut self, call: &InFlight) {

@@ -76,6 +76,8 @@ impl Engine {
                 vec![Err(error); call.tasks.len()]
             }
         };
+        let is_lost = |answer: &Result<Value, ApiError>| matches!(answer, Err(error @ ApiError::Network { .. }) if !error.is_cut());
+        let fetches_fewer = call.kind == CallKind::Response && responses.iter().all(is_lost);
         if call.kind == CallKind::Generate {
             self.refuse_shared_ids(&call, &mut responses);
             self.note_accepted(&call, &responses);
@@ -92,6 +94,9 @@ impl Engine {
                 CallKind::Response => self.fetched(key, answer, now, chance),
             })
             .collect();
+        if fetches_fewer {
+            self.fetch_fewer(&call, now);
+        }
         self.judge_service(&call, &results, now, chance);
     }
 

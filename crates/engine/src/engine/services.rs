@@ -107,6 +107,11 @@ impl Services {
         service.item_limits[kind as usize] = Some(limit);
     }
 
+    /// Fewer items in a call did not help.
+    pub fn lift_item_limit(&mut self, address: &str, kind: CallKind) {
+        self.known(address).item_limits[kind as usize] = None;
+    }
+
     /// The item whose replies can't be read is known and is asked about alone: the others may share calls again.
     pub fn set_separated(&mut self, address: &str, kind: CallKind, now: Millis) {
         if let Some(limit) = &mut self.known(address).item_limits[kind as usize] {

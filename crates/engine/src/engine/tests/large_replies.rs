@@ -3,9 +3,9 @@
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
-use super::hand::{Hand, progress};
+use super::hand::{Hand, network, progress};
 use crate::engine::{Call, CallKind, Idempotency};
-use crate::{Action, Phase, TaskKey};
+use crate::{Action, Phase, Task, TaskKey};
 
 fn too_large() -> ApiError {
     ApiError::malformed(ApiError::TOO_LARGE)
@@ -98,6 +98,40 @@ fn what_cannot_be_read_together_is_asked_for_in_halves() {
             assert_eq!(ready.count(), 10, "{error:?}");
         }
     }
+}
+
+/// Guards against a batch that never completes: the connection breaks each time before anything of its outputs arrives,
+/// and the same call was made again for ever.
+#[test]
+fn what_never_arrives_together_is_asked_for_in_halves() {
+    let mut hand = Hand::new();
+    let sizes = play(&mut hand, 10, CallKind::Response, 2, &network());
+    assert_eq!(sizes, [10, 5, 2, 2, 2, 2, 2]);
+    let is_ready = |task: &&Task| task.state.phase() == Phase::Ready;
+    assert_eq!(hand.engine.tasks().filter(is_ready).count(), 10);
+}
+
+/// Guards against more calls, not fewer, while nobody is there.
+#[test]
+fn an_outage_costs_no_more_calls_for_outputs_than_one_a_round() {
+    let mut hand = Hand::new();
+    hand.submit_batch("a", 10);
+    let (mut calls, mut begun) = (Vec::new(), None);
+    while begun.is_none_or(|begun| hand.now < begun + 600_000) {
+        let wake = hand.engine.next_wake().unwrap();
+        hand.now = wake.max(hand.now);
+        for call in hand.calls() {
+            if call.kind == CallKind::Response {
+                begun.get_or_insert(hand.now);
+                calls.push((hand.now, call.tasks.len()));
+                hand.answer(&call, Err(network()));
+            } else {
+                hand.answer(&call, Ok(good(&call)));
+            }
+        }
+    }
+    // One at a time; with all items in each they are 25.
+    assert!(calls.len() <= 32, "{calls:?}");
 }
 
 /// Guards against single calls for the rest of the day.
