@@ -274,9 +274,9 @@ class _Display:
 
     def stopped(self):
         if self._id is None:
-            self.say("Cancelled. A task that is on its way is told of in ComfyUI's log.")
+            self.say("Canceled. A task that is on its way is told of in ComfyUI's log.")
         else:
-            self.say("Cancelled. Task %s goes on: run this again, or fetch it by its id." % self._id)
+            self.say("Canceled. Task %s goes on: run this again, or fetch it by its id." % self._id)
 
     def say(self, text):
         if self._server and self._node and hasattr(self._server, "send_progress_text"):
@@ -495,7 +495,7 @@ class FetchResult(GenerationNode):
     """Gives the results of a task that was started earlier, by its id. Costs nothing."""
 
     DESCRIPTION = (
-        "Fetches the results of a task by its id: one that was cancelled or took too long, or one "
+        "Fetches the results of a task by its id: one that was canceled or took too long, or one "
         "that was started elsewhere. Costs nothing."
     )
     OUTPUT_NODE = True

@@ -457,14 +457,14 @@ class Service:
 async def in_background(work, tick=None):
     """Runs work(pause) in a thread, without holding up what else runs; returns what it returns.
 
-    `tick` is awaited ten times a second and may raise. If it does, or if the caller is cancelled,
+    `tick` is awaited ten times a second and may raise. If it does, or if the caller is canceled,
     the thread ends at its next pause; a request that is on its way is not waited for.
     """
     stop, outcome = threading.Event(), {}
 
     def pause(seconds):
         if stop.wait(seconds):
-            raise Cancelled("The wait for the result was cancelled.")
+            raise Cancelled("The wait for the result was canceled.")
 
     def run():
         try:

@@ -68,7 +68,7 @@ impl ApiError {
                 "Not sent yet when its history was exported. The browser it comes from may have sent it since.".into()
             }
             Self::Network { detail } if detail == Self::WITHDRAWN => {
-                "The earlier submission was not answered; the next was cancelled before it was sent."
+                "The earlier submission was not answered; the next was canceled before it was sent."
                     .into()
             }
             Self::Network { detail } if detail == Self::REDIRECTED => {

@@ -24,7 +24,7 @@ const ABOUT: About<'static> = About {
     description: "Thousands of ink strokes carried by invisible currents, on paper or glowing in the dark. Procedural, no AI.",
     details: &[
         "A procedural flow-field painter: strokes follow a swirling field of noise and leave ink behind. There is no AI in it.",
-        "Colours named in the prompt become the inks; storm and calm change the currents; mandala, mirror or symmetry fold the picture.",
+        "Colors named in the prompt become the inks; storm and calm change the currents; mandala, mirror or symmetry fold the picture.",
     ],
 };
 
@@ -38,7 +38,7 @@ impl Model for Fluxfield {
             ABOUT,
             vec![schema::prompt(
                 self,
-                "Colours and a mood, such as: gold and indigo, a quiet storm.",
+                "Colors and a mood, such as: gold and indigo, a quiet storm.",
             )],
             vec![
                 schema::aspect_ratio("1:1"),
@@ -60,7 +60,7 @@ impl Model for Fluxfield {
                     "symmetry",
                     &[1, 2, 3, 4, 5, 6, 8],
                     1,
-                    "How many times the picture repeats around its centre; 1 for not at all.",
+                    "How many times the picture repeats around its center; 1 for not at all.",
                 ),
                 schema::num_outputs(),
                 schema::seed(),

@@ -27,7 +27,7 @@ const ABOUT: About<'static> = About {
     description: "Takes a picture made here and does it over: duotone, halftone, oil, sorted pixels or a kaleidoscope. Procedural, no AI.",
     details: &[
         "A procedural restyler for pictures that this service has made: give it the address of an earlier output. It reads the file from its own disk and fetches nothing, so any other address is refused. There is no AI in it.",
-        "The prompt chooses the colours of the styles that have their own: duotone and halftone.",
+        "The prompt chooses the colors of the styles that have their own: duotone and halftone.",
     ],
 };
 

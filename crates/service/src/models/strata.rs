@@ -24,8 +24,8 @@ const ABOUT: About<'static> = About {
     subcategory: "strata",
     description: "Layered landscapes: ridges fading into the air, sun or moon, stars, mist and water. Procedural, no AI.",
     details: &[
-        "A procedural landscape painter: it computes ridge after ridge from noise and paints them through air, from the far ones, which take the colour of the sky, to the near, dark ones. There is no AI in it.",
-        "Words it knows set the scene: dawn, sunset, night, ocean, lake, forest, desert, winter, mist, stars, moon, storm, calm, and the names of colours. Any other word still changes the picture.",
+        "A procedural landscape painter: it computes ridge after ridge from noise and paints them through air, from the far ones, which take the color of the sky, to the near, dark ones. There is no AI in it.",
+        "Words it knows set the scene: dawn, sunset, night, ocean, lake, forest, desert, winter, mist, stars, moon, storm, calm, and the names of colors. Any other word still changes the picture.",
     ],
 };
 
@@ -56,7 +56,7 @@ impl Model for Strata {
             ABOUT,
             vec![schema::prompt(
                 self,
-                "The landscape: a place, a time of day, a mood, colours.",
+                "The landscape: a place, a time of day, a mood, colors.",
             )],
             vec![
                 schema::aspect_ratio("3:2"),

@@ -21,10 +21,10 @@ const ABOUT: About<'static> = About {
     name: "Tessera",
     category: "image",
     subcategory: "tessera",
-    description: "Stained glass: leaded panes in glowing colours, cut at random or around a rose window. Procedural, no AI.",
+    description: "Stained glass: leaded panes in glowing colors, cut at random or around a rose window. Procedural, no AI.",
     details: &[
-        "A procedural glazier: it scatters points, cuts the picture into the panes nearest to each, colours them from a palette and lights them from behind. There is no AI in it.",
-        "Colours and moods named in the prompt choose the glass; words such as rosette, mandala or cathedral, and a rose window, arrange it around a centre.",
+        "A procedural glazier: it scatters points, cuts the picture into the panes nearest to each, colors them from a palette and lights them from behind. There is no AI in it.",
+        "Colors and moods named in the prompt choose the glass; words such as rosette, mandala or cathedral, and a rose window, arrange it around a center.",
     ],
 };
 
@@ -38,7 +38,7 @@ impl Model for Tessera {
             ABOUT,
             vec![schema::prompt(
                 self,
-                "Colours and a mood for the glass, such as: a cathedral in blue and gold.",
+                "Colors and a mood for the glass, such as: a cathedral in blue and gold.",
             )],
             vec![
                 schema::aspect_ratio("3:4"),
@@ -47,7 +47,7 @@ impl Model for Tessera {
                     "layout",
                     &["auto", "scattered", "rose"],
                     "auto",
-                    "Panes scattered evenly, or in rings around a centre. With auto the prompt decides.",
+                    "Panes scattered evenly, or in rings around a center. With auto the prompt decides.",
                 ),
                 schema::float(
                     "glow",

@@ -321,7 +321,7 @@ try:
         Watched.held = None
         release.set()
         until = time.monotonic() + 10
-        words = "cancelled"
+        words = "canceled"
         while log().count(words) < (1 if known else 2):
             assert time.monotonic() < until, log()[-3000:]
             time.sleep(0.1)

@@ -212,7 +212,7 @@ def slow(_):
     return answered
 
 
-for held, words in (("status", "Cancelled. Task task-9 goes on"), ("generate", "Cancelled. A task")):
+for held, words in (("status", "Canceled. Task task-9 goes on"), ("generate", "Canceled. A task")):
     service = support.Script(generate=[slow if held == "generate" else answered],
                              status=[slow if held == "status" else answered], response=[answered])
     os.environ["SERVICE_BASE_URL"] = service.url
@@ -225,7 +225,7 @@ for held, words in (("status", "Cancelled. Task task-9 goes on"), ("generate", "
         assert time.monotonic() - began < (2.0 if held == "status" else 1.0)
     assert comfy.texts[-1][0].startswith(words), comfy.texts
     until = time.monotonic() + 10
-    while not any("task-9" in record and "cancelled" in record for record in records):
+    while not any("task-9" in record and "canceled" in record for record in records):
         assert time.monotonic() < until, records
         time.sleep(0.05)
     assert any("task-9 was started" in record for record in records)

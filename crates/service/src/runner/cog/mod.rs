@@ -267,7 +267,7 @@ impl Container {
             Some("succeeded") => self.files(run, &prediction["output"]),
             // Somebody else has cancelled it, or the container was being stopped: not the task's fault.
             Some("canceled" | "aborted") => {
-                Err(Ended::Hindered("the container has cancelled it".into()))
+                Err(Ended::Hindered("the container has canceled it".into()))
             }
             Some("failed") => Err(failure(prediction)),
             other => Err(Ended::Hindered(format!("the container says {other:?}"))),
