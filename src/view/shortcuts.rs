@@ -62,7 +62,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
             ("← ↑ → ↓", "Move between outputs"),
             ("Home or End", "First, last output"),
             ("Space or x", "Select; with Shift and an arrow, several"),
-            ("f", "Favorite, or no longer"),
+            ("f", "Toggle favorite"),
             ("d", "Download"),
             ("Mod+A", "Select all"),
             ("Delete", "Remove what is selected"),
@@ -75,7 +75,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
         &[
             ("← or →", "Previous, next"),
             ("Space", "Play a film or a sound, or pause it"),
-            ("f", "Favorite, or no longer"),
+            ("f", "Toggle favorite"),
             ("d", "Download"),
             ("+ or -", "Zoom in, zoom out"),
             ("0", "Fit to the window"),

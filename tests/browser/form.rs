@@ -340,7 +340,7 @@ async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
     .await;
     page.fill("textbox", "Input as JSON", r#"{"prompt": "indi"#)
         .await;
-    page.says("This is not JSON yet").await;
+    page.says("Invalid JSON").await;
     page.click("button", "Generate").await;
     page.says("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);

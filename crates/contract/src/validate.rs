@@ -109,7 +109,7 @@ impl Schema {
             if !RESERVED_NAMES.contains(&name) && self.parameter(name).is_none() {
                 problems.push(Problem {
                     parameter: name.to_owned(),
-                    message: format!("{name} is no parameter of this model"),
+                    message: format!("This model has no parameter {name}"),
                 });
             }
         }

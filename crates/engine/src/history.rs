@@ -167,15 +167,20 @@ pub enum HistoryRow {
     Batch(BatchKey, Vec<TaskKey>),
 }
 
-/// Says how much of all tasks a list shows, and in how many rows: `6 tasks`, `2 tasks of 6`, `16 tasks in 8 rows`.
-pub fn count_label(found: usize, all: usize, rows: usize) -> String {
+/// Says how much of all tasks a list shows, and how many of them have no row of their own: `6 tasks`, `2 tasks of 6`,
+/// `16 tasks (9 grouped in batches)`.
+pub fn count_label(found: usize, all: usize, rows: &[HistoryRow]) -> String {
+    let in_batches = rows.iter().map(|row| match row {
+        HistoryRow::Task(_) => 0,
+        HistoryRow::Batch(_, tasks) => tasks.len(),
+    });
     let tasks = match found == all {
         true => counted_many(all, "task"),
         false => format!("{} of {}", counted_many(found, "task"), grouped(all)),
     };
-    match rows == found {
-        true => tasks,
-        false => format!("{tasks} in {}", counted_many(rows, "row")),
+    match in_batches.sum() {
+        0 => tasks,
+        count => format!("{tasks} ({} grouped in batches)", grouped(count)),
     }
 }
 

@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 
 use crate::parameter_name::meant;
 
-const NOT_YET: &str = "This is not JSON yet";
+const INVALID: &str = "Invalid JSON";
 
 /// Writes the entries as an indented JSON object in the form's order. A value that can't be sent yet stands as it was
 /// typed; names that are not in the schema come last.
@@ -54,9 +54,12 @@ pub fn read(text: &str) -> Result<Draft, String> {
     match json::parse(text.as_bytes()) {
         Ok(Value::Object(values)) => Ok(Draft::from_values(&values)),
         Ok(_) => Err("The input is an object: names and values between { and }.".to_owned()),
-        Err(_) if !begun.starts_with('{') => Err(format!("{NOT_YET}: begin with {{.")),
-        Err(error) if error.is_eof() => Err(format!("{NOT_YET}: {}.", open(&error))),
-        Err(error) => Err(format!("{NOT_YET}: {error}.")),
+        Err(_) if !begun.starts_with('{') => Err(format!("{INVALID}: a {{ is missing at line 1.")),
+        Err(error) if error.is_eof() => {
+            let (what, line) = (open(&error), error.line());
+            Err(format!("{INVALID}: {what} is missing at line {line}."))
+        }
+        Err(error) => Err(format!("{INVALID}: {error}.")),
     }
 }
 
@@ -65,13 +68,13 @@ fn open(error: &serde_json::Error) -> &'static str {
     let said = error.to_string();
     let is_in = |what: &str| said.starts_with(&format!("EOF while parsing {what}"));
     if is_in("an object") {
-        "a } is missing at the end"
+        "a }"
     } else if is_in("a list") {
-        "a ] is missing at the end"
+        "a ]"
     } else if is_in("a string") {
-        "a \" is missing at the end"
+        "a \""
     } else {
-        "a value is missing at the end"
+        "a value"
     }
 }
 
@@ -230,7 +233,7 @@ mod tests {
         assert!(read("{\"a\": }").unwrap_err().contains("line 1"));
         for text in ["a red fox", "prompt: a", "]", "[1"] {
             let said = read(text).unwrap_err();
-            assert_eq!(said, "This is not JSON yet: begin with {.", "{text}");
+            assert_eq!(said, "Invalid JSON: a { is missing at line 1.", "{text}");
         }
         for (text, lacks) in [
             ("{", "}"),
@@ -240,7 +243,7 @@ mod tests {
             ("{\"a\":", "value"),
         ] {
             let said = read(text).unwrap_err();
-            assert!(said.ends_with(" is missing at the end."), "{text}: {said}");
+            assert!(said.ends_with(" is missing at line 1."), "{text}: {said}");
             assert!(said.contains(lacks), "{text}: {said}");
         }
     }

@@ -42,7 +42,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let panel = view! {
         <section class="panel welcome" aria-label="Welcome">
             <p class="welcome-what">
-                "Say what you want to see or hear; a model makes it. Find what you made in Gallery, and how in Tasks."
+                "Say what you want to see or hear; a model makes it. Results are in Gallery; how each was made is in Tasks."
             </p>
             <div class="row">
                 {begin} <span class="muted">

@@ -123,10 +123,7 @@ fn left_out(task: &Task) -> AnyView {
             let said: Vec<String> = said.collect();
             match said.is_empty() {
                 true => String::new(),
-                false => format!(
-                    "Left at the model's defaults, which are today: {}",
-                    said.join(", ")
-                ),
+                false => format!("Defaults used: {}", said.join(", ")),
             }
         });
         names.unwrap_or_default()

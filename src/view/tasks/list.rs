@@ -2,7 +2,7 @@ use std::collections::HashMap;
 
 use crate::contexts::contexts;
 use atelier_engine::history::{self, HistoryEntry};
-use atelier_engine::plural::{counted_many, grouped};
+use atelier_engine::plural::counted_many;
 use atelier_engine::{Action, Task, TaskKey, UNDO};
 use icondata_lu::{LuListChecks, LuTrash2};
 use leptos::prelude::*;
@@ -69,21 +69,12 @@ pub fn TasksPage() -> impl IntoView {
             .cloned()
             .collect::<Vec<TaskKey>>()
     });
-    let outputs = text(move || {
-        let tasks = finished.read();
-        let tasks = tasks.iter().filter_map(|key| runner.task(key));
-        let outputs = tasks.map(|task| task.read_untracked().outputs().len());
-        match outputs.sum() {
-            0 => String::new(),
-            outputs => format!(", {}", counted_many(outputs, "output")),
-        }
-    });
     let what = text(move || {
         let all = keys.read().len() == runner.keys().len();
         let which = if all { "" } else { " shown here" };
         let count = counted_many(finished.read().len(), "finished task");
         format!(
-            "Removes {count}{which} from this browser, with what they have made. Favorites stay. It can be \
+            "Clears {count}{which} from this browser, with what they have made. Favorites stay. It can be \
              undone for {} seconds.",
             UNDO / 1_000,
         )
@@ -117,11 +108,11 @@ pub fn TasksPage() -> impl IntoView {
                 <h1>"Tasks"</h1>
                 <div class="row" hidden=is_unread>
                     <p class="muted" role="status" prop:textContent=text(move || {
-                            history::count_label(keys.read().len(), runner.keys().len(), rows.read().len())
+                            history::count_label(keys.read().len(), runner.keys().len(), &rows.read())
                         })></p>
                 </div>
             </div>
-            {question.view("Remove finished", what, "Keep", "Remove them", "danger", Callback::new(move |()| remove()))}
+            {question.view("Clear finished tasks", what, "Keep", "Clear them", "danger", Callback::new(move |()| remove()))}
             <div hidden=has_no_filters>
                 <Filters typed found />
             </div>
@@ -160,8 +151,9 @@ pub fn TasksPage() -> impl IntoView {
             >
                 <Glyph icon=LuTrash2 />
                 <span prop:textContent=text(move || {
-                    let count = grouped(finished.read().len());
-                    format!("Remove {count} finished{}", outputs.read())
+                    let count = finished.read().len();
+                    let more = if count < MANY { "" } else { "…" };
+                    format!("Clear {}{more}", counted_many(count, "finished task"))
                 })></span>
             </button>
         </div>

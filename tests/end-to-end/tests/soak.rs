@@ -184,7 +184,8 @@ const ROUND: &str = "
         await press('a', 'Tasks');
         const many = tasks.toLocaleString('en');
         await says(`${many} tasks`);
-        await press('button', `Remove ${many} finished, ${many} outputs`);
+        await press('button', `Clear ${many} finished tasks…`);
+        await press('button', 'Clear them');
         await says('Nothing submitted yet.');
     })().then(() => { soak.round = 'over'; }, error => { soak.round = error.message; })";
 

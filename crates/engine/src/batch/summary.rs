@@ -81,7 +81,7 @@ impl BatchSummary {
     }
 
     /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
-    /// that is known): `1 min 05 s, about 3 min left.`
+    /// that is known): `1 min 05 s so far · about 3 min left`.
     pub fn times(&self, now: Millis, left: impl FnOnce() -> Option<Millis>) -> String {
         let elapsed = duration::text(self.worked.until(now));
         if self.counts.is_settled() {
@@ -100,8 +100,8 @@ impl BatchSummary {
             return format!("{elapsed}. Paused: {unsent} not sent yet. {why}");
         }
         match left() {
-            Some(left) => format!("{elapsed}, {} left.", duration::about(left)),
-            None => elapsed,
+            Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
+            None => format!("{elapsed} so far"),
         }
     }
 }
@@ -165,8 +165,8 @@ mod tests {
         let times = |tasks: &[crate::Task], left: Option<Millis>| {
             BatchSummary::of(&batch.items(tasks)).times(66_000, || left)
         };
-        assert_eq!(times(&tasks, None), "1 min 05 s");
-        let expected = "1 min 05 s, about 3 min left.";
+        assert_eq!(times(&tasks, None), "1 min 05 s so far");
+        let expected = "1 min 05 s so far · about 3 min left";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         tasks[1].paused = true;
         let expected = "1 min 05 s. Paused: 1 item not sent yet. What was sent goes on.";

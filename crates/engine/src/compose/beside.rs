@@ -96,9 +96,9 @@ pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     }
 }
 
-/// `aspect_ratio has no values yet.`
+/// `Enter values for aspect_ratio.`
 pub fn empty_axis_message(axis: &str) -> String {
-    format!("{axis} has no values yet.")
+    format!("Enter values for {axis}.")
 }
 
 #[cfg(test)]

@@ -49,7 +49,7 @@ impl Way {
     pub fn first_step(self) -> &'static str {
         match self {
             Self::Lines => "Type one prompt per line.",
-            Self::Sweep => "Give the axis its values.",
+            Self::Sweep => "Enter values for an axis.",
             Self::Import => "Choose a file, or paste what is in it.",
         }
     }

@@ -51,7 +51,7 @@ impl BlockReason {
             |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
         match self {
             BlockReason::Offline => {
-                "You are offline. Running tasks go on, and are asked about once the network is back."
+                "You are offline. Running tasks continue; we'll check them when you're back online."
                     .into()
             }
             BlockReason::RateLimited(until) => {

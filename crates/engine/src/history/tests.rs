@@ -2,13 +2,22 @@ use super::*;
 
 /// Guards against sixteen tasks over eight rows.
 #[test]
-fn tasks_and_rows_are_counted() {
-    assert_eq!(count_label(6, 6, 6), "6 tasks");
-    assert_eq!(count_label(2, 6, 2), "2 tasks of 6");
-    assert_eq!(count_label(16, 16, 8), "16 tasks in 8 rows");
-    assert_eq!(count_label(3, 16, 1), "3 tasks of 16 in 1 row");
-    let of_many = count_label(2_000, 11_242, 1_100);
-    assert_eq!(of_many, "2,000 tasks of 11,242 in 1,100 rows");
+fn tasks_are_counted_and_those_that_share_a_row() {
+    let row = HistoryRow::Task(TaskKey("a".into()));
+    let batch =
+        |tasks: usize| HistoryRow::Batch(BatchKey("b".into()), vec![TaskKey("a".into()); tasks]);
+    assert_eq!(count_label(6, 6, &vec![row.clone(); 6]), "6 tasks");
+    assert_eq!(
+        count_label(2, 6, &[row.clone(), row.clone()]),
+        "2 tasks of 6"
+    );
+    let rows = [row, batch(4), batch(11)];
+    assert_eq!(
+        count_label(16, 16, &rows),
+        "16 tasks (15 grouped in batches)"
+    );
+    let of_many = count_label(2_000, 11_242, &[batch(2_000)]);
+    assert_eq!(of_many, "2,000 tasks of 11,242 (2,000 grouped in batches)");
 }
 
 #[test]

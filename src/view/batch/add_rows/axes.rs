@@ -339,7 +339,7 @@ impl Axes {
         self.composer.table.read().unknown(&self.rows())
     }
 
-    /// What keeps the axes from giving any items; none while nothing was begun, or rows in the table can be sent.
+    /// What keeps the axes from giving any items; none while rows in the table can be sent.
     /// Tracked.
     pub fn no_items_message(self) -> Option<String> {
         let schema = self.schema();
@@ -356,11 +356,8 @@ impl Axes {
         if let (Some(sentence), false) = (wrong, waits) {
             return Some(sentence);
         }
-        let is_empty = |axis: &&Written| axis.values.trim().is_empty();
-        let empty = written.iter().find(is_empty)?;
-        let table = self.composer.table.read();
-        let is_begun = !table.is_empty() || !written.iter().all(|axis| is_empty(&axis));
-        (is_begun && table.unsent() == 0).then(|| beside::empty_axis_message(&empty.parameter))
+        let empty = written.iter().find(|axis| axis.values.trim().is_empty())?;
+        (!waits).then(|| beside::empty_axis_message(&empty.parameter))
     }
 
     /// The seed as an axis, in the place of axes that have no values yet.

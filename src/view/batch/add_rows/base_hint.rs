@@ -3,6 +3,9 @@ use leptos::prelude::*;
 
 use crate::boxed::text;
 
+/// Where they are from, unless they are those of a batch.
+pub const SINGLE_FORM: &str = "the single form";
+
 /// What new rows take over from the form for one, or from what it names, but for what they set themselves.
 pub fn base_hint(
     from: Signal<String>,

@@ -86,7 +86,7 @@ impl HeldSeed {
         view! {
             <div class="field held-seed" hidden=is_swept>
                 <label class="label" for="held-seed">
-                    "Seed of all items"
+                    "Seed for every item"
                 </label>
                 <div class="number">
                     <input

@@ -4,7 +4,7 @@ use atelier_contract::Draft;
 use atelier_engine::compose::table::LinesBefore;
 use leptos::prelude::*;
 
-use super::base_hint::base_hint;
+use super::base_hint::{SINGLE_FORM, base_hint};
 use super::held_seed::HeldSeed;
 use crate::boxed::{handler, text};
 use crate::view::batch::composer::Composer;
@@ -80,7 +80,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
                 "One per line; each becomes a row of the table."
             </p>
             {seed.get_value().map(|seed| same_seed(composer, seed, is_held))}
-            {base_hint(text(|| "One".to_owned()), composer.one.into(), is_own)}
+            {base_hint(text(|| SINGLE_FORM.to_owned()), composer.one.into(), is_own)}
         </div>
     }
     .into_any()

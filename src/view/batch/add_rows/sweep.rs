@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
-use super::base_hint::base_hint;
+use super::base_hint::{SINGLE_FORM, base_hint};
 use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::{Composer, Offer};
 use crate::view::batch::removed_rows::focus_on_items;
@@ -134,7 +134,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
 fn from(axes: Axes) -> String {
     match axes.own_base.read().is_some() {
         true => "the batch".to_owned(),
-        false => "One".to_owned(),
+        false => SINGLE_FORM.to_owned(),
     }
 }
 
@@ -155,7 +155,11 @@ fn more_axes(axes: Axes) -> AnyView {
         }
         .into_any()
     });
-    let ways = [("Every combination", true), ("In pairs", false)].map(|(label, product)| {
+    let ways = [
+        ("Every combination", true),
+        ("Pair values by position", false),
+    ]
+    .map(|(label, product)| {
         let is_chosen = when(move || axes.is_product.get() == product);
         segment("combine", label, is_chosen, move || {
             axes.is_product.set(product)

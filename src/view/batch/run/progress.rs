@@ -78,7 +78,7 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             return line;
         }
         if let Some(block_reason) = runner.block_reason() {
-            line.push(' ');
+            line.push_str(if line.ends_with('.') { " " } else { ". " });
             line.push_str(&block_reason.user_message(now));
         }
         line

@@ -180,7 +180,7 @@ async fn a_sweep_is_sent_by_one_press() {
         let written = browser.find(&values).await?.prop("value").await?;
         assert_eq!(written.as_deref(), Some("1,234"));
         browser.fill(&values, "20, 40").await?;
-        let seed = by("textbox", "Seed of all items");
+        let seed = by("textbox", "Seed for every item");
         let drawn = browser.find(&seed).await?.prop("value").await?;
         browser.fill(&seed, "20, 40").await?;
         let wrong = "seed must be a number, not “20, 40”";
@@ -292,7 +292,7 @@ async fn what_is_composed_is_kept_and_offered_until_it_is_sent() {
         axis.select_by_value("prompt").await?;
         let values = by("textbox", "Values");
         browser.fill(&values, "dusk\ndawn").await?;
-        let seed = by("textbox", "Seed of all items");
+        let seed = by("textbox", "Seed for every item");
         browser.fill(&seed, "7").await?;
         let written = "return [...document.querySelectorAll('.sweep :is(textarea, #held-seed)')]
             .map(it => it.value).join()";

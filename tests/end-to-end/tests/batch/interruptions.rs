@@ -371,11 +371,11 @@ async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
             })
         })
         .await?;
-        let remove = format!("Remove {kept} finished");
+        let remove = format!("Clear {kept} finished");
         browser.press(&starting("button", &remove)).await?;
         // Many are asked about first.
         if kept > 10 {
-            browser.press(&by("button", "Remove them")).await?;
+            browser.press(&by("button", "Clear them")).await?;
         }
         until("nothing left of them", 3 * TIMEOUT, async || {
             Ok(match stored(browser).await?.len() {

@@ -108,7 +108,7 @@ async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
         becomes(browser, "no favorite any more", pressed, "false").await?;
         // The list of keys has them.
         studio.keys("?").await?;
-        browser.see_text("Favorite, or no longer", TIMEOUT).await
+        browser.see_text("Toggle favorite", TIMEOUT).await
     })
     .await;
 }

@@ -23,7 +23,9 @@ async fn a_selection_is_varied_as_a_result_is() {
             .see_text("Sent 4, each with another seed.", TIMEOUT)
             .await?;
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("6 tasks in 4 rows", TIMEOUT).await?;
+        browser
+            .see_text("6 tasks (4 grouped in batches)", TIMEOUT)
+            .await?;
         for name in ["amber harbour 0", "cobalt harbour 1"] {
             let row = by("link", &format!("2 variations of {name}"));
             browser.find(&row).await?;

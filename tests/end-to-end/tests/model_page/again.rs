@@ -67,7 +67,9 @@ async fn variations_are_the_same_input_with_other_seeds() {
         assert_eq!(seeds.len(), 4, "{seeds:?}");
 
         browser.press(&by("link", "Tasks")).await?;
-        browser.see_text("4 tasks in 2 rows", TIMEOUT).await?;
+        browser
+            .see_text("4 tasks (3 grouped in batches)", TIMEOUT)
+            .await?;
         browser.find(&by("link", "3 variations of varied")).await?;
         browser.press(&starting("link", "Item 2: varied")).await?;
         // Each has the others beside it.
@@ -137,7 +139,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
         browser.see_text("1 task", TIMEOUT).await?;
         // Guards against a press of which nobody knows how much it takes away.
         browser
-            .press(&by("button", "Remove 1 finished, 1 output"))
+            .press(&by("button", "Clear 1 finished task"))
             .await?;
         until("nothing left of it", TIMEOUT, async || {
             Ok(match studio.stored_tasks().await? {

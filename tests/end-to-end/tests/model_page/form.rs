@@ -218,7 +218,7 @@ async fn what_is_said_of_a_text_is_said_once_and_goes_with_it() {
             const words = said.map(it => it.checkVisibility() ? it.innerText.trim() : '').filter(it => it);
             const at = document.activeElement.id === 'input-json' ? ', at it' : '';
             return words.filter(it => it !== 'prompt is required').join() + at";
-        let refused = "This is not JSON yet: a } is missing at the end.,The JSON needs a look, at it";
+        let refused = "Invalid JSON: a } is missing at line 1.,The JSON needs a look, at it";
         for mends in ["Form", "text", "Back to what the form holds"] {
             browser.press(&by("radio", "JSON")).await?;
             browser.fill(&text, "{").await?;
@@ -257,11 +257,11 @@ async fn a_broken_text_goes_once_the_form_is_changed() {
         let prompt = "return document.querySelector('.form textarea[required]').value";
         browser.press(&by("radio", "JSON")).await?;
         browser.fill(&text, "a red fox").await?;
-        browser.see_text("begin with {", TIMEOUT).await?;
+        browser.see_text("a { is missing", TIMEOUT).await?;
         becomes(browser, "beside Generate", beside, "The JSON needs a look").await?;
         // Until then it stays, and so does the way that was chosen.
         browser.reload().await?;
-        browser.see_text("begin with {", TIMEOUT).await?;
+        browser.see_text("a { is missing", TIMEOUT).await?;
         becomes(browser, "after a reload", beside, "The JSON needs a look").await?;
         browser.press(&by("radio", "Form")).await?;
         becomes(browser, "in the form", beside, "prompt is required").await?;
