@@ -19,6 +19,7 @@ mod vary;
 mod waiting;
 mod windowed;
 
+use atelier_engine::output::is_elsewhere;
 use atelier_engine::plural::{counted_many, grouped};
 use icondata_lu::LuImages;
 use leptos::prelude::*;
@@ -62,7 +63,15 @@ pub fn GalleryPage() -> impl IntoView {
         is_read && is_empty.get() && gallery.find(&Default::default()).is_empty()
     });
     let is_refused = when(move || all.runner.own_storage_error().is_some());
-    let is_kept = when(move || all.session.settings().keep && !is_refused.get());
+    let is_any_elsewhere = memo(move || {
+        all.runner.track_phases();
+        all.runner.with_tasks(|tasks| {
+            let mut urls = tasks.iter().flat_map(|task| task.outputs());
+            urls.any(|url| is_elsewhere(url))
+        })
+    });
+    let needs_no_copies =
+        when(move || all.session.settings().keep && !is_refused.get() || !is_any_elsewhere.get());
     view! {
         <div class="page gallery-page">
             <div class="page-head">
@@ -78,7 +87,7 @@ pub fn GalleryPage() -> impl IntoView {
                         }
                     })></p>
             </div>
-            <p class="hint" hidden=is_kept>
+            <p class="hint" hidden=needs_no_copies>
                 "Outputs load from the service; their addresses may expire. "
                 <a href="/settings" hidden=is_refused>
                     "Keep copies in this browser"

@@ -148,6 +148,17 @@ pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
         .collect()
 }
 
+/// How many of them there are, and how large their files are together, each counted once: `3 outputs that came as data,
+/// 0.4 MB`. `None` where there are none.
+pub fn stored_message(tasks: &[&Task]) -> Option<String> {
+    let stored = stored_outputs(tasks);
+    let files: HashSet<&str> = stored.iter().map(|(_, url)| url.as_str()).collect();
+    let bytes = files.into_iter().map(stored_output::file_size).sum();
+    let outputs = counted(stored.len(), "output");
+    let size = output_cache::size(bytes);
+    (!stored.is_empty()).then(|| format!("{outputs} that came as data, {size}"))
+}
+
 fn filed(task: &Task, here: Here<'_>) -> Value {
     let address = here.whole(&task.account.address);
     let mut task = task.clone();

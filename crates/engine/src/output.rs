@@ -281,6 +281,14 @@ impl OutputAddress {
     }
 }
 
+/// Whether an output has to be loaded: it is neither data nor text.
+pub fn is_elsewhere(url: &str) -> bool {
+    !matches!(
+        OutputAddress::of(url),
+        OutputAddress::Data(_) | OutputAddress::Text
+    )
+}
+
 /// An address that a page may hand to the browser as link or media. All strings of a service are
 /// hostile: whatever does not become a `SafeUrl` is shown as text.
 ///

@@ -46,6 +46,12 @@ pub fn key(url: &str) -> Option<String> {
     Some([FOLDER, name].concat())
 }
 
+/// About how many bytes the file of a reference has: the address had them in base 64.
+pub fn file_size(reference: &str) -> u64 {
+    let length = stored_name(reference).and_then(|name| name.rsplit_once('-')?.1.parse().ok());
+    length.unwrap_or(0_u64) / 4 * 3
+}
+
 pub fn is_reference(url: &str) -> bool {
     stored_name(url).is_some()
 }
@@ -126,6 +132,8 @@ mod tests {
             key(&reference).unwrap(),
             "stored/d12da2a8ca995c56dee18acc5d166ce6-5022"
         );
+        assert_eq!(file_size(&reference), 3_765);
+        assert_eq!(file_size("data:image/png;base64,AA-4"), 0);
         assert_eq!(super::reference(&reference), None);
         assert_ne!(super::reference(&data("image/png", "B")), Some(reference));
     }

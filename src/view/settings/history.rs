@@ -1,4 +1,4 @@
-use atelier_engine::history_file::Owner;
+use atelier_engine::history_file::{Owner, stored_message};
 use atelier_engine::plural::counted;
 use atelier_engine::{output_cache, recipe};
 use icondata_lu::{LuDownload, LuUpload};
@@ -26,10 +26,17 @@ pub fn HistoryFile() -> impl IntoView {
     let copies = RwSignal::new(String::new());
     effect(move || {
         all.runner.track_copies();
+        all.runner.track_phases();
+        // They are packed in any case: nothing else has them.
+        let stored = all.runner.with_tasks(stored_message);
+        let stored = stored.map_or_else(String::new, |stored| format!("; {stored}, in any case"));
         spawn(async move {
             let known = all.runner.copies().await.unwrap_or_default();
             let size = output_cache::size(output_cache::total(&known));
-            copies.try_set(format!("{}, {size}", counted(known.len(), "output")));
+            copies.try_set(format!(
+                "{}, {size}{stored}",
+                counted(known.len(), "output")
+            ));
         });
     });
     let suspects = text(move || {

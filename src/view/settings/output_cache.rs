@@ -1,4 +1,5 @@
 use crate::contexts::contexts;
+use atelier_engine::history_file;
 use atelier_engine::output_cache::{self, CachedOutput, LIMITS};
 use leptos::prelude::*;
 
@@ -31,6 +32,14 @@ pub fn output_cache(entered: Entered) -> AnyView {
         copies.map(|copies| output_cache::told(copies, &favorites, session.settings().keep))
     });
     let used = text(move || told.get().map_or_else(String::new, |told| told.count));
+    let stored = memo(move || {
+        runner.track_phases();
+        runner.with_tasks(history_file::stored_message)
+    });
+    let kept = text(move || match stored.get() {
+        Some(stored) => format!("{}; {stored}", used.read()),
+        None => used.get(),
+    });
     let why = text(move || {
         let why = told.get().and_then(|told| told.why);
         why.unwrap_or_default().to_owned()
@@ -112,7 +121,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 {too_many}
             </div>
             <div class="row">
-                <span>"Kept now: " <span prop:textContent=used></span></span>
+                <span>"Kept now: " <span prop:textContent=kept></span></span>
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"

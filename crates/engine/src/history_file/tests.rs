@@ -117,6 +117,18 @@ fn what_is_written_is_read_back() {
     assert_eq!(running.account, own);
 }
 
+/// Guards against "0 outputs, 0 kB" of outputs that came as data.
+#[test]
+fn outputs_that_came_as_data_are_counted_and_their_files_once() {
+    let reference = "data:image/png;stored=1a-4000000,";
+    let outputs =
+        json!({"state": "ready", "id": "id", "outputs": [reference, reference, "https://a/b.png"]});
+    let task = task("a", outputs);
+    let said = stored_message(&[&task]);
+    assert_eq!(said.as_deref(), Some("2 outputs that came as data, 3 MB"));
+    assert_eq!(stored_message(&[&ready("b")]), None);
+}
+
 #[test]
 fn no_credentials_leave_the_browser() {
     let own = account("https://service.example", "user-81");
