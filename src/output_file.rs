@@ -19,7 +19,7 @@ pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
     if stored_output::is_reference(url) {
         return Err(NoFile::NotStored);
     }
-    let safe = SafeUrl::media(url, address).ok_or(NoFile::NoAddress)?;
+    let safe = SafeUrl::file(url, address).ok_or(NoFile::NoAddress)?;
     match http::get_blob(safe.as_str(), u64::MAX).await {
         Ok(file) => Ok(file),
         Err(ApiError::Network { .. })

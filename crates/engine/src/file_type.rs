@@ -122,6 +122,12 @@ pub fn kind(head: &[u8], mime: &str) -> Option<OutputKind> {
     }
 }
 
+/// Whether a file of this MIME type can be read by a person as it is. `data:` without a type is text.
+pub fn is_text(mime: &str) -> bool {
+    let ends = ["json", "xml", "yaml", "javascript"];
+    mime.is_empty() || mime.starts_with("text/") || ends.iter().any(|end| mime.ends_with(end))
+}
+
 /// The extension for a file that holds an output, without the dot. `mime`: the MIME type that its bytes came with; empty if
 /// none did. What is not known is kept as the address has it, and only without any the kind decides.
 pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String {
@@ -148,9 +154,9 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
         OutputAddress::Data(mime) => mime,
         _ => String::new(),
     };
-    let of_mime = [essence(mime), data_mime]
-        .into_iter()
-        .find_map(|mime| extension_of_mime(&mime));
+    let mimes = [essence(mime), data_mime];
+    let of_mime = mimes.iter().find_map(|mime| extension_of_mime(mime));
+    let is_text = mimes.iter().any(|mime| mime.starts_with("text/"));
     match (of_url, of_mime) {
         // Hosts say `text/plain` of whatever is text.
         (Some(of_url), Some("txt")) => of_url,
@@ -164,6 +170,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
             OutputKind::Image => "png",
             OutputKind::Video => "mp4",
             OutputKind::Audio => "wav",
+            OutputKind::Other if is_text => "txt",
             OutputKind::Other => "bin",
         }
         .to_owned(),
@@ -281,6 +288,16 @@ mod tests {
             (b"", "", "https://a/view.php?filename=b.webp", Image, "webp"),
             (b"", "", "https://a/v1.2", Image, "png"),
             (b"", "", "data:audio/mpeg;base64,AA", Audio, "mp3"),
+            (b"", "", "data:text/plain;base64,AA", Other, "txt"),
+            (b"", "", "data:text/x-log,a", Other, "txt"),
+            (b"%PDF-", "", "data:application/pdf;base64,AA", Other, "pdf"),
+            (
+                b"{",
+                "application/json",
+                "data:application/json,{",
+                Other,
+                "json",
+            ),
             (b"", "", "https://a/b", Video, "mp4"),
             (b"", "", "https://a/b", Other, "bin"),
         ] {
@@ -306,6 +323,14 @@ mod tests {
         ] {
             assert_eq!(kind(head, mime), expected, "{mime} {head:?}");
         }
+    }
+
+    #[test]
+    fn what_can_be_read_as_it_is_is_text() {
+        for mime in ["", "text/html", "application/ld+json"] {
+            assert!(is_text(mime), "{mime}");
+        }
+        assert!(!is_text("application/pdf"));
     }
 
     proptest::proptest! {

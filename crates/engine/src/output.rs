@@ -44,6 +44,7 @@ const TYPES: &[(&str, &str, OutputKind)] = &[
     ("flac", "audio/flac", OutputKind::Audio),
     ("json", "application/json", OutputKind::Other),
     ("txt", "text/plain", OutputKind::Other),
+    ("md", "text/markdown", OutputKind::Other),
     ("csv", "text/csv", OutputKind::Other),
     ("html", "text/html", OutputKind::Other),
     ("pdf", "application/pdf", OutputKind::Other),
@@ -330,6 +331,15 @@ impl SafeUrl {
             _ => false,
         };
         (is_media && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
+    }
+
+    /// An address that is fetched, to be saved or read, and never opened: also `data:` of any other type.
+    pub fn file(url: &str, service: &str) -> Option<Self> {
+        Self::media(url, service).or_else(|| {
+            let url = url.trim_matches(is_trimmed);
+            let is_data = matches!(OutputAddress::of(url), OutputAddress::Data(_));
+            (is_data && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
+        })
     }
 
     pub fn as_str(&self) -> &str {

@@ -1,7 +1,7 @@
 use crate::contexts::contexts;
 use atelier_contract::{MAX_PROSE, bounded};
 use atelier_engine::file_type;
-use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_engine::output::{OutputAddress, OutputKind, SafeUrl};
 use atelier_engine::output_access::{Learned, Step, is_kind_unknown};
 use atelier_engine::output_recovery::cannot_show;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
@@ -14,6 +14,7 @@ use web_sys::{EventTarget, HtmlImageElement, HtmlMediaElement, HtmlVideoElement}
 use super::glyph::Glyph;
 use super::{picture, waveform};
 use crate::boxed::{dynamic, effect, handler, spawn};
+use crate::browser::http;
 use crate::{learned, returning};
 
 /// Shown where media can't be loaded and nothing else is known.
@@ -43,7 +44,7 @@ pub fn MediaView(
     let Some(safe) = SafeUrl::media(&url, address.as_str()) else {
         return match thumbnail {
             true => text_thumbnail(&url),
-            false => text_output(url),
+            false => unsafe_output(url),
         };
     };
     let source = safe.as_str().to_owned();
@@ -180,7 +181,7 @@ pub fn MediaView(
                 }
                 (OutputKind::Audio, false) => sound(source, label, cors, Box::new(move |_| on_error(()))),
                 (OutputKind::Other, true) => text_thumbnail(&source),
-                (OutputKind::Other, false) => text_output(source),
+                (OutputKind::Other, false) => text_output(source, COPY),
             }
         })}
     }
@@ -269,11 +270,35 @@ pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
     Some(sides).filter(|(width, height)| *width > 0 && *height > 0)
 }
 
+/// What is no media: the text or the file that an address carries as data, or else the address itself.
+fn unsafe_output(url: String) -> AnyView {
+    let mime = match OutputAddress::of(&url) {
+        OutputAddress::Data(mime) if SafeUrl::file(&url, "").is_some() => mime,
+        _ => return text_output(url, COPY),
+    };
+    if !file_type::is_text(&mime) {
+        let words = format!("A file of type {mime}. “Download” saves it.");
+        return view! { <p class="muted">{words}</p> }.into_any();
+    }
+    let read = RwSignal::new(None);
+    spawn(async move {
+        let text = http::get_text(url.trim()).await;
+        read.try_set(Some(text.map_err(|_| url)));
+    });
+    dynamic(move || match read.get() {
+        None => ().into_any(),
+        Some(Ok(text)) => text_output(text, "“Download” saves all."),
+        Some(Err(url)) => text_output(url, COPY),
+    })
+}
+
+const COPY: &str = "“Copy output URL” copies all.";
+
 /// A text, or its beginning: browsers lay out megabytes for minutes.
-fn text_output(text: String) -> AnyView {
+fn text_output(text: String, all: &str) -> AnyView {
     let rest = text.chars().nth(MAX_PROSE).map(|_| {
         let words = format!(
-            "Only the first {MAX_PROSE} of {} characters are shown. “Copy output URL” copies all.",
+            "Only the first {MAX_PROSE} of {} characters are shown. {all}",
             text.chars().count()
         );
         view! { <p class="muted">{words}</p> }.into_any()
@@ -288,7 +313,7 @@ fn text_output(text: String) -> AnyView {
 /// The start of a text, or what kind of file it is.
 fn text_thumbnail(url: &str) -> AnyView {
     const SHOWN: usize = 60;
-    if SafeUrl::link(url, "").is_none() {
+    if SafeUrl::file(url, "").is_none() {
         let start: String = url.chars().take(SHOWN).collect();
         return view! { <span class="media-text" translate="no">{start}</span> }.into_any();
     }

@@ -14,7 +14,7 @@ use crate::view::parts::glyph::Glyph;
 pub fn save(shown: &ShownOutput) -> Option<AnyView> {
     let contexts = contexts();
     let address = contexts.session.settings_untracked().address;
-    SafeUrl::media(&shown.url, address.as_str())?;
+    SafeUrl::file(&shown.url, address.as_str())?;
     let shown = shown.clone();
     let busy = RwSignal::new(false);
     let save = move |_| {

@@ -174,6 +174,26 @@ fn good_addresses_pass() {
     assert!(SafeUrl::media("blob:https://a/b", "").is_some());
 }
 
+/// Guards against a text that came as data and could not be saved, and against a page that is opened.
+#[test]
+fn data_of_any_type_is_a_file_and_nothing_to_open() {
+    for url in [
+        "data:text/plain;base64,AA",
+        "data:,a",
+        "DATA:text/html,<script>",
+    ] {
+        assert!(
+            SafeUrl::file(url, "").is_some_and(|safe| !safe.is_link()),
+            "{url}"
+        );
+        assert_eq!(SafeUrl::media(url, ""), None, "{url}");
+    }
+    for url in ["javascript:1", "//evil.example", "data:,a\nb", "a text"] {
+        assert_eq!(SafeUrl::file(url, "https://s.example"), None, "{url}");
+    }
+    assert!(SafeUrl::file("/o/1.png", "").is_some());
+}
+
 proptest! {
     #[test]
     fn any_text_is_survived_and_only_known_schemes_pass(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {

@@ -36,7 +36,7 @@ pub fn compared(
     };
     let name = shown.task.key.output(shown.position);
     let address = all.session.settings_untracked().address;
-    let save = SafeUrl::media(&shown.url, address.as_str()).map(|_| {
+    let save = SafeUrl::file(&shown.url, address.as_str()).map(|_| {
         let shown = shown.clone();
         let busy = RwSignal::new(false);
         let save = move |_| {

@@ -205,3 +205,39 @@ async fn files_are_shown_and_named_as_what_they_are() {
     })
     .await;
 }
+
+/// Guards against a text that came as data and is shown in base 64, without a way to save it, and missing in the archive.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_text_that_came_as_data_is_read_saved_and_packed() {
+    play("a_text_that_came_as_data", async |studio| {
+        let browser = studio.browser;
+        let outputs = [
+            "data:text/plain;base64,T25lIGxpbmUuCkFub3RoZXIgb25lLg==".to_owned(),
+            "data:text/html,<script>window.pwned=1</script>".to_owned(),
+            "data:application/pdf;base64,JVBERi0=".to_owned(),
+        ];
+        studio.generate_outputs("data", &outputs).await?;
+        browser.see_text("Another one.", TIMEOUT).await?;
+        browser.see_text("window.pwned=1</script>", TIMEOUT).await?;
+        browser
+            .see_text("A file of type application/pdf.", TIMEOUT)
+            .await?;
+        let text = studio.script("return document.body.innerText").await?;
+        assert!(!text.to_string().contains("base64"), "{text}");
+        let save = "document.querySelector('.output .save').click()";
+        studio.script(save).await?;
+        let saved = browser.downloaded(1, ".txt").await?.remove(0);
+        assert_eq!(std::fs::read_to_string(saved)?, "One line.\nAnother one.");
+        let mut files = studio.pack_all().await?;
+        files.retain(|name| !name.starts_with("recipe") && !name.ends_with(".json"));
+        let endings: Vec<_> = files
+            .iter()
+            .filter_map(|it| it.rsplit('.').next())
+            .collect();
+        for ending in ["txt", "html", "pdf"] {
+            assert!(endings.contains(&ending), "{files:?}");
+        }
+        Ok(())
+    })
+    .await;
+}
