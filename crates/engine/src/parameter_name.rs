@@ -1,6 +1,6 @@
 //! Which parameter a person means who has written none of its names.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 
 use crate::fold;
 
@@ -9,6 +9,40 @@ pub fn spelling(name: &str) -> String {
     let mut spelling = fold::fold(name);
     spelling.retain(char::is_alphanumeric);
     spelling
+}
+
+/// Words of names that are cut short.
+const SHORT: [(&str, &str); 6] = [
+    ("num", "number of"),
+    ("max", "maximum"),
+    ("min", "minimum"),
+    ("img", "image"),
+    ("fps", "frames per second"),
+    ("lang", "language"),
+];
+
+/// Titles that are longer, in bytes, are no names.
+const MAX_TITLE: usize = 60;
+
+/// What a parameter's name says in full: the schema's title, else the name with its short words spelled out, as
+/// `Number of outputs`. `None` where that is only the name once more.
+pub fn in_full(parameter: &Parameter) -> Option<String> {
+    let name = &parameter.name;
+    let says_more = |label: &String| {
+        let written = spelling(label);
+        label.len() <= MAX_TITLE && !written.is_empty() && written != spelling(name)
+    };
+    let title = parameter.extra.get("title").and_then(|it| it.as_str());
+    let title = title.map(str::to_owned).filter(says_more);
+    title.or_else(|| {
+        let words = name.split('_').map(|word| {
+            let known = SHORT.iter().find(|(short, _)| *short == word);
+            known.map_or(word, |(_, full)| full)
+        });
+        let label = words.collect::<Vec<_>>().join(" ");
+        let first = label.get(..1)?.to_ascii_uppercase();
+        Some(first + &label[1..]).filter(says_more)
+    })
 }
 
 /// The one parameter that this is nearly the name of. `is_free`: it has no value of its own yet.
@@ -77,6 +111,27 @@ pub fn names_secret(text: &str, schema: &Schema) -> bool {
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn a_name_is_told_in_full_where_that_says_more() {
+        let told = |name: &str, title: &str| {
+            let parameter = json!({"name": name, "type": "integer", "title": title});
+            in_full(&Parameter::from_value(parameter).unwrap())
+        };
+        for (name, title, expected) in [
+            ("num_outputs", "", Some("Number of outputs")),
+            ("num_outputs", "Num Outputs", Some("Number of outputs")),
+            ("max_fps", "", Some("Maximum frames per second")),
+            ("cfg", "Guidance", Some("Guidance")),
+            ("aspect_ratio", "Aspect Ratio", None),
+            ("prompt", "", None),
+            ("größe", "", None),
+            ("_", "", None),
+        ] {
+            assert_eq!(told(name, title).as_deref(), expected, "{name}");
+        }
+        assert_eq!(told("prompt", &"a".repeat(1_000)), None);
+    }
 
     #[test]
     fn a_slip_of_the_hand_is_understood_and_what_may_be_two_is_not() {

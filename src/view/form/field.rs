@@ -2,6 +2,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter, Problem, check};
 use atelier_engine::control::{self, Control};
+use atelier_engine::parameter_name::in_full;
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -262,6 +263,15 @@ pub fn FieldFrame(
             view! { <span class="reset-place">{button}</span> }.into_any()
         })
     };
+    // Heard, the name alone is what the control is called.
+    let in_full = in_full(&field.parameter).map(|words| {
+        view! {
+            <span class="in-full" aria-hidden="true">
+                {words}
+            </span>
+        }
+        .into_any()
+    });
     let bounds = control::bounds(&field.parameter);
     // Nobody chooses a seed by its bounds, which are long.
     let is_seed = Control::of(&field.parameter) == Control::Seed;
@@ -281,7 +291,7 @@ pub fn FieldFrame(
     view! {
         <div class="field" class:refused=when(move || field.is_refused.get()) on:keydown=handler(help)>
             <div class="field-head">
-                {label} {star}
+                {label} {star} {in_full}
                 <span class="bounds" class:visually-hidden=is_seed id=bounds_id>
                     {bounds}
                 </span>

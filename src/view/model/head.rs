@@ -46,7 +46,7 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
             .map(|model| {
                 view! {
                     {link(&model.documentation, "Documentation", LuBookOpen)}
-                    {link(&model.preview, "Preview", LuExternalLink)}
+                    {link(&model.preview, "Example", LuExternalLink)}
                 }
                 .into_any()
             })

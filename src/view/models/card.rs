@@ -42,7 +42,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
         }
     });
     let preview = link(&model.preview).map(|url| {
-        let label = format!("Preview of {name}");
+        let label = format!("Example of {name}");
         view! {
             <a
                 class="icon-button"
@@ -50,7 +50,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
                 target="_blank"
                 rel="noopener noreferrer"
                 aria-label=label
-                title="Preview"
+                title="Example"
             >
                 <Glyph icon=LuExternalLink />
             </a>
