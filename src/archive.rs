@@ -82,7 +82,8 @@ pub type Progress = (usize, usize);
 pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     let items = batch.items(tasks.iter().copied());
     let mut manifest = Manifest::of(batch, &items);
-    for (item, task) in manifest.items.iter_mut().zip(items.latest()) {
+    for item in &mut manifest.items {
+        let task = items.get(item.index.saturating_sub(1));
         let urls = task.map_or(&[] as &[String], Task::outputs);
         item.outputs = urls.iter().map(|url| ManifestOutput::of(url)).collect();
     }
@@ -102,7 +103,7 @@ pub async fn make(
     address: &str,
     on_progress: impl Fn(Progress),
 ) -> Result<(Blob, Missing), String> {
-    let size = manifest.items.len();
+    let size = tasks.len();
     let wanted: Vec<Wanted> = tasks
         .iter()
         .enumerate()
@@ -134,7 +135,8 @@ pub async fn make(
                 ManifestOutput::missing(&wanted.url, reason.user_message())
             }
         };
-        if let Some(item) = manifest.items.get_mut(wanted.index) {
+        let mut items = manifest.items.iter_mut();
+        if let Some(item) = items.find(|item| item.index == wanted.index + 1) {
             item.outputs.push(entry);
         }
         done += 1;

@@ -38,7 +38,8 @@ struct Known {
 /// The rows of a table that were sent as a batch.
 struct Sent {
     batch: BatchKey,
-    tasks: Vec<TaskKey>,
+    /// Each with its place in the batch.
+    items: Vec<(usize, TaskKey)>,
     at: Millis,
 }
 
@@ -192,22 +193,24 @@ impl Batches {
             return false;
         };
         let inputs: Vec<_> = items.iter().map(|item| &item.input).collect();
+        let places: Vec<usize> = items.iter().map(|item| item.index).collect();
+        let (size, left_out) = Batch::gaps(&places);
         let batch = Batch {
             key,
             model: first.input.model().clone(),
             model_name: model_name.to_owned(),
             name: Batch::first_name(&inputs, model_name),
             created: self.0.runner.created(),
-            size: items.len(),
+            size,
             grid,
             removed: None,
-            left_out: Vec::new(),
+            left_out,
             varied: None,
             extra: serde_json::Map::new(),
         };
         known().sent.borrow_mut().push(Sent {
             batch: batch.key.clone(),
-            tasks: items.iter().map(|item| item.key.clone()).collect(),
+            items: (items.iter().map(|item| (item.index, item.key.clone()))).collect(),
             at: clock::now(),
         });
         self.send(batch, items);
@@ -216,8 +219,9 @@ impl Batches {
 
     /// Sends variations of a task, whose seeds were drawn, as one batch.
     pub fn submit_variations(self, varied: &Task, inputs: Vec<Input>) -> BatchKey {
-        let item = |input| Item {
+        let item = |(index, input)| Item {
             key: TaskKey(random::key()),
+            index,
             input,
             seed_chosen: false,
         };
@@ -236,13 +240,13 @@ impl Batches {
             varied: Some(varied.key.clone()),
             extra: serde_json::Map::new(),
         };
-        self.send(batch, inputs.into_iter().map(item).collect());
+        self.send(batch, inputs.into_iter().enumerate().map(item).collect());
         key
     }
 
     fn send(self, batch: Batch, items: Vec<Item>) {
         let account = self.0.session.account();
-        let task = |(index, item): (usize, Item)| {
+        let task = |item: Item| {
             let model_name = batch.model_name.clone();
             let (key, account) = (item.key, account.clone());
             let mut task = Task::new(key, account, model_name, item.input, batch.created);
@@ -250,11 +254,11 @@ impl Batches {
             task.varied.clone_from(&batch.varied);
             task.batch = Some(BatchPlace {
                 batch: batch.key.clone(),
-                index,
+                index: item.index,
             });
             task
         };
-        let tasks = items.into_iter().enumerate().map(task).collect();
+        let tasks = items.into_iter().map(task).collect();
         // The write begins before that of the tasks: no task is kept without its batch.
         self.keep(batch);
         self.0.runner.submit_tasks(tasks);
@@ -273,8 +277,8 @@ impl Batches {
                 let place = runner.place_of(key);
                 place.is_some_and(|place| place.batch != sent.batch)
             };
-            let numbered = sent.tasks.iter().enumerate();
-            let items = numbered.filter(|(_, key)| is_other(key)).map(|(at, _)| at);
+            let others = sent.items.iter().filter(|(_, key)| is_other(key));
+            let items = others.map(|(index, _)| *index);
             (sent.batch.clone(), items.collect::<Vec<_>>())
         };
         let found: Vec<_> = sent.borrow().iter().map(of_others).collect();

@@ -2,6 +2,7 @@
 
 mod add_rows;
 mod arrows;
+mod aside_rows;
 mod cell;
 mod composer;
 mod export;

@@ -33,7 +33,7 @@ pub struct Batch {
     pub name: String,
     /// When it was composed, in ms since 1970.
     pub created: Millis,
-    /// Items that were to be sent.
+    /// One more than the place of the last item: items that were to be sent, with those of `left_out`.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -41,8 +41,8 @@ pub struct Batch {
     /// When a person removed it, in ms since 1970. Its tasks say whether it was brought back since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
-    /// Items, from 0, that were not sent with it after all, ascending: another tab had sent them, or their
-    /// rows are to be sent again.
+    /// Items, from 0, that were not sent with it, ascending: their rows can't be sent, another tab had sent them, or they
+    /// are to be sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<usize>,
     /// The task that all of it are variations of.
@@ -77,6 +77,13 @@ impl Batch {
     /// Items that were sent with it.
     pub fn count(&self) -> usize {
         self.size.saturating_sub(self.left_out.len())
+    }
+
+    /// Gives the size of a batch of items at these places, which ascend, and the places between them that have none.
+    pub fn gaps(places: &[usize]) -> (usize, Vec<usize>) {
+        let size = places.last().map_or(0, |last| last + 1);
+        let is_gap = |place: &usize| places.binary_search(place).is_err();
+        (size, (0..size).filter(is_gap).collect())
     }
 
     /// Some items were not sent with it after all; whether that is new of any.

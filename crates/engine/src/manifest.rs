@@ -191,7 +191,8 @@ impl Manifest {
             Some(duration::iso(batch.created)),
         );
         let attempts = items.latest().enumerate();
-        manifest.items = attempts
+        let sent = attempts.filter(|(index, task)| task.is_some() || !items.is_left_out(*index));
+        manifest.items = sent
             .map(|(index, task)| ManifestItem::new(index, task))
             .collect();
         manifest

@@ -92,8 +92,6 @@ pub struct Composer {
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
     /// What was sent waits, for it can't be kept.
     pub is_held: Signal<bool>,
-    /// What was sent is shown among the rows.
-    pub with_sent: RwSignal<bool>,
     /// The batch that was sent last, until it has come into view.
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
@@ -135,7 +133,6 @@ impl Composer {
             way_back: WayBack::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
             is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
-            with_sent: RwSignal::new(false),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
             is_wanted: RwSignal::new(has_unsent),
@@ -212,11 +209,13 @@ impl Composer {
         })
     }
 
-    /// Another batch begins: nothing of the last one stands in the panels.
+    /// Another batch begins: nothing of the last one stands in the panels, and rows that were left are put aside.
     pub fn begin_anew(self) {
+        if self.table.with_untracked(Table::has_left_rows) {
+            self.edit(|table| table.put_aside(|_| true));
+        }
         let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
         let columns = self.edit(Table::begin_anew);
-        self.with_sent.set(false);
         self.refused.set(None);
         self.begin_with(Unfinished::default());
         if before.has_written() {

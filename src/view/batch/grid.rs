@@ -54,13 +54,20 @@ pub fn laid(
 }
 
 /// The items of a batch, filling in. Only those in sight are built.
-pub fn grid(cells: Memo<Vec<Thumb>>, size: usize, laid: Laid, around: Around) -> AnyView {
+pub fn grid(cells: Memo<Vec<Thumb>>, laid: Laid, around: Around) -> AnyView {
+    let sent = memo(move || {
+        let mut sent = cells.get();
+        sent.retain(|cell| !cell.is_left_out);
+        sent
+    });
+    let count = memo(move || sent.read().len());
     dynamic(move || match laid.get() {
         Some(blocks) => labelled::labelled(cells, blocks, around),
-        None => plain(cells, size, around),
+        None => plain(sent, count.get(), around),
     })
 }
 
+/// Without those that were not sent.
 fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
     let shapes = around.shapes;
     let ratio = memo(move || labelled_grid::frame(&shapes.read()));
@@ -95,15 +102,17 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
     });
     let items = move || {
         let (shown, ..) = window.get();
+        let positions = shown.start + 1..;
         let cells = cells.read();
         let shown = cells.get(shown).unwrap_or_default().iter().cloned();
         shown
-            .map(|cell| {
+            .zip(positions)
+            .map(|(cell, position)| {
                 let key = format!("{} {} {:?}", cell.index, cell.state, cell.picture);
                 Item::new(key, move || {
                     view! {
                         <li
-                            aria-posinset=(cell.index + 1).to_string()
+                            aria-posinset=position.to_string()
                             aria-setsize=size.to_string()
                         >
                             {item(&cell, around, ratio)}

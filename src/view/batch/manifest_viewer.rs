@@ -1,3 +1,4 @@
+use atelier_engine::compose::MAX_ROWS;
 use atelier_engine::labelled_grid;
 use atelier_engine::manifest::{Manifest, ManifestItem};
 use atelier_engine::output::{OutputKind, SafeUrl};
@@ -30,18 +31,22 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
         },
     );
     let category = manifest.model.category.clone();
-    let size = manifest.items.len();
-    let shapes: Vec<_> = {
-        let schema = composer.schema();
-        let items = manifest.items.iter();
-        items
-            .map(|item| labelled_grid::shape(&item.input, Some(&schema)))
-            .collect()
+    // A file that somebody has written may number its items as it likes.
+    let index = |position: usize, item: &ManifestItem| match item.index {
+        number @ 1..=MAX_ROWS => number - 1,
+        _ => position,
     };
+    let mut shapes = vec![None; MAX_ROWS];
+    let schema = composer.schema();
+    for (position, item) in manifest.items.iter().enumerate() {
+        if let Some(shape) = shapes.get_mut(index(position, item)) {
+            *shape = labelled_grid::shape(&item.input, Some(&schema));
+        }
+    }
     let cells = memo(move || {
         let items = manifest.items.iter().enumerate();
         items
-            .map(|(index, item)| cell(index, item, &category, &manifest.service))
+            .map(|(position, item)| cell(index(position, item), item, &category, &manifest.service))
             .collect::<Vec<_>>()
     });
     // None of it is an output of this browser's.
@@ -65,7 +70,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, size, memo(|| None), around)}
+            {grid(cells, memo(|| None), around)}
         </article>
     }
     .into_any()
@@ -99,6 +104,7 @@ fn cell(index: usize, item: &ManifestItem, category: &str, service: &str) -> Thu
             .and_then(|url| SafeUrl::link(url, service))
             .map(|url| url.to_string()),
         task: None,
+        is_left_out: false,
         // What a reference stands for is in the archive alone.
         picture: first
             .filter(|url| !stored_output::is_reference(url))

@@ -71,16 +71,18 @@ pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
     .into_any()
 }
 
-/// The same beside Generate, where the panel still holds what was sent, changed or not.
+/// The same beside Generate, where the panel still holds what was sent, changed or not, or rows are left that can't be
+/// sent.
 pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let is_sent = memo(move || composer.table.read().is_all_sent());
     let is_written =
         memo(move || composer.way.get() != Way::Lines && composer.written.read().has_written());
+    let has_left = memo(move || composer.table.read().has_left_rows());
     view! {
         <button
             class="button"
             type="button"
-            hidden=when(move || is_below.get() || !is_sent.get() || !is_written.get())
+            hidden=when(move || is_below.get() || !(has_left.get() || is_sent.get() && is_written.get()))
             on:click=handler(move |_| {
                 composer.begin_anew();
                 show(composer);
@@ -112,8 +114,8 @@ fn said(composer: Composer) -> Signal<String> {
     text(move || composer.table.read().sent_message(composer.is_held.get()))
 }
 
-/// What was sent and stepped aside.
-pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
+/// What was sent from here.
+pub fn sent_rows(composer: Composer) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
     let absent = RwSignal::new(0);
     composer.follow(Rc::new(move || {
@@ -134,12 +136,6 @@ pub fn sent_rows(composer: Composer, with_sent: RwSignal<bool>) -> AnyView {
     view! {
         <div class="row tight sent-rows" hidden=when(move || sent.get() == 0)>
             <p class="muted" prop:textContent=said(composer)></p>
-            <button
-                class="button quiet small"
-                type="button"
-                aria-expanded=text(move || with_sent.get().to_string())
-                on:click=handler(move |_| with_sent.update(|is| *is = !*is))
-                prop:textContent=text(move || if with_sent.get() { "Hide" } else { "Show" }.to_owned())></button>
             <button
                 class="button quiet small"
                 type="button"

@@ -177,7 +177,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             </div>
             {progress::progress(batch.clone(), summary)}
             {controls::controls(composer, batch.clone(), summary)}
-            {grid::grid(cells, batch.size, laid, around)}
+            {grid::grid(cells, laid, around)}
             <SelectionBar selection=around.selection />
             {export::export(batch.clone(), summary)}
         </article>

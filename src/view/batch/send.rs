@@ -253,19 +253,8 @@ fn problems(composer: Composer, count: usize) -> AnyView {
         return ().into_any();
     }
     let lines = text(move || {
-        let table = composer.table.read();
-        let lines: Vec<String> = table
-            .bad()
-            .take(MAX_PROBLEMS)
-            .map(|(at, row)| {
-                let messages = row.problems.iter().map(|problem| problem.message.as_str());
-                format!(
-                    "Row {}: {}",
-                    table.number(at, composer.with_sent.get()),
-                    messages.collect::<Vec<_>>().join("; ")
-                )
-            })
-            .collect();
+        let mut lines = composer.table.read().bad_messages();
+        lines.truncate(MAX_PROBLEMS);
         lines.join("\n")
     });
     let rest = count.saturating_sub(MAX_PROBLEMS);

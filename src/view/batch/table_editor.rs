@@ -7,6 +7,7 @@ use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
 use leptos::html::Div;
 use leptos::prelude::*;
 
+use super::aside_rows::aside_rows;
 use super::cell::{Told, cell};
 use super::composer::Composer;
 use super::keeping::keeping;
@@ -30,14 +31,13 @@ const NARROW: f64 = 48.0;
 pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
-    let with_sent = composer.with_sent;
     let known = memo(move || {
         let table = composer.table.read();
-        table.columns(&composer.schema(), with_sent.get())
+        table.columns(&composer.schema())
     });
     // Of a sweep most columns are the same in all rows, and what differs would stand beyond them.
     let alike = memo(move || match composer.way.get() {
-        Way::Sweep => composer.table.read().alike(&known.read(), with_sent.get()),
+        Way::Sweep => composer.table.read().alike(&known.read()),
         _ => Vec::new(),
     });
     let in_full = RwSignal::new(false);
@@ -48,7 +48,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         columns.retain(|name| in_full.get() || !is_said(name));
         columns
     });
-    let shown = memo(move || composer.table.read().shown(with_sent.get()));
+    let shown = memo(move || composer.table.read().shown());
     let shown_count = memo(move || shown.read().len());
     let told = memo(move || {
         composer
@@ -79,11 +79,12 @@ pub fn table_editor(composer: Composer) -> AnyView {
         let columns = Arc::new(columns.get());
         let table = composer.table.read();
         let shown = shown.read();
-        let numbers = seen.start + 1..;
+        let numbers = table.numbers();
+        let numbers = numbers.get(seen.clone()).unwrap_or_default();
         let seen = shown.get(seen).unwrap_or_default();
         seen.iter()
             .zip(numbers)
-            .filter_map(|(at, number)| Some((number, table.rows().get(*at)?.id)))
+            .filter_map(|(at, number)| Some((*number, table.rows().get(*at)?.id)))
             .map(|(number, id)| {
                 let columns = columns.clone();
                 let key = format!("{id} {number} {}", columns.join("\n"));
@@ -99,7 +100,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     };
     let add = move |_| {
         let draft = composer.one.get_untracked();
-        composer.change(|table, schema| table.append(vec![draft], schema));
+        composer.change(|table, schema| table.add_row(draft, schema));
     };
     view! {
         {keeping(composer)}
@@ -135,7 +136,8 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 </table>
             </div>
         </div>
-        {sent_rows(composer, with_sent)}
+        {aside_rows(composer)}
+        {sent_rows(composer)}
         <div class="row sheet-foot">
             <button class="button quiet" type="button" on:click=handler(add)>
                 <Glyph icon=LuPlus />
@@ -258,10 +260,6 @@ fn row(
             }
         });
     };
-    let is_sent = when(move || {
-        let table = composer.table.read();
-        table.row(id).is_some_and(|(_, row)| row.sent.is_some())
-    });
     let is_blank = when(move || {
         let table = composer.table.read();
         table.row(id).is_some_and(|(_, row)| row.is_blank())
@@ -269,21 +267,20 @@ fn row(
     view! {
         <tr
             aria-rowindex=(number + 1).to_string()
-            class:wrong=when(move || !is_sent.get() && !is_blank.get() && !problem.read().is_empty())
-            class:sent=is_sent
+            class:wrong=when(move || !is_blank.get() && !problem.read().is_empty())
         >
             <th scope="row" class="row-number">
                 {number}
                 // Beyond the cells it would not be seen.
                 <span
                     class="problem-text"
-                    hidden=when(move || !is_narrow.get() || is_sent.get() || is_blank.get())
+                    hidden=when(move || !is_narrow.get() || is_blank.get())
                     prop:textContent=problem></span>
             </th>
             {cells}
             <td class="row-problem">
-                <span class="problem-text" title=problem hidden=when(move || is_narrow.get() || is_sent.get()) prop:textContent=problem></span>
-                {row_state(composer, id, number)}
+                <span class="problem-text" title=problem hidden=is_narrow prop:textContent=problem></span>
+                {row_state(composer, id)}
             </td>
             <td class="row-actions">
                 <button

@@ -26,14 +26,18 @@ pub struct Thumb {
     pub href: Option<String>,
     /// None where it is no task of this browser.
     pub task: Option<TaskKey>,
+    /// It was not sent with this batch.
+    pub is_left_out: bool,
 }
 
 impl Thumb {
-    /// It was not sent with this batch after all.
+    /// It was not sent with this batch.
     pub fn left_out(index: usize, title: String, caption: String) -> Self {
         Self {
             state: "Not sent".into(),
-            note: "Another tab had sent it, or it stands in the table again.".into(),
+            note: "Its row could not be sent, is in the table again, or was sent by another tab."
+                .into(),
+            is_left_out: true,
             ..Self::of(index, None, title, caption)
         }
     }
@@ -52,6 +56,7 @@ impl Thumb {
                 more: 0,
                 href: None,
                 task: None,
+                is_left_out: false,
             };
         };
         let outputs = task.outputs();
@@ -76,6 +81,7 @@ impl Thumb {
             more: outputs.len().saturating_sub(1),
             href: Some(Route::Task(task.key.clone()).path()),
             task: Some(task.key.clone()),
+            is_left_out: false,
         }
     }
 }

@@ -235,3 +235,11 @@ proptest! {
         let _ = items.remaining(now, Some(now));
     }
 }
+
+/// Guards against an item that has not the number of its row.
+#[test]
+fn places_without_an_item_are_left_out() {
+    assert_eq!(Batch::gaps(&[]), (0, vec![]));
+    assert_eq!(Batch::gaps(&[0, 1, 2]), (3, vec![]));
+    assert_eq!(Batch::gaps(&[2, 6]), (7, vec![0, 1, 3, 4, 5]));
+}

@@ -1,6 +1,5 @@
 //! The table in which a batch is composed: a row per item, each checked as it changes.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Problem, Schema};
@@ -12,12 +11,15 @@ use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 mod addition;
 pub mod alike;
+mod aside;
 pub mod conflict;
 mod earlier;
 mod lines;
+mod numbering;
 mod only_new;
 mod removal;
 mod sending;
+mod source;
 mod stored;
 mod told;
 mod writer;
@@ -29,7 +31,8 @@ pub use lines::LinesBefore;
 pub use only_new::MadeRow;
 pub use removal::Place;
 use removal::Removal;
-pub use sending::{Item, KnownPlace, RowState, SentRows, TakenBack};
+pub use sending::{Item, KnownPlace, SentRows, TakenBack};
+pub use source::Source;
 pub use writer::Writer;
 
 /// One item to be.
@@ -46,9 +49,17 @@ pub struct Row {
     pub sent: Option<BatchPlace>,
     /// What it was sent as before, whatever stands in it now.
     earlier: Option<Earlier>,
+    pub source: Source,
+    /// A person has put it aside: it is neither shown nor sent until it is brought back.
+    is_aside: bool,
 }
 
 impl Row {
+    /// It is shown, and to be sent.
+    pub fn is_waiting(&self) -> bool {
+        self.sent.is_none() && !self.is_aside
+    }
+
     /// Nothing stands in it: it is yet to be filled in, and that is no mistake.
     pub fn is_blank(&self) -> bool {
         let mut entries = self.draft.iter();
@@ -127,7 +138,7 @@ impl Table {
     pub fn looks_like(&self, other: &Self) -> bool {
         let rows = |table: &Self| {
             let rows = table.rows.iter();
-            let rows = rows.map(|row| (row.draft.clone(), row.sent.clone()));
+            let rows = rows.map(|row| (row.draft.clone(), row.sent.clone(), row.is_aside));
             rows.collect::<Vec<_>>()
         };
         rows(self) == rows(other) && self.added == other.added && self.grid == other.grid
@@ -148,43 +159,27 @@ impl Table {
         Some((at, &self.rows[at]))
     }
 
-    /// Gives the drafts that the table does not have yet, sent or not.
-    pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
-        let known: HashSet<String> = self.rows.iter().map(Row::text).collect();
-        let is_new = |draft: &&Draft| !known.contains(&text(draft));
-        drafts.iter().filter(is_new).cloned().collect()
-    }
-
     /// What waits in it to be sent.
     pub fn waiting(&self) -> Vec<Draft> {
-        let waiting = self.rows.iter().filter(|row| row.sent.is_none());
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
         waiting.map(|row| row.draft.clone()).collect()
     }
 
     /// Whether these wait in it, and nothing else.
     pub fn waits_as(&self, drafts: &[Draft]) -> bool {
-        let waiting = self.rows.iter().filter(|row| row.sent.is_none());
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
         waiting.map(|row| &row.draft).eq(drafts)
     }
 
-    /// Gives the places of the rows that are shown. Rows that were sent are hidden unless a person wants to see them.
-    pub fn shown(&self, with_sent: bool) -> Vec<usize> {
-        let is_shown = |at: &usize| with_sent || self.rows[*at].sent.is_none();
+    /// Gives the places of the rows that are shown: those that wait to be sent. What was sent is history.
+    pub fn shown(&self) -> Vec<usize> {
+        let is_shown = |at: &usize| self.rows[*at].is_waiting();
         (0..self.rows.len()).filter(is_shown).collect()
     }
 
-    /// The number of a row, from 1 among those that are shown.
-    pub fn number(&self, at: usize, with_sent: bool) -> usize {
-        let before = self.rows.iter().take(at);
-        1 + before.filter(|row| with_sent || row.sent.is_none()).count()
-    }
-
     /// The parameters that have a column among the rows that are shown.
-    pub fn columns(&self, schema: &Schema, with_sent: bool) -> Vec<String> {
-        let shown = self
-            .rows
-            .iter()
-            .filter(|row| with_sent || row.sent.is_none());
+    pub fn columns(&self, schema: &Schema) -> Vec<String> {
+        let shown = self.rows.iter().filter(|row| row.is_waiting());
         let mut shown = columns(shown.map(|row| &row.draft), schema);
         for name in &self.added {
             if !shown.contains(name) {
@@ -204,7 +199,7 @@ impl Table {
     pub fn drop_column(&mut self, name: &str, schema: &Schema) {
         self.added.retain(|added| added != name);
         self.unless_swept(name);
-        for row in self.rows.iter_mut().filter(|row| row.sent.is_none()) {
+        for row in self.rows.iter_mut().filter(|row| row.is_waiting()) {
             row.draft.reset(name);
             row.problems = problems(&row.draft, schema);
         }
@@ -212,7 +207,7 @@ impl Table {
 
     /// Whether [`Table::drop_column`] would take anything out.
     pub fn can_drop(&self, name: &str) -> bool {
-        let mut unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let mut unsent = self.rows.iter().filter(|row| row.is_waiting());
         self.added.iter().any(|added| added == name)
             || unsent.any(|row| row.draft.get(name).is_some())
     }
@@ -226,7 +221,7 @@ impl Table {
         schema: &Schema,
     ) {
         let text = |entry: Option<&Entry>| entry.map(Entry::to_text);
-        let rows = self.rows.iter().filter(|row| row.sent.is_none());
+        let rows = self.rows.iter().filter(|row| row.is_waiting());
         let meant = rows.filter(|row| text(row.draft.get(name)) == text(from));
         let meant: Vec<u64> = meant.map(|row| row.id).collect();
         for id in meant {
@@ -236,7 +231,7 @@ impl Table {
 
     /// Whether all rows that are to be sent have this there, as a text.
     pub fn all_have(&self, name: &str, text: &str) -> bool {
-        let mut unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let mut unsent = self.rows.iter().filter(|row| row.is_waiting());
         unsent.all(|row| {
             let entry = row.draft.get(name);
             entry.is_some_and(|entry| entry.to_text() == text)
@@ -276,7 +271,7 @@ impl Table {
     ) -> Result<(), String> {
         let rows = sweep::rows(base, axes, combine)?;
         let cells: Vec<usize> = (0..rows.len()).collect();
-        let is_alone = self.rows.iter().all(|row| row.sent.is_some());
+        let is_alone = self.unsent() == 0;
         self.append(rows, schema)?;
         if is_alone {
             self.grid = GridLabels::new(axes, combine, &cells);
@@ -291,7 +286,7 @@ impl Table {
         let holds = |columns: Vec<String>| columns.iter().any(|column| column == name);
         let own = self.row(id).map(|(_, row)| &row.draft);
         // Most are shown for what stands in them now.
-        if !holds(columns(own.into_iter(), schema)) && !holds(self.columns(schema, false)) {
+        if !holds(columns(own.into_iter(), schema)) && !holds(self.columns(schema)) {
             self.add_column(name);
         }
     }
@@ -325,14 +320,17 @@ impl Table {
         {
             self.grid = None;
             let before = SentBefore::of(&self.rows[at..=at]);
-            let row = self.new_row(self.rows[at].draft.clone(), schema, &before);
+            let mut row = self.new_row(self.rows[at].draft.clone(), schema, &before);
+            if self.rows[at].source == Source::Line {
+                row.source = Source::Line;
+            }
             self.rows.insert(at + 1, row);
         }
     }
 
     /// Empties the table; ids are not used again.
     pub fn clear(&mut self) {
-        self.take_out(|_| true);
+        self.take_out(|row| !row.is_aside);
         self.added.clear();
     }
 
@@ -346,6 +344,8 @@ impl Table {
             problems: problems(&draft, schema),
             sent: None,
             earlier: before.find(&draft),
+            source: Source::default(),
+            is_aside: false,
             draft,
         }
     }

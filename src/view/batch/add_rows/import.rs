@@ -74,9 +74,11 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             return;
         };
         let is_done = composer.change(|table, schema| match place {
-            Addition::Instead => table.replace(imported.rows, schema),
-            Addition::All => table.append(imported.rows, schema),
-            Addition::New => table.append(table.unknown(&imported.rows), schema),
+            Addition::Instead => table.replace_by_imported(imported.numbered(), schema),
+            Addition::All => table.append_imported(imported.numbered(), schema),
+            Addition::New => {
+                table.append_imported(table.unknown_imported(imported.numbered()), schema)
+            }
         });
         if is_done {
             typed.set(String::new());

@@ -1,16 +1,17 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
-use atelier_engine::compose::table::LinesBefore;
+use atelier_engine::compose::table::{LinesBefore, Source};
 use leptos::prelude::*;
 
 use super::base_hint::{SINGLE_FORM, base_hint};
 use super::held_seed::HeldSeed;
-use crate::boxed::{handler, text};
+use crate::boxed::{handler, text, when};
 use crate::view::batch::composer::Composer;
+use crate::view::parts::focus;
 
-/// One prompt per line: the table's own column, as a text, of the rows that are to be sent. A change here changes
-/// them, and the other way round.
+/// One prompt per line: the table's own column, as a text, of the rows that came from here. A change here changes
+/// them, and the other way round. Rows from elsewhere are left alone, and named.
 pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     let typed = RwSignal::new(String::new());
     let followed = parameter.clone();
@@ -79,8 +80,35 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
             <p class="hint" id="prompts-hint">
                 "One per line; each becomes a row of the table."
             </p>
+            {unlined(composer)}
             {seed.get_value().map(|seed| same_seed(composer, seed, is_held))}
             {base_hint(text(|| SINGLE_FORM.to_owned()), composer.one.into(), is_own)}
+        </div>
+    }
+    .into_any()
+}
+
+/// The rows that these lines do not change.
+fn unlined(composer: Composer) -> AnyView {
+    let message = RwSignal::new(String::new());
+    composer.follow(Rc::new(move || {
+        let now = composer.table.read_untracked().unlined_message();
+        if now != *message.read_untracked() {
+            message.set(now);
+        }
+    }));
+    let put_aside = move |_| {
+        composer.edit(|table| table.put_aside(|row| row.source != Source::Line));
+        focus::once_lost(|| {
+            focus::in_place_to("#prompts");
+        });
+    };
+    view! {
+        <div class="row tight" hidden=when(move || message.read().is_empty())>
+            <p class="hint" role="status" prop:textContent=message></p>
+            <button class="button small" type="button" on:click=handler(put_aside)>
+                "Put aside"
+            </button>
         </div>
     }
     .into_any()

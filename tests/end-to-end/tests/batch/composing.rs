@@ -59,10 +59,19 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         studio.see_counts("3 completed").await?;
         assert_eq!(studio.prompts_sent(), good);
         assert_eq!(studio.rows().await?, ["too many panes"]);
-        browser.find_gone(&by("button", "New batch")).await?;
+        // One numbering: that of the file.
+        browser
+            .find(&starting("button", "Item 4: short row"))
+            .await?;
 
-        // Mended in place, it is as good as the others. Rows are counted as they are shown.
-        browser.fill(&by("textbox", "panes, row 1"), "60").await?;
+        // Another batch is empty, and what was left is not lost.
+        studio.press("New batch").await?;
+        browser.see_text("1 row is put aside.", TIMEOUT).await?;
+        browser.find_gone(&by("region", "Items")).await?;
+        studio.reload().await?;
+        studio.press("Bring back").await?;
+        // Mended in place, it is as good as the others.
+        browser.fill(&by("textbox", "panes, row 3"), "60").await?;
         browser.find(&by("button", "Generate 1")).await?;
         Ok(())
     })
@@ -266,13 +275,14 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         browser.see_text("3 rows sent", TIMEOUT).await?;
         studio.reload().await?;
         browser.find(&by("button", "Generate")).await?;
-        studio.press("Show").await?;
+        studio.press("Put 3 rows back").await?;
         assert_eq!(studio.row_count().await?, 3);
-        studio.press("Put back: row 2").await?;
+        studio.press("Remove row 3").await?;
+        studio.press("Remove row 1").await?;
         studio.press("Generate 1").await?;
         studio.sees_calls(2).await?;
         assert_eq!(studio.prompts_sent()[3], "red dune");
-        studio.press("Remove 3 sent rows").await?;
+        studio.press("Remove 1 sent row").await?;
         browser.find_gone(&by("region", "Items")).await
     })
     .await;

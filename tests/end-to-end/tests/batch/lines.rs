@@ -34,7 +34,9 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
             .await?;
         studio.press("Add to the table").await?;
         studio.choose("Lines").await?;
-        sees_lines(studio, "dusk\ndawn\nnoon").await?;
+        sees_lines(studio, "").await?;
+        let left_alone = "Rows 1, 2 and 3 came from elsewhere and stay as they are.";
+        browser.see_text(left_alone, TIMEOUT).await?;
         studio
             .generate(&["dusk", "dawn", "noon"].map(str::to_owned))
             .await?;
@@ -51,16 +53,55 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
         sees_lines(studio, "").await?;
 
         // Only a person's own word makes a line of it again.
-        studio.press("Show").await?;
-        studio.press("Put back: row 2").await?;
-        sees_lines(studio, "dawn").await?;
-        studio.press("Remove row 2").await?;
+        studio.press("Put 4 rows back").await?;
+        sees_lines(studio, "pines").await?;
+        assert_eq!(studio.rows().await?, ["dusk", "dawn", "noon", "pines"]);
+        studio.press("Remove row 4").await?;
         sees_lines(studio, "").await?;
 
         // Nor is it one after a reload.
         studio.reload().await?;
         sees_lines(studio, "").await?;
-        browser.see_text("3 rows sent", TIMEOUT).await
+        browser.see_text(left_alone, TIMEOUT).await
+    })
+    .await;
+}
+
+/// Guards against prompts that are sent with the settings of rows that a file has left.
+#[tokio::test(flavor = "multi_thread")]
+async fn new_lines_are_sent_with_the_settings_of_the_form() {
+    let name = "new_lines_have_the_forms_settings";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.choose("Import").await?;
+        let table = by("textbox", "Table");
+        let left = "prompt,panes,seed\nfine,40,7\nleft over,99999,7\nas well,99999,7\n";
+        browser.paste(&table, left).await?;
+        studio.press("Add 3 items").await?;
+        studio.press("Generate 1").await?;
+        studio.see_counts("1 completed").await?;
+        studio.reload().await?;
+
+        studio.choose("Lines").await?;
+        sees_lines(studio, "").await?;
+        let left_alone = "Rows 2 and 3 came from elsewhere and stay as they are.";
+        browser.see_text(left_alone, TIMEOUT).await?;
+        browser
+            .paste(&by("textbox", "Prompts"), "dusk\ndawn")
+            .await?;
+        let rows = ["left over", "as well", "dusk", "dawn"];
+        assert_eq!(studio.rows().await?, rows);
+        studio.press("Put aside").await?;
+        assert_eq!(studio.rows().await?, ["dusk", "dawn"]);
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await?;
+        let seeds = studio.seeds();
+        assert_eq!((seeds.len(), seeds[0].as_str()), (3, "7"));
+        assert!(seeds[1..].iter().all(|seed| seed != "7"), "{seeds:?}");
+        browser.see_text("2 rows are put aside.", TIMEOUT).await?;
+        studio.press("Bring back").await?;
+        assert_eq!(studio.rows().await?, ["left over", "as well"]);
+        Ok(())
     })
     .await;
 }

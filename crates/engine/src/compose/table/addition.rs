@@ -43,7 +43,7 @@ impl Table {
         &mut self,
         append: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
-        let before = self.rows.len() - self.sent();
+        let before = self.unsent();
         let first = self.next_id + 1;
         append(self)?;
         let ids = first..self.next_id + 1;
@@ -61,7 +61,7 @@ impl Table {
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
         let Addition { ids, before, .. } = addition;
-        let is_one = |row: &&Row| row.sent.is_none() && ids.contains(&row.id);
+        let is_one = |row: &&Row| row.is_waiting() && ids.contains(&row.id);
         let there = self.rows.iter().filter(is_one).count();
         let is_all = there as u64 == ids.end - ids.start;
         if *before == 0 || !is_all || !self.rows.iter().any(|row| addition.holds(row)) {
@@ -87,6 +87,6 @@ impl Addition {
     fn holds(&self, row: &Row) -> bool {
         let place = row.id.checked_sub(self.ids.start);
         let draft = place.and_then(|at| self.drafts.get(at as usize));
-        row.sent.is_none() && draft == Some(&row.draft)
+        row.is_waiting() && draft == Some(&row.draft)
     }
 }

@@ -9,9 +9,8 @@ pub type Alike = (String, String);
 impl Table {
     /// Gives the inputs that are the same in all rows that are shown, if there are several rows and they differ in
     /// something.
-    pub fn alike(&self, columns: &[String], with_sent: bool) -> Vec<Alike> {
-        let rows = self.rows.iter();
-        let mut rows = rows.filter(|row| with_sent || row.sent.is_none());
+    pub fn alike(&self, columns: &[String]) -> Vec<Alike> {
+        let mut rows = self.rows.iter().filter(|row| row.is_waiting());
         let Some(first) = rows.next() else {
             return Vec::new();
         };
@@ -62,7 +61,7 @@ mod tests {
         let alike = |rows: Vec<Draft>| {
             let mut table = Table::default();
             table.append(rows, &schema).unwrap();
-            table.alike(&columns, false)
+            table.alike(&columns)
         };
         let lake = ("prompt".to_owned(), "a lake".to_owned());
         let rows = vec![row(["a lake", "dawn", ""]), row(["a lake", "noon", ""])];

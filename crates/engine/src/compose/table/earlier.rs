@@ -78,7 +78,7 @@ impl Table {
     /// The rows that a person can want to be sent once more: what waits here again already is not doubled, and one item
     /// is there once.
     fn to_put_back(&self) -> impl Iterator<Item = usize> {
-        let waiting = || self.rows.iter().filter(|row| row.sent.is_none());
+        let waiting = || self.rows.iter().filter(|row| row.is_waiting());
         let mut places: HashSet<&BatchPlace> = waiting().filter_map(Row::earlier).collect();
         let texts: HashSet<_> = match self.sent() {
             0 => HashSet::new(),
@@ -105,7 +105,7 @@ impl Table {
         sweep: Option<&WrittenSweep>,
         schema: &Schema,
     ) -> Result<usize, String> {
-        let waiting = self.rows.iter().filter(|row| row.sent.is_none());
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let waiting: HashSet<_> = waiting.filter_map(Row::earlier).cloned().collect();
         let all = items.len();
         let is_new = |(place, _): &(BatchPlace, Draft)| !waiting.contains(place);
@@ -141,7 +141,7 @@ impl Table {
     pub fn undo_put_back(&mut self, before: Vec<Row>) {
         for old in before {
             if let Some(at) = self.place(old.id)
-                && self.rows[at].sent.is_none()
+                && self.rows[at].is_waiting()
                 && self.rows[at].draft == old.draft
             {
                 self.rows[at] = old;
@@ -156,7 +156,7 @@ impl Table {
             let new = fresh.get(&seed::text(&row.draft))?;
             Some((row.id, Entry::Text(new.clone())))
         };
-        let rows = self.rows.iter().filter(|row| row.sent.is_none());
+        let rows = self.rows.iter().filter(|row| row.is_waiting());
         for (id, entry) in rows.filter_map(seed).collect::<Vec<_>>() {
             self.put(id, seed::NAME, Some(entry), schema);
         }

@@ -1,12 +1,16 @@
-//! A parameter of the rows that are to be sent as the lines of one text. What was sent has no line: who writes
-//! there would change it, and send and pay for it once more.
+//! A parameter of the rows that came from lines, as the lines of one text. What was sent has no line: who writes
+//! there would change it, and send and pay for it once more. Neither has a row that came from elsewhere: a prompt that
+//! is written over it would be sent with the other settings of that row.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use atelier_contract::{Draft, Entry, Schema};
 
-use super::{Row, SentBefore, Table, problems};
+use super::{Row, SentBefore, Source, Table, problems};
 use crate::compose::prompts::{line, prompts};
+
+/// How many lines further down a changed line is looked for.
+const NEAR: usize = 3;
 
 /// The lines as they were when a person began to write there, each with its row: a line that is there again is that
 /// row's, whatever stood there between two keys.
@@ -34,15 +38,16 @@ impl Table {
         )
     }
 
-    /// A parameter of the rows that are to be sent as lines of a text; rows that have nothing there have no line.
+    /// A parameter of the rows that came from lines and are to be sent, as lines of a text; rows that have nothing there
+    /// have no line.
     pub fn lines(&self, parameter: &str) -> Vec<String> {
         self.lined(parameter).map(|(_, line)| line).collect()
     }
 
     fn lined(&self, parameter: &str) -> impl Iterator<Item = (usize, String)> {
         let rows = self.rows.iter().enumerate();
-        let unsent = rows.filter(|(_, row)| row.sent.is_none());
-        unsent.filter_map(move |(at, row)| {
+        let lined = rows.filter(|(_, row)| row.is_waiting() && row.source == Source::Line);
+        lined.filter_map(move |(at, row)| {
             let line = line(&row.draft.get(parameter)?.to_text());
             (!line.is_empty()).then_some((at, line))
         })
@@ -50,7 +55,8 @@ impl Table {
 
     /// Makes [`Table::lines`] those of `text`. A row goes where its line goes, and is left alone, as is what was sent; one
     /// whose line changes keeps its other parameters; a line of `before` brings back its row; a new one has the parameters
-    /// of `base`. Refused, with a sentence, if they are too many.
+    /// of `base`, also where it takes the place of another (see [`is_changed_line`]). Refused, with a sentence, if they
+    /// are too many.
     ///
     /// # Errors
     ///
@@ -76,16 +82,9 @@ impl Table {
         if old_part.is_empty() && new_part.is_empty() {
             return Ok(());
         }
-        self.unless_swept(parameter);
+        // Lines are no sweep.
+        self.grid = None;
         let origins = self.origins(old_part, new_part, before);
-        let stay = old_part
-            .iter()
-            .zip(&origins)
-            .all(|(old, of)| matches!(of, Origin::Row(at) if *at == old.0));
-        // The cells of a grid go by the places of rows.
-        if !stay || old_part.len() != new_part.len() {
-            self.grid = None;
-        }
         let before = self.sent_before_with(parameter, new_part);
         let mut rows = Vec::new();
         for (line, of) in new_part.iter().zip(origins) {
@@ -95,6 +94,7 @@ impl Table {
                 Origin::Before(row) => *row,
                 Origin::New => self.new_row(base.clone(), schema, &before),
             };
+            row.source = Source::Line;
             row.draft.set(parameter, entry);
             row.problems = problems(&row.draft, schema);
             if row.earlier().is_none() {
@@ -164,12 +164,34 @@ impl Table {
                 }
             };
         }
-        let mut left = left.into_iter();
-        let new = |origin: Option<Origin>| {
-            origin.unwrap_or_else(|| left.next().map_or(Origin::New, Origin::Row))
+        let old_lines: HashMap<usize, &str> =
+            old.iter().map(|(at, line)| (*at, line.as_str())).collect();
+        let mut left = VecDeque::from(left);
+        let origins = origins.into_iter().zip(new);
+        let new = |(origin, line): (Option<Origin>, &&str)| {
+            origin.unwrap_or_else(|| {
+                let goes_on = |at: &usize| is_changed_line(old_lines[at], line);
+                let found = left.iter().take(NEAR).position(goes_on);
+                // Lines stay in their order.
+                let row = found.and_then(|found| left.drain(..=found).next_back());
+                row.map_or(Origin::New, Origin::Row)
+            })
         };
-        origins.into_iter().map(new).collect()
+        origins.map(new).collect()
     }
+}
+
+/// Whether one line became the other as a person wrote in it: at least two thirds of the shorter one is what both begin or end
+/// with. A line that was written in the place of another is a new one.
+pub(super) fn is_changed_line(old: &str, new: &str) -> bool {
+    let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
+    let shorter = old.len().min(new.len());
+    let shared = |pairs: &mut dyn Iterator<Item = (&char, &char)>| {
+        pairs.take_while(|(old, new)| old == new).count()
+    };
+    let begin = shared(&mut old.iter().zip(&new));
+    let end = shared(&mut old.iter().rev().zip(new.iter().rev()));
+    3 * (begin + end).min(shorter) >= 2 * shorter
 }
 
 impl Origin {

@@ -30,12 +30,14 @@ impl Table {
         random: &mut dyn FnMut() -> u64,
         known: KnownPlace<'_>,
     ) -> SentRows {
+        // What is left out leaves a gap: the others have the numbers that they are shown with.
+        let numbers = self.waiting_numbers();
         let twins = self.leave_made(made);
         if !twins.is_empty() {
             self.take_out(|row| twins.contains(&row.id));
         }
         let removal = self.removal.clone();
-        let rows = self.send_good(batch, schema, send_defaults, random, known);
+        let rows = self.send_numbered(&numbers, batch, schema, send_defaults, random, known);
         if !twins.is_empty() {
             self.removal = removal;
         }

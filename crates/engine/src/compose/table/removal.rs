@@ -35,13 +35,18 @@ pub(super) struct Removal {
 }
 
 impl Table {
-    /// Puts rows in the place of all that are there.
+    /// Puts rows of an imported table in the place of all that are there.
     ///
     /// # Errors
     ///
     /// A sentence, see [`Table::append`]; the table stays as it was.
-    pub fn replace(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
-        self.replace_with(|_| true, |table| table.append(drafts, schema))
+    pub fn replace_by_imported(
+        &mut self,
+        rows: Vec<(usize, Draft)>,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let put = |table: &mut Self| table.append_imported(rows, schema);
+        self.replace_with(|row| !row.is_aside, put)
     }
 
     /// Puts the rows of a sweep where they belong.
@@ -60,8 +65,8 @@ impl Table {
         let put = |table: &mut Self| table.append_sweep(base, axes, combine, schema);
         match place {
             Place::Below => put(self),
-            Place::OfAll => self.replace_with(|_| true, put),
-            Place::OfWaiting => self.replace_with(|row| row.sent.is_none(), put),
+            Place::OfAll => self.replace_with(|row| !row.is_aside, put),
+            Place::OfWaiting => self.replace_with(|row| row.is_waiting(), put),
         }
     }
 
@@ -128,7 +133,7 @@ impl Table {
         let removal = Arc::unwrap_or_clone(removal);
         if self.rows.is_empty() {
             self.grid = removal.grid;
-        } else if removal.rows.iter().any(|(_, row)| row.sent.is_none()) {
+        } else if removal.rows.iter().any(|(_, row)| row.is_waiting()) {
             self.grid = None;
         }
         for (at, row) in removal.rows {
@@ -154,6 +159,6 @@ impl Table {
 
 impl Removal {
     fn is_instead(&self, row: &Row) -> bool {
-        row.sent.is_none() && self.instead.contains(&row.id)
+        row.is_waiting() && self.instead.contains(&row.id)
     }
 }

@@ -62,34 +62,17 @@ pub type KnownPlace<'a> = &'a dyn Fn(&TaskKey) -> Option<BatchPlace>;
 #[derive(Debug, Clone)]
 pub struct Item {
     pub key: TaskKey,
+    /// Its place in the batch, from 0: one less than the number of its row; see [`Table::numbers`].
+    pub index: usize,
     pub input: Input,
     /// A person has chosen its seed.
     pub seed_chosen: bool,
 }
 
-/// How a row stands that is not new.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum RowState {
-    Waits,
-    Sent,
-    /// As an item of that batch; it is to be sent once more.
-    SentBefore(BatchKey),
-}
-
-impl RowState {
-    pub fn label(&self) -> &'static str {
-        match self {
-            Self::Waits => "Waits",
-            Self::Sent => "Sent",
-            Self::SentBefore(_) => "Sent before",
-        }
-    }
-}
-
 impl Table {
     /// Rows that Generate sends.
     pub fn to_send(&self) -> impl Iterator<Item = &Row> {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let unsent = self.rows.iter().filter(|row| row.is_waiting());
         unsent.filter(|row| row.problems.is_empty())
     }
 
@@ -120,7 +103,7 @@ impl Table {
 
     fn unfit(&self) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.rows.iter().enumerate();
-        rows.filter(|(_, row)| row.sent.is_none() && !row.problems.is_empty())
+        rows.filter(|(_, row)| row.is_waiting() && !row.problems.is_empty())
     }
 
     /// Says what Generate would send, or what is to be done before. `offered`: what stands in the panel and is put here
@@ -131,7 +114,7 @@ impl Table {
                 format!("{}.", self.plan(schema).together_message(plan, way))
             }
             (0, Some(plan)) => format!("{}.", plan.offer_message(way)),
-            (0, None) if self.is_empty() => way.first_step().to_owned(),
+            (0, None) if self.sent() == 0 && self.unsent() == 0 => way.first_step().to_owned(),
             (0, None) if self.is_all_sent() => {
                 format!("All rows have been sent. {}", way.next_step())
             }
@@ -160,11 +143,11 @@ impl Table {
 
     /// Rows that are yet to be sent, whether they can be or not.
     pub fn unsent(&self) -> usize {
-        self.rows.len() - self.sent()
+        self.rows.iter().filter(|row| row.is_waiting()).count()
     }
 
     pub fn is_all_sent(&self) -> bool {
-        !self.is_empty() && self.unsent() == 0
+        self.sent() > 0 && self.unsent() == 0
     }
 
     /// All of these were sent from here, and none of them is to be sent once more.
@@ -179,7 +162,7 @@ impl Table {
 
     fn done(&self, drafts: &[Draft]) -> Vec<bool> {
         let (sent, waiting): (Vec<&Row>, Vec<&Row>) =
-            self.rows.iter().partition(|row| row.sent.is_some());
+            (self.rows.iter().filter(|row| !row.is_aside)).partition(|row| row.sent.is_some());
         let texts = |rows: Vec<&Row>| rows.into_iter().map(Row::text).collect();
         let (sent, waiting): (HashSet<String>, HashSet<String>) = (texts(sent), texts(waiting));
         let is_done = |draft: &Draft| {
@@ -187,14 +170,6 @@ impl Table {
             sent.contains(&text) && !waiting.contains(&text)
         };
         drafts.iter().map(is_done).collect()
-    }
-
-    /// A person wants a row that was sent to be sent once more.
-    pub fn send_again(&mut self, id: u64) {
-        if let Some(at) = self.place(id) {
-            self.rows[at].put_back();
-            self.grid = None;
-        }
     }
 
     /// Takes out what was sent.
@@ -279,16 +254,6 @@ impl Table {
         place.is_some_and(|place| self.sending.contains(&place.batch))
     }
 
-    /// How a row stands; none where it is new. `is_held`: what was sent waits, for it can't be kept.
-    pub fn state(&self, row: &Row, is_held: bool) -> Option<RowState> {
-        match (&row.sent, row.earlier()) {
-            (Some(_), _) if is_held && self.is_under_way(row) => Some(RowState::Waits),
-            (Some(_), _) => Some(RowState::Sent),
-            (None, Some(place)) => Some(RowState::SentBefore(place.batch.clone())),
-            (None, None) => None,
-        }
-    }
-
     /// Notes that all tasks of a batch are stored.
     pub fn mark_stored(&mut self, batch: &BatchKey) {
         self.sending.retain(|other| other != batch);
@@ -329,11 +294,29 @@ impl Table {
         random: &mut dyn FnMut() -> u64,
         known: KnownPlace<'_>,
     ) -> SentRows {
+        let numbers = self.waiting_numbers();
+        self.send_numbered(&numbers, batch, schema, send_defaults, random, known)
+    }
+
+    /// Gives the numbers of the rows that wait, by their ids.
+    pub(super) fn waiting_numbers(&self) -> HashMap<u64, usize> {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        waiting.map(|row| row.id).zip(self.numbers()).collect()
+    }
+
+    /// As [`Table::send_good`]: each row becomes the item of this number.
+    pub(super) fn send_numbered(
+        &mut self,
+        numbers: &HashMap<u64, usize>,
+        batch: &BatchKey,
+        schema: &Schema,
+        send_defaults: bool,
+        random: &mut dyn FnMut() -> u64,
+        known: KnownPlace<'_>,
+    ) -> SentRows {
         self.draw_nonces(random);
         let (mut items, mut elsewhere) = (Vec::new(), 0);
-        let mut sent = Vec::new();
-        let unsent = self.rows.iter_mut().filter(|row| row.sent.is_none());
-        for (at, row) in unsent.enumerate() {
+        for row in self.rows.iter_mut().filter(|row| row.is_waiting()) {
             if let Some(place) = known(&row.task_key()) {
                 row.sent = Some(place);
                 elsewhere += 1;
@@ -342,16 +325,18 @@ impl Table {
             let settled = seed::settled(&row.draft, schema, chance_of_row(row.nonce));
             match schema.validate(&settled, send_defaults) {
                 Ok(input) => {
+                    let number = numbers.get(&row.id).copied().unwrap_or(1);
+                    let index = number.saturating_sub(1);
                     row.sent = Some(BatchPlace {
                         batch: batch.clone(),
-                        index: items.len(),
+                        index,
                     });
                     items.push(Item {
                         key: row.task_key(),
+                        index,
                         input,
                         seed_chosen: seed::entry(&row.draft, schema).is_some(),
                     });
-                    sent.push(at);
                 }
                 Err(problems) => row.problems = problems,
             }
@@ -360,8 +345,10 @@ impl Table {
             self.sending.push(batch.clone());
             self.removal = None;
         }
+        // The rows of a grid are all that waited: their numbers are its cells.
+        let size = items.last().map_or(0, |item| item.index + 1);
         let grid = self.grid.take().map(|grid| GridLabels {
-            cells: sent,
+            cells: (0..size).collect(),
             ..grid
         });
         SentRows {

@@ -1,12 +1,12 @@
-//! The table as it is stored: names and shapes do not change. A row that was sent stands apart from the
-//! others, so that a version that knows nothing of sent rows does not send it again.
+//! The table as it is stored: names and shapes do not change. Rows that were sent or put aside stand apart from the
+//! others, so that a version that knows nothing of them does not send them.
 
 use atelier_contract::{Draft, Schema, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::earlier::{Earlier, SentBefore};
-use super::{GridLabels, Row, Table};
+use super::{GridLabels, Row, Source, Table};
 use crate::{BatchKey, BatchPlace, Millis, TaskKey};
 
 #[derive(Serialize, Deserialize)]
@@ -14,6 +14,11 @@ struct StoredTable {
     rows: Vec<Draft>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<SentRow>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    aside: Vec<AsideRow>,
+    /// The sources of those of `rows` that have one, each with its place among them; see [`Source::code`].
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    sources: Vec<(usize, usize)>,
     added: Vec<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     grid: Option<GridLabels>,
@@ -38,6 +43,20 @@ pub(super) struct SentRow {
     place: BatchPlace,
     #[serde(default, skip_serializing_if = "is_none_yet")]
     nonce: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<usize>,
+}
+
+/// A row that was put aside.
+#[derive(Serialize, Deserialize)]
+pub(super) struct AsideRow {
+    /// The place of the row among all rows.
+    at: usize,
+    #[serde(rename = "row")]
+    draft: Draft,
+    nonce: u64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    source: Option<usize>,
 }
 
 fn is_none_yet(nonce: &u64) -> bool {
@@ -53,6 +72,18 @@ impl SentRow {
             draft,
             place,
             nonce: row.nonce,
+            source: row.source.code(),
+        })
+    }
+}
+
+impl AsideRow {
+    pub fn of(at: usize, row: &Row) -> Option<Self> {
+        row.is_aside.then(|| Self {
+            at,
+            draft: row.draft.clone(),
+            nonce: row.nonce,
+            source: row.source.code(),
         })
     }
 }
@@ -73,16 +104,28 @@ impl Table {
                 row.earlier = Some(Earlier::new(place, row.draft.clone()));
             }
         }
+        for (at, code) in stored.sources {
+            if let Some(row) = table.rows.get_mut(at) {
+                row.source = Source::from_code(Some(code));
+            }
+        }
+        let mut apart = Vec::new();
         for sent in stored.sent {
-            let SentRow {
-                at,
-                draft,
-                place,
-                nonce,
-            } = sent;
-            let mut row = table.new_row(draft, schema, &SentBefore::default());
-            row.nonce = nonce;
-            row.sent = Some(place);
+            let mut row = table.new_row(sent.draft, schema, &SentBefore::default());
+            row.nonce = sent.nonce;
+            row.sent = Some(sent.place);
+            row.source = Source::from_code(sent.source);
+            apart.push((sent.at, row));
+        }
+        for aside in stored.aside {
+            let mut row = table.new_row(aside.draft, schema, &SentBefore::default());
+            row.nonce = aside.nonce;
+            row.is_aside = true;
+            row.source = Source::from_code(aside.source);
+            apart.push((aside.at, row));
+        }
+        apart.sort_by_key(|(at, _)| *at);
+        for (at, row) in apart {
             table.rows.insert(at.min(table.rows.len()), row);
         }
         table.added = stored.added;
@@ -93,11 +136,11 @@ impl Table {
     }
 
     pub fn to_value(&self) -> Value {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
-        let numbered = self.rows.iter().enumerate();
+        let unsent = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = || self.rows.iter().enumerate();
         json::encode(&StoredTable {
             rows: unsent.map(|row| row.draft.clone()).collect(),
-            sent: numbered
+            sent: numbered()
                 .filter_map(|(at, row)| SentRow::of(at, row))
                 .collect(),
             added: self.added.clone(),
@@ -106,19 +149,30 @@ impl Table {
             put_back: self.put_back.clone(),
             nonces: self.nonces(),
             earlier: self.earlier(),
+            aside: numbered()
+                .filter_map(|(at, row)| AsideRow::of(at, row))
+                .collect(),
+            sources: self.sources(),
         })
     }
 
     pub(super) fn earlier(&self) -> Vec<(usize, BatchPlace)> {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let unsent = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = unsent.enumerate();
         let earlier = numbered.filter_map(|(at, row)| Some((at, row.earlier()?.clone())));
         earlier.collect()
     }
 
+    pub(super) fn sources(&self) -> Vec<(usize, usize)> {
+        let unsent = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = unsent.enumerate();
+        let sources = numbered.filter_map(|(at, row)| Some((at, row.source.code()?)));
+        sources.collect()
+    }
+
     /// Gives the nonces of the rows that are to be sent; empty if none was drawn yet.
     pub(super) fn nonces(&self) -> Vec<u64> {
-        let unsent = self.rows.iter().filter(|row| row.sent.is_none());
+        let unsent = self.rows.iter().filter(|row| row.is_waiting());
         let nonces: Vec<u64> = unsent.map(|row| row.nonce).collect();
         match nonces.iter().all(is_none_yet) {
             true => Vec::new(),

@@ -14,7 +14,7 @@ use atelier_contract::json;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-fn schema() -> Schema {
+pub(super) fn schema() -> Schema {
     serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {
@@ -28,7 +28,7 @@ fn schema() -> Schema {
     .unwrap()
 }
 
-fn prompt(text: &str) -> Draft {
+pub(super) fn prompt(text: &str) -> Draft {
     let mut draft = Draft::default();
     draft.set("prompt", Entry::Text(text.into()));
     draft
@@ -57,18 +57,18 @@ fn a_row_is_checked_as_it_changes() {
     assert_eq!(table.good(), 2);
     table.set(id, "steps", Some(Entry::Text("12".into())), &schema);
     assert_eq!(table.bad().map(|(at, _)| at).collect::<Vec<_>>(), [1]);
-    assert_eq!(table.columns(&schema, true), ["prompt", "steps"]);
+    assert_eq!(table.columns(&schema), ["prompt", "steps"]);
     table.drop_column("steps", &schema);
     assert_eq!(
-        (table.good(), table.columns(&schema, true)),
+        (table.good(), table.columns(&schema)),
         (2, vec!["prompt".to_owned()])
     );
     table.add_column("size");
-    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    assert_eq!(table.columns(&schema), ["prompt", "size"]);
     // Guards against a column that goes while somebody empties a cell of it to write something else.
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     table.set(id, "steps", None, &schema);
-    assert_eq!(table.columns(&schema, true), ["prompt", "size", "steps"]);
+    assert_eq!(table.columns(&schema), ["prompt", "size", "steps"]);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn rows_are_numbered_as_they_are_shown() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table.append(vec![prompt("c")], &schema).unwrap();
-    assert_eq!((table.number(2, false), table.number(2, true)), (1, 3));
+    assert_eq!(table.numbers(), [1]);
 }
 
 #[test]
@@ -142,14 +142,37 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
 fn two_sent(schema: &Schema) -> Table {
     let mut table = Table::default();
     let rows = vec![prompt("a"), prompt("b")];
-    table.append(rows, schema).unwrap();
+    append_lines(&mut table, rows, schema);
     send(&mut table, "one");
     table
 }
 
-fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLabels>) {
+pub(super) fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLabels>) {
     let sent = send_to(table, batch, &schema());
     (sent.items, sent.grid)
+}
+
+/// The prompts of the rows that wait.
+fn waiting(table: &Table) -> Vec<String> {
+    let waiting = table.rows().iter().filter(|row| row.is_waiting());
+    let prompts = waiting.filter_map(|row| row.draft.get("prompt"));
+    prompts
+        .map(|entry| entry.to_text().replace('\n', " "))
+        .collect()
+}
+
+/// Rows that came from lines.
+fn append_lines(table: &mut Table, rows: Vec<Draft>, schema: &Schema) {
+    for row in rows {
+        table.add_row(row, schema).unwrap();
+    }
+}
+
+/// A person wants a row that was sent to be sent once more.
+fn send_again(table: &mut Table, id: u64) {
+    let at = table.place(id).unwrap();
+    table.rows[at].put_back();
+    table.grid = None;
 }
 
 fn send_to(table: &mut Table, batch: &str, schema: &Schema) -> SentRows {

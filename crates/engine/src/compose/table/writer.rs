@@ -2,7 +2,7 @@ use atelier_contract::json::{self, Record};
 use serde_json::Value;
 
 use super::Table;
-use super::stored::SentRow;
+use super::stored::{AsideRow, SentRow};
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
@@ -12,6 +12,7 @@ pub struct Writer {
     /// The rows that are to be sent.
     rows: String,
     sent: String,
+    aside: String,
 }
 
 impl Writer {
@@ -21,6 +22,7 @@ impl Writer {
             next: 0,
             rows: String::new(),
             sent: String::new(),
+            aside: String::new(),
         }
     }
 
@@ -28,9 +30,11 @@ impl Writer {
     pub fn write(&mut self, rows: usize) -> bool {
         let rest = self.table.rows.get(self.next..).unwrap_or_default();
         for row in rest.iter().take(rows) {
-            let (list, value) = match SentRow::of(self.next, row) {
-                Some(sent) => (&mut self.sent, json::encode(&sent)),
-                None => (&mut self.rows, row.draft.to_value()),
+            let (sent, aside) = (SentRow::of(self.next, row), AsideRow::of(self.next, row));
+            let (list, value) = match (sent, aside) {
+                (Some(sent), _) => (&mut self.sent, json::encode(&sent)),
+                (None, Some(aside)) => (&mut self.aside, json::encode(&aside)),
+                (None, None) => (&mut self.rows, row.draft.to_value()),
             };
             if !list.is_empty() {
                 list.push(',');
@@ -60,13 +64,19 @@ impl Writer {
         let earlier = self.table.earlier();
         rest.put_some("earlier", some(earlier.is_empty(), json::encode(&earlier)));
         let rest = rest.into_value().to_string();
-        let sent = match self.sent.as_str() {
+        let list = |name: &str, rows: &str| match rows {
             "" => String::new(),
-            sent => format!(r#","sent":[{sent}]"#),
+            rows => format!(r#","{name}":[{rows}]"#),
+        };
+        let sources = match self.table.sources() {
+            sources if sources.is_empty() => String::new(),
+            sources => format!(r#","sources":{}"#, json::encode(&sources)),
         };
         format!(
-            r#"{{"rows":[{}]{sent},{}"#,
+            r#"{{"rows":[{}]{}{}{sources},{}"#,
             self.rows,
+            list("sent", &self.sent),
+            list("aside", &self.aside),
             rest.trim_start_matches('{')
         )
     }

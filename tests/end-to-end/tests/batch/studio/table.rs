@@ -10,9 +10,9 @@ impl Studio<'_> {
     /// exist, so all of it is scrolled by.
     pub async fn rows(&self) -> Result<Vec<String>> {
         let table = by("region", "Items");
-        // What was sent is folded away, and the table with it where there is nothing else.
-        let folded = self.browser.find_all(&by("button", "Show")).await?;
-        if !folded.is_empty() && self.browser.find_all(&table).await?.is_empty() {
+        // Where nothing is to be sent there is no table; its foot is there.
+        self.browser.find(&by("button", "Add a row")).await?;
+        if self.browser.find_all(&table).await?.is_empty() {
             return Ok(Vec::new());
         }
         let table = self.browser.find(&table).await?;
@@ -35,14 +35,13 @@ impl Studio<'_> {
                         await new Promise(seen => setTimeout(seen, top === 0 ? 0 : 100));
                     } while (!isBuilt() && Date.now() < until);
                     for (const cell of table.querySelectorAll('[aria-label^=\"prompt, row \"]')) {
-                        const isSent = cell.closest('tr').innerText.includes('Sent');
-                        rows.set(Number(cell.ariaLabel.split(' ').at(-1)), isSent ? null : cell.value);
+                        rows.set(Number(cell.ariaLabel.split(' ').at(-1)), cell.value);
                     }
                     if (top + table.clientHeight >= table.scrollHeight) break;
                 }
                 table.scrollTop = 0;
                 const inOrder = [...rows].sort(([a], [b]) => a - b);
-                return inOrder.map(([, prompt]) => prompt).filter(prompt => prompt !== null);
+                return inOrder.map(([, prompt]) => prompt);
             })();";
         let argument = vec![self.browser.argument(&table)];
         let rows = self.browser.run(script, argument).await?;

@@ -71,7 +71,7 @@ fn what_came_of_the_rows_since_is_not_undone() {
     assert!(table.addition_message().is_some());
     // Guards against words that are gone with what they were put into.
     table.undo_addition();
-    assert_eq!(table.lines("prompt"), ["a", "b"]);
+    assert_eq!(waiting(&table), ["a", "b"]);
 }
 
 /// Guards against rows that stay though what they came with is undone: with nothing to be sent beside them they are not

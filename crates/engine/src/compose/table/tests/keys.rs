@@ -69,7 +69,7 @@ fn what_is_wanted_once_more_has_another_key() {
     table.put_all_back();
     sends(&mut table, 2);
     let id = table.rows()[0].id;
-    table.send_again(id);
+    send_again(&mut table, id);
     sends(&mut table, 1);
     for text in ["b", "a"] {
         table.set(id, "prompt", Some(Entry::Text(text.into())), &schema);
@@ -127,7 +127,7 @@ fn what_another_tab_has_sent_is_that_one_s() {
     // Its page is left, and none of its tasks was stored.
     left.send_good(&two, &schema, false, &mut || 0, &|_| None);
     assert_eq!(left.settle(&two, &[].into(), &found), [3]);
-    assert_eq!(left.lines("prompt"), ["d"]);
+    assert_eq!(waiting(&left), ["d"]);
 }
 
 /// Guards against rows that are paid twice: their lines were moved, or others written between them, and each place had
@@ -169,37 +169,11 @@ fn a_line_takes_its_row_with_it() {
         let mut table = table.clone();
         write(&mut table, text);
         table.draw_nonces(&mut random);
-        assert_eq!(table.lines("prompt").join("\n"), text);
+        assert_eq!(waiting(&table).join("\n"), text);
         assert_eq!(of(&table, &all), before, "{text}");
     }
     // A line that is written on stays the same row.
     write(&mut table, "one\ntwo and a half\nthree");
     assert_eq!(table.rows()[1].id, steps);
     assert!(table.rows()[1].draft.get("steps").is_some());
-}
-
-/// Guards against pictures of a sweep that stand at each other's values: its cells go by where rows stand.
-#[test]
-fn lines_that_change_places_are_no_grid_any_more() {
-    let schema = schema();
-    let axes = ["steps", "size"].map(|name| Axis {
-        parameter: name.into(),
-        values: ["1", "2"]
-            .map(|text| Some(Entry::Text(text.into())))
-            .to_vec(),
-    });
-    let mut table = Table::default();
-    let sweep = table.append_sweep(&prompt("cat"), &axes, Combine::Product, &schema);
-    sweep.unwrap();
-    for (text, is_grid) in [("cat\ndog\ncat\ncat", true), ("cat\ncat\ndog\ncat", false)] {
-        let written = table.set_lines(
-            "prompt",
-            text,
-            &Draft::default(),
-            &schema,
-            &LinesBefore::default(),
-        );
-        written.unwrap();
-        assert_eq!(table.grid.is_some(), is_grid, "{text}");
-    }
 }

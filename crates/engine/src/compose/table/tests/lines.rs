@@ -1,5 +1,6 @@
 //! Rows as the lines of a text.
 
+use super::super::lines::is_changed_line;
 use super::*;
 
 #[test]
@@ -50,9 +51,7 @@ fn rows_without_a_line_are_left_alone() {
     let mut table = Table::default();
     let mut other = Draft::default();
     other.set("steps", Entry::Text("3".into()));
-    table
-        .append(vec![other, prompt("two\nlines")], &schema)
-        .unwrap();
+    append_lines(&mut table, vec![other, prompt("two\nlines")], &schema);
     assert_eq!(table.lines("prompt"), ["two lines"]);
     table
         .set_lines(
@@ -88,7 +87,7 @@ fn a_line_that_is_there_again_is_its_rows() {
     let mut table = Table::default();
     let mut lake = prompt("a lake");
     lake.set("steps", Entry::Text("4".into()));
-    table.append(vec![lake, prompt("a mill")], &schema).unwrap();
+    append_lines(&mut table, vec![lake, prompt("a mill")], &schema);
     let mut nonce = 0;
     let mut random = || {
         nonce += 1;
@@ -132,5 +131,59 @@ proptest! {
             let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
             prop_assert_eq!(ids.len(), table.rows().len());
         }
+    }
+}
+
+/// Guards against prompts that are sent with the settings of other rows: those of a file that were left, and those of
+/// the lines that stood there before.
+#[test]
+fn a_new_line_has_the_settings_of_the_form() {
+    let schema = schema();
+    let mut table = Table::default();
+    let with_steps = |text: &str| {
+        let mut draft = prompt(text);
+        draft.set("steps", Entry::Text("3".into()));
+        draft
+    };
+    let left = vec![(3, with_steps("from a file"))];
+    table.append_imported(left.clone(), &schema).unwrap();
+    append_lines(
+        &mut table,
+        vec![with_steps("a mill at dawn"), with_steps("pines")],
+        &schema,
+    );
+    assert_eq!(table.lines("prompt"), ["a mill at dawn", "pines"]);
+    let before = table.lines_before("prompt");
+    let mut write = |text: &str| {
+        let base = Draft::default();
+        let written = table.set_lines("prompt", text, &base, &schema, &before);
+        written.unwrap();
+        let rows = table.rows().iter();
+        rows.map(|row| row.draft.clone()).collect::<Vec<_>>()
+    };
+    let left = left[0].1.clone();
+    // All is replaced by a paste.
+    let rows = write("dunes\na harbor in rain");
+    assert_eq!(
+        rows,
+        [left.clone(), prompt("dunes"), prompt("a harbor in rain")]
+    );
+    // What is typed in a line goes on with its row.
+    let rows = write("a mill at dusk\npines, fog");
+    assert_eq!(rows, [left, prompt("a mill at dusk"), prompt("pines, fog")]);
+}
+
+#[test]
+fn a_line_is_changed_where_it_begins_or_ends_as_before() {
+    for (old, new, is_changed) in [
+        ("pines", "pines, fog", true),
+        ("pines", "tall pines", true),
+        ("pines in fog", "pines in snow", true),
+        ("a", "ab", true),
+        ("a lighthouse in a storm", "b", false),
+        ("a mill at dawn", "a harbor in rain", false),
+        ("森の湖", "森の湖と舟", true),
+    ] {
+        assert_eq!(is_changed_line(old, new), is_changed, "{old:?}, {new:?}");
     }
 }

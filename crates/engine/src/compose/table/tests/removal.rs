@@ -1,6 +1,10 @@
 //! Rows that were taken out can be put back, and nothing is sent twice because of it.
 
 use super::*;
+
+fn numbered(drafts: Vec<Draft>) -> Vec<(usize, Draft)> {
+    (1..).zip(drafts).collect()
+}
 use std::collections::HashSet;
 
 fn table(texts: &[&str]) -> Table {
@@ -23,15 +27,17 @@ fn what_was_replaced_or_removed_is_put_back_as_it_was() {
     assert_eq!(said(&table), None);
     let before = table.rows().to_vec();
     table.add_column("size");
-    table.replace(vec![prompt("d")], &schema).unwrap();
-    assert_eq!(table.lines("prompt"), ["d"]);
+    table
+        .replace_by_imported(numbered(vec![prompt("d")]), &schema)
+        .unwrap();
+    assert_eq!(waiting(&table), ["d"]);
     assert_eq!(said(&table).as_deref(), Some("Replaced 3 rows by 1."));
     table.undo_removal();
     assert_eq!((table.rows(), said(&table)), (&before[..], None));
-    assert_eq!(table.columns(&schema, true), ["prompt", "size"]);
+    assert_eq!(table.columns(&schema), ["prompt", "size"]);
 
     let (first, _) = (table.removal_message(), table.remove(before[1].id));
-    assert_eq!(table.lines("prompt"), ["a", "c"]);
+    assert_eq!(waiting(&table), ["a", "c"]);
     assert_eq!(said(&table).as_deref(), Some("Removed 1 row."));
     assert_ne!(table.removal_message(), first);
     // What was done since stays.
@@ -42,12 +48,12 @@ fn what_was_replaced_or_removed_is_put_back_as_it_was() {
         &schema,
     );
     table.undo_removal();
-    assert_eq!(table.lines("prompt"), ["a", "b", "e"]);
+    assert_eq!(waiting(&table), ["a", "b", "e"]);
 
     table.clear();
     assert_eq!(said(&table).as_deref(), Some("Removed 3 rows."));
     table.undo_removal();
-    assert_eq!(table.lines("prompt"), ["a", "b", "e"]);
+    assert_eq!(waiting(&table), ["a", "b", "e"]);
 }
 
 /// Guards against a new batch that begins with what is left of the last one.
@@ -58,7 +64,7 @@ fn a_new_batch_begins_without_the_columns_of_the_last_one() {
     table.add_column("size");
     table.begin_anew();
     assert_eq!((table.unsent(), table.sent()), (0, 2));
-    assert_eq!(table.columns(&schema, false), ["prompt"]);
+    assert_eq!(table.columns(&schema), ["prompt"]);
     assert_eq!(said(&table), None);
 }
 
@@ -67,7 +73,11 @@ fn what_cannot_take_the_place_of_the_rows_leaves_them() {
     let mut table = table(&["a"]);
     let before = table.clone();
     let many = vec![prompt("b"); MAX_ROWS + 1];
-    assert!(table.replace(many, &schema()).is_err());
+    assert!(
+        table
+            .replace_by_imported(numbered(many), &schema())
+            .is_err()
+    );
     assert_eq!(table, before);
     // Nor is there a way back that would make it too large.
     table.remove(table.rows()[0].id);
@@ -132,7 +142,7 @@ fn what_was_sent_is_put_back_as_sent() {
     table.clear();
     table.settle(&BatchKey("one".into()), &[0].into(), &|_| None);
     table.undo_removal();
-    assert_eq!((table.sent(), table.lines("prompt")), (1, vec!["b".into()]));
+    assert_eq!((table.sent(), waiting(&table)), (1, vec!["b".into()]));
     // Once the others are sent, they are what was meant.
     table.clear();
     table.append(vec![prompt("c")], &schema()).unwrap();
@@ -152,7 +162,7 @@ proptest! {
             let new = vec![prompt(&at.to_string()), prompt("same")];
             match act {
                 0 => table.append(new, &schema).unwrap(),
-                1 => table.replace(new, &schema).unwrap(),
+                1 => table.replace_by_imported(numbered(new), &schema).unwrap(),
                 2 => table.clear(),
                 3 => table.clear_sent(),
                 4 => {

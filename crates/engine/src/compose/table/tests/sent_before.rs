@@ -145,13 +145,10 @@ fn what_waits_again_already_is_not_put_back_beside_that() {
     assert_eq!(sent_before(&table, &[]), 1);
     assert_eq!(table.can_put_back(), 1);
     let before = table.put_all_back();
-    assert_eq!(table.lines("prompt"), ["a", "b"]);
+    assert_eq!(waiting(&table), ["a", "b"]);
     assert_eq!(table.can_put_back(), 0);
     table.undo_put_back(before);
-    assert_eq!(
-        (table.sent(), table.lines("prompt")),
-        (2, vec!["b".to_owned()])
-    );
+    assert_eq!((table.sent(), waiting(&table)), (2, vec!["b".to_owned()]));
 }
 
 /// Guards against a batch whose items are edited again beside the rows that were put back.
@@ -172,7 +169,7 @@ fn what_is_edited_again_waits_once() {
     assert_eq!((table.can_put_back(), sent_before(&table, &[])), (0, 2));
     assert!(table.put_all_back().is_empty());
     assert_eq!(table.add_again(items.clone(), None, &schema), Ok(0));
-    assert_eq!(table.lines("prompt"), ["a", "b"]);
+    assert_eq!(waiting(&table), ["a", "b"]);
     let id = table.rows()[2].id;
     table.remove(id);
     assert_eq!(table.put_all_back().len(), 1);
@@ -213,7 +210,7 @@ fn what_is_made_is_left_out_or_has_another_seed() {
     let (_, said) = table.removal_message().unwrap();
     assert_eq!(said, "Removed 1 row.");
     table.undo_removal();
-    assert_eq!(table.lines("prompt"), ["b"]);
+    assert_eq!(waiting(&table), ["b"]);
     table = before;
     table.renew_seeds(&[("7".to_owned(), "9".to_owned())].into(), &schema);
     assert!(table.all_have("seed", "9"));

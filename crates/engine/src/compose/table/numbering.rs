@@ -1,0 +1,171 @@
+//! The numbers of rows. An imported row has the number that it has in its file wherever it can: errors, the table, the
+//! items of the batch, and the names of their files all say that one.
+
+use super::{Source, Table};
+use crate::compose::MAX_ROWS;
+
+impl Table {
+    /// Gives the numbers of the rows that wait, in their order: each is higher than the one before.
+    pub fn numbers(&self) -> Vec<usize> {
+        let mut last = 0;
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbers = waiting.map(|row| {
+            last = match row.source {
+                Source::File(number) if (last + 1..=MAX_ROWS).contains(&number) => number,
+                _ => last + 1,
+            };
+            last
+        });
+        numbers.collect()
+    }
+
+    /// Gives the rows that can't be sent as they were filled in, each with why: `Row 7: prompt is missing.`
+    pub fn bad_messages(&self) -> Vec<String> {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = waiting.zip(self.numbers());
+        let bad = numbered.filter(|(row, _)| !row.problems.is_empty() && !row.is_blank());
+        let said = bad.map(|(row, number)| {
+            let messages = row.problems.iter().map(|problem| problem.message.as_str());
+            let messages: Vec<&str> = messages.collect();
+            let label = Self::row_label(number, row.source);
+            format!("{label}: {}", messages.join("; "))
+        });
+        said.collect()
+    }
+
+    /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 3, 7, 8
+    /// and 9 more …`; empty where there is none.
+    pub fn unlined_message(&self) -> String {
+        const NAMED: usize = 3;
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = waiting.zip(self.numbers());
+        let unlined = numbered.filter(|(row, _)| row.source != Source::Line);
+        let numbers: Vec<String> = unlined.map(|(_, number)| number.to_string()).collect();
+        let named = match numbers.as_slice() {
+            [] => return String::new(),
+            [one] => return format!("Row {one} came from elsewhere and stays as it is."),
+            [all @ .., last] if all.len() < NAMED => format!("{} and {last}", all.join(", ")),
+            all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
+        };
+        format!("Rows {named} came from elsewhere and stay as they are.")
+    }
+
+    /// Names a row that can't be sent: `Row 7`; `Row 9 (row 7 of the file)` where other rows stand above it.
+    fn row_label(number: usize, source: Source) -> String {
+        match source {
+            Source::File(own) if own != number => format!("Row {number} (row {own} of the file)"),
+            _ => format!("Row {number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::Draft;
+
+    use super::super::tests::{prompt, schema, send};
+    use super::*;
+
+    fn imported(rows: impl IntoIterator<Item = usize>) -> Vec<(usize, Draft)> {
+        let rows = rows.into_iter();
+        rows.map(|row| (row, prompt(&format!("row {row}"))))
+            .collect()
+    }
+
+    /// Guards against row 7 of a file that is called row 19 after a sweep of 12.
+    #[test]
+    fn rows_keep_the_numbers_of_their_file() {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![prompt("a"); 12], &schema).unwrap();
+        send(&mut table, "sweep");
+        table
+            .append_imported(imported([1, 2, 4, 7]), &schema)
+            .unwrap();
+        assert_eq!(table.numbers(), [1, 2, 4, 7]);
+        let far = vec![(
+            usize::MAX,
+            prompt("of a file that numbers its rows as it likes"),
+        )];
+        table.append_imported(far, &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 2, 4, 7, 8]);
+        table.remove(table.rows()[16].id);
+        let second = table.rows()[13].id;
+        table.remove(second);
+        assert_eq!(table.numbers(), [1, 4, 7]);
+        table.add_row(prompt("b"), &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 4, 7, 8]);
+    }
+
+    /// Guards against two rows of one number.
+    #[test]
+    fn rows_of_a_file_below_others_are_numbered_on() {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![prompt("a"); 2], &schema).unwrap();
+        table.append_imported(imported(1..=3), &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 2, 3, 4, 5]);
+        assert_eq!(
+            Table::row_label(5, Source::File(3)),
+            "Row 5 (row 3 of the file)"
+        );
+        assert_eq!(Table::row_label(3, Source::File(3)), "Row 3");
+        assert_eq!(Table::row_label(3, Source::Line), "Row 3");
+    }
+
+    /// Guards against rows that are sent beside some lines without having been named.
+    #[test]
+    fn rows_without_a_line_are_named() {
+        let schema = schema();
+        let mut table = Table::default();
+        assert_eq!(table.unlined_message(), "");
+        table.append_imported(imported([3]), &schema).unwrap();
+        let one = "Row 3 came from elsewhere and stays as it is.";
+        assert_eq!(table.unlined_message(), one);
+        table.append_imported(imported([7]), &schema).unwrap();
+        table.add_row(prompt("a line"), &schema).unwrap();
+        let two = "Rows 3 and 7 came from elsewhere and stay as they are.";
+        assert_eq!(table.unlined_message(), two);
+        table.append(vec![prompt("a"); 3], &schema).unwrap();
+        assert!(
+            table
+                .unlined_message()
+                .starts_with("Rows 3, 7, 9 and 2 more ")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_numbers_of_the_file() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported([3, 7]);
+        let empty = atelier_contract::Entry::Text("many".into());
+        rows[1].1.set("steps", empty);
+        table.append_imported(rows, &schema).unwrap();
+        let said = table.bad_messages();
+        assert!(
+            said.len() == 1 && said[0].starts_with("Row 7: "),
+            "{said:?}"
+        );
+    }
+
+    /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
+    #[test]
+    fn items_have_the_numbers_of_their_rows() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported(1..=4);
+        rows[2].1 = Draft::default();
+        table.append_imported(rows, &schema).unwrap();
+        let indexes = |table: &mut Table, batch: &str| {
+            let (items, _) = send(table, batch);
+            items.iter().map(|item| item.index).collect::<Vec<_>>()
+        };
+        assert_eq!(indexes(&mut table, "first"), [0, 1, 3]);
+        assert_eq!(table.numbers(), [3]);
+        let left = table.rows()[2].id;
+        let entry = atelier_contract::Entry::Text("now it has one".into());
+        table.set(left, "prompt", Some(entry), &schema);
+        assert_eq!(indexes(&mut table, "second"), [2]);
+    }
+}

@@ -1,0 +1,40 @@
+//! The rows that were put aside, and the way back.
+
+use leptos::prelude::*;
+
+use super::composer::Composer;
+use super::removed_rows::focus_on_items;
+use crate::boxed::{handler, memo, text, when};
+use crate::view::parts::focus;
+
+/// Below the table, for as long as there are any.
+pub fn aside_rows(composer: Composer) -> AnyView {
+    let message = memo(move || composer.table.read().aside_message());
+    // The buttons go with the rows that they are about.
+    let bring_back = move |_| {
+        composer.edit(|table| table.bring_back());
+        composer.is_wanted.set(true);
+        focus::once_lost(focus_on_items);
+    };
+    let remove = move |_| {
+        composer.edit(|table| table.remove_aside());
+        focus::once_lost(focus_on_items);
+    };
+    view! {
+        <div class="row tight sent-rows" hidden=when(move || message.read().is_empty())>
+            <p class="muted" role="status" prop:textContent=text(move || message.get())></p>
+            <button class="button quiet small" type="button" on:click=handler(bring_back)>
+                "Bring back"
+            </button>
+            <button
+                class="button quiet small"
+                type="button"
+                aria-label="Remove the rows that are put aside"
+                on:click=handler(remove)
+            >
+                "Remove"
+            </button>
+        </div>
+    }
+    .into_any()
+}
