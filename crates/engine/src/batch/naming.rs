@@ -18,7 +18,8 @@ const MAX_AXES: usize = 3;
 
 impl Batch {
     /// Names a batch by its first prompt, or by its model if it has none, and by the rest: `a rose window in red and
-    /// 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`.
+    /// 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`. Rows of a table that differ in their prompts and
+    /// in more are no sweep.
     pub fn first_name(inputs: &[&Input], model_name: &str) -> String {
         let Some(first) = inputs.first() else {
             return model_name.to_owned();
@@ -35,6 +36,9 @@ impl Batch {
         // Each item has a seed of its own unless a person holds it.
         let axes = axes.filter(|axis| *axis != seed::NAME && !(is_prompt && is_title(first, axis)));
         let axes: Vec<&str> = axes.collect();
+        if is_prompt && others > 0 && !is_every_combination(inputs, &axes, titles.len()) {
+            return name;
+        }
         match axes.len() {
             0 => name,
             1..=MAX_AXES => format!("{name} × {}", axes.join(" × ")),
@@ -69,6 +73,16 @@ fn called(input: &Input, model_name: &str) -> String {
         title if is_prompt(input) => excerpt(title, LONGEST),
         _ => model_name.to_owned(),
     }
+}
+
+/// Whether so many prompts can stand with every combination of these parameters' values. A seed may differ beside them.
+fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> bool {
+    let values = |axis: &&str| {
+        let values = inputs.iter().map(|input| value(input, axis));
+        values.collect::<HashSet<_>>().len()
+    };
+    let count = |count: usize, axis| count.saturating_mul(values(axis));
+    axes.iter().fold(prompts, count) <= inputs.len()
 }
 
 /// Its title says what it is of. A model without a prompt has settings alone, of which the first would be taken for one:
@@ -198,8 +212,21 @@ mod tests {
         let pane = |prompt: &str, panes: u64| json!({"prompt": prompt, "panes": panes});
         assert_eq!(
             named(&[pane("a", 1), pane("b", 2)]),
-            "a and 1 other × panes"
+            "a and 1 other",
+            "which may as well be rows of a table"
         );
+    }
+
+    /// Guards against a table of 27 rows that is named as a sweep of 27 values.
+    #[test]
+    fn rows_of_a_table_are_no_sweep() {
+        let row = |n: u32| json!({"prompt": format!("a view {n}"), "layers": n % 4, "mist": n});
+        let rows: Vec<Value> = (1..=5).map(row).collect();
+        assert_eq!(named(&rows), "a view 1 and 4 others");
+        let of = |prompt: &str, layers: u32| json!({"prompt": prompt, "layers": layers});
+        let all = [of("a", 1), of("a", 2), of("b", 1), of("b", 2)];
+        assert_eq!(named(&all), "a and 1 other × layers");
+        assert_eq!(named(&all[..3]), "a and 1 other");
     }
 
     /// Guards against a setting that stands in a name as if it were a prompt.
