@@ -1,6 +1,7 @@
 use std::collections::HashMap;
 
 use atelier_contract::{Entry, Kind, Parameter, check, choice_text};
+use atelier_engine::compose::table::cell_label;
 use atelier_engine::control;
 use leptos::prelude::*;
 use serde_json::Value;
@@ -69,7 +70,7 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told
         parameter: schema
             .parameter(&name)
             .map(|(parameter, _)| parameter.clone()),
-        label: format!("{name}, row {number}"),
+        label: cell_label(&name, number),
         told,
         name,
     };

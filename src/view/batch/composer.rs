@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::compose::plan::Plan;
 use atelier_engine::compose::sweep::WrittenSweep;
-use atelier_engine::compose::table::{Table, ToSend};
+use atelier_engine::compose::table::{BadRow, Table, ToSend};
 use atelier_engine::compose::unfinished::Unfinished;
 use atelier_engine::compose::way::Way;
 use atelier_engine::manifest::Manifest;
@@ -98,6 +98,8 @@ pub struct Composer {
     pub looked_at: RwSignal<Option<Manifest>>,
     /// A person wants to have it in sight, or has something to send.
     pub is_wanted: RwSignal<bool>,
+    /// A row that needs a look, to be shown with the focus in it.
+    pub shown_bad: RwSignal<Option<BadRow>>,
     /// What is said to a press of Generate.
     pub answer: StatusNote,
     /// Over what was sent or removed just now: the second half of a double click may meet anything.
@@ -136,6 +138,7 @@ impl Composer {
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
             is_wanted: RwSignal::new(has_unsent),
+            shown_bad: RwSignal::new(None),
             answer: StatusNote::default(),
             just_pressed: DoubleClickGuard::default(),
         };

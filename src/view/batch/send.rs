@@ -252,10 +252,25 @@ fn problems(composer: Composer, count: usize) -> AnyView {
     if count == 0 {
         return ().into_any();
     }
-    let lines = text(move || {
-        let mut lines = composer.table.read().bad_messages();
-        lines.truncate(MAX_PROBLEMS);
-        lines.join("\n")
+    let rows = memo(move || {
+        let mut rows = composer.table.read().bad_rows();
+        rows.truncate(MAX_PROBLEMS);
+        rows
+    });
+    let lines = dynamic(move || {
+        let lines = rows.get().into_iter().map(|row| {
+            let message = row.message.clone();
+            let show = move |_| composer.shown_bad.set(Some(row.clone()));
+            view! {
+                <li>
+                    <button class="show-row" type="button" title="Show the row" on:click=handler(show)>
+                        {message}
+                    </button>
+                </li>
+            }
+            .into_any()
+        });
+        lines.collect_view().into_any()
     });
     let rest = count.saturating_sub(MAX_PROBLEMS);
     view! {
@@ -269,7 +284,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
                     )}
                 </strong>
             </p>
-            <p class="lines" prop:textContent=lines></p>
+            <ul>{lines}</ul>
             {(rest > 0).then(|| view! { <p>{format!("and {rest} more.")}</p> }.into_any())}
         </div>
     }

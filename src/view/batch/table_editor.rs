@@ -14,7 +14,8 @@ use super::keeping::keeping;
 use super::place::sent_rows;
 use super::removed_rows::focus_on_items;
 use super::row_state::row_state;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::browser::frame::after_frame;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
@@ -26,6 +27,9 @@ use crate::view::parts::viewport::scrolled;
 const ROW_HEIGHT: f64 = 3.0;
 const HIGH_ROW_HEIGHT: f64 = 4.5;
 const NARROW: f64 = 48.0;
+
+/// How many frames a row that was scrolled to is waited for.
+const CELL_FRAMES: u32 = 30;
 
 /// The table: a row per item, a column per parameter in use. Only rows in sight are built.
 pub fn table_editor(composer: Composer) -> AnyView {
@@ -94,6 +98,19 @@ pub fn table_editor(composer: Composer) -> AnyView {
             })
             .collect()
     };
+    effect(move || {
+        if let Some(row) = composer.shown_bad.get() {
+            composer.shown_bad.set(None);
+            if let Some(sheet) = element.get_untracked() {
+                let seen = seen.get_untracked();
+                let height = row_height.get_untracked() * seen.rem.max(1.0);
+                // Two rows stay in sight above it, of which the head covers one.
+                let top = (row.place as f64 - 2.0).max(0.0) * height;
+                sheet.set_scroll_top(top as i32);
+                focus_on_cell(row.cell, CELL_FRAMES);
+            }
+        }
+    });
     let clear = move |_| {
         composer.edit(|table| table.clear());
         focus::once_lost(focus_on_items);
@@ -152,6 +169,19 @@ pub fn table_editor(composer: Composer) -> AnyView {
         </div>
     }
     .into_any()
+}
+
+/// Its row is built once the table was scrolled to it.
+fn focus_on_cell(label: String, frames: u32) {
+    after_frame(move || {
+        let is_there = focus::to(&format!(".sheet [aria-label={}]", focus::quoted(&label)));
+        match frames {
+            _ if is_there => {}
+            // It has no column where all rows have the same there.
+            0 => focus_on_items(),
+            _ => focus_on_cell(label, frames - 1),
+        }
+    });
 }
 
 fn head(composer: Composer, columns: &[String]) -> AnyView {

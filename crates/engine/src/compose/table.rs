@@ -28,6 +28,7 @@ use addition::Addition;
 pub use earlier::ToSend;
 use earlier::{Earlier, SentBefore};
 pub use lines::LinesBefore;
+pub use numbering::{BadRow, cell_label};
 pub use only_new::MadeRow;
 pub use removal::Place;
 use removal::Removal;

@@ -1,6 +1,7 @@
 use atelier_contract::Schema;
 use atelier_engine::compose::beside::{Beside, apart_message};
 use atelier_engine::compose::import::{self, Format, Imported, example};
+use atelier_engine::compose::table::Table;
 use atelier_engine::manifest::Manifest;
 use atelier_engine::plural::counted;
 use icondata_lu::LuFileUp;
@@ -83,7 +84,12 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         if is_done {
             typed.set(String::new());
             meant.set(Vec::new());
-            focus::once_lost(focus_on_items);
+            // What needs a look is led to.
+            let bad = composer.table.with_untracked(Table::bad_rows);
+            focus::once_lost(move || match bad.into_iter().next() {
+                Some(row) => composer.shown_bad.set(Some(row)),
+                None => focus_on_items(),
+            });
         }
     };
     let rows = move || match &*read.read() {

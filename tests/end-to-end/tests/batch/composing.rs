@@ -38,6 +38,14 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
             .see_text("Row 4: The row has 1 field for 3 columns", TIMEOUT)
             .await?;
         studio.press("Add 4 items").await?;
+        // What needs a look is led to, now and later.
+        let focused = "return document.activeElement.ariaLabel";
+        let led_to = "panes, row 3";
+        becomes(browser, "what has the focus", focused, led_to).await?;
+        browser.find(&by("radio", "Import")).await?.click().await?;
+        let row = starting("button", "Row 3: panes must be");
+        browser.press(&row).await?;
+        becomes(browser, "what has the focus", focused, led_to).await?;
         let prompts = [
             "a window, \"blue\"",
             "over\ntwo lines",

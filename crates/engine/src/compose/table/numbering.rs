@@ -4,6 +4,22 @@
 use super::{Source, Table};
 use crate::compose::MAX_ROWS;
 
+/// A row that can't be sent as it was filled in.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// Its place among the rows that wait, from 0.
+    pub place: usize,
+    /// The label of the first cell that is wrong; see [`cell_label`].
+    pub cell: String,
+    /// `Row 7: layers must be at most 12.`
+    pub message: String,
+}
+
+/// `layers, row 7`
+pub fn cell_label(parameter: &str, number: usize) -> String {
+    format!("{parameter}, row {number}")
+}
+
 impl Table {
     /// Gives the numbers of the rows that wait, in their order: each is higher than the one before.
     pub fn numbers(&self) -> Vec<usize> {
@@ -19,18 +35,22 @@ impl Table {
         numbers.collect()
     }
 
-    /// Gives the rows that can't be sent as they were filled in, each with why: `Row 7: prompt is missing.`
-    pub fn bad_messages(&self) -> Vec<String> {
+    /// Gives the rows that can't be sent as they were filled in.
+    pub fn bad_rows(&self) -> Vec<BadRow> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
-        let numbered = waiting.zip(self.numbers());
-        let bad = numbered.filter(|(row, _)| !row.problems.is_empty() && !row.is_blank());
-        let said = bad.map(|(row, number)| {
+        let numbered = waiting.zip(self.numbers()).enumerate();
+        let bad = numbered.filter(|(_, (row, _))| !row.problems.is_empty() && !row.is_blank());
+        let told = bad.map(|(place, (row, number))| {
             let messages = row.problems.iter().map(|problem| problem.message.as_str());
             let messages: Vec<&str> = messages.collect();
             let label = Self::row_label(number, row.source);
-            format!("{label}: {}", messages.join("; "))
+            BadRow {
+                place,
+                cell: cell_label(&row.problems[0].parameter, number),
+                message: format!("{label}: {}", messages.join("; ")),
+            }
         });
-        said.collect()
+        told.collect()
     }
 
     /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 3, 7, 8
@@ -142,11 +162,12 @@ mod tests {
         let empty = atelier_contract::Entry::Text("many".into());
         rows[1].1.set("steps", empty);
         table.append_imported(rows, &schema).unwrap();
-        let said = table.bad_messages();
-        assert!(
-            said.len() == 1 && said[0].starts_with("Row 7: "),
-            "{said:?}"
-        );
+        let bad = table.bad_rows();
+        let [row] = bad.as_slice() else {
+            panic!("{bad:?}");
+        };
+        assert_eq!((row.place, row.cell.as_str()), (1, "steps, row 7"));
+        assert!(row.message.starts_with("Row 7: "), "{}", row.message);
     }
 
     /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
