@@ -49,10 +49,10 @@ impl Wanted {
         }
     }
 
-    /// Of its file among those of `items` items.
-    async fn name(&self, items: usize, file: &Blob) -> String {
+    /// Of its file among those of `items` items; `title`: of its own.
+    async fn name(&self, items: usize, title: &str, file: &Blob) -> String {
         let extension = output_file::extension(file, &self.url, self.kind).await;
-        file_name::in_archive(self.index + 1, items, &self.title, self.n, &extension)
+        file_name::in_archive(self.index + 1, items, title, self.n, &extension)
     }
 
     /// Of its file among others that were chosen from everything.
@@ -90,8 +90,8 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     manifest
 }
 
-/// Fetches every output, from its address or else from its copy, and packs them with the manifest.
-/// Where one can't be had, the manifest says so.
+/// Fetches every output, from its address or else from its copy, and packs them with the manifest, as JSON and as CSV.
+/// Where one can't be had, the manifest says so. `names`: of the items, which tell them apart.
 ///
 /// # Errors
 ///
@@ -100,6 +100,7 @@ pub async fn make(
     runner: Runner,
     mut manifest: Manifest,
     tasks: Vec<Option<Task>>,
+    names: &[String],
     address: &str,
     on_progress: impl Fn(Progress),
 ) -> Result<(Blob, Missing), String> {
@@ -126,8 +127,11 @@ pub async fn make(
     while let Some((wanted, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
-                let name = wanted.name(size, &blob).await;
-                packed.add(&name, &blob).await?;
+                let title = names.get(wanted.index).unwrap_or(&wanted.title);
+                let name = wanted.name(size, title, &blob).await;
+                let task = tasks.get(wanted.index).and_then(Option::as_ref);
+                let made = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
+                packed.add_made(&name, &blob, made).await?;
                 ManifestOutput::kept(&wanted.url, name)
             }
             Err(reason) => {
@@ -143,6 +147,7 @@ pub async fn make(
         on_progress((done, total));
     }
     packed.add_text("manifest.json", &manifest.to_json())?;
+    packed.add_text("manifest.csv", &manifest.to_csv())?;
     Ok((packed.finish()?, missing))
 }
 

@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use atelier_engine::batch::differences::item_names;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::batch::{Batch, Part};
 use atelier_engine::plural::listed;
@@ -62,11 +63,17 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             let address = all.session.settings_untracked().address;
             let name = file_name::archive(&batch.name, "zip");
             let manifest = manifest();
+            let names = match leaves_out.get_untracked() && !suspects.read_untracked().is_empty() {
+                // What is left out must not stand in a name either.
+                true => Vec::new(),
+                false => item_names(tasks.iter().map(Option::as_ref)),
+            };
             let (handle, registration) = AbortHandle::new_pair();
             abort.set_value(Some(handle));
             progress.set(Some((0, 0)));
             let work = async move {
-                let made = archive::make(all.runner, manifest, tasks, address.as_str(), |now| {
+                let address = address.as_str();
+                let made = archive::make(all.runner, manifest, tasks, &names, address, |now| {
                     progress.try_set(Some(now));
                 });
                 match made.await {

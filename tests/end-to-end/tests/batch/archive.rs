@@ -121,6 +121,12 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
         let mut files = unzip(&archive)?;
         let written = files.remove("manifest.json").ok_or("no manifest.json")?;
         let written: Value = serde_json::from_slice(&written)?;
+        let table = files.remove("manifest.csv").ok_or("no manifest.csv")?;
+        assert!(contains(&table, "05-etc-passwd-1.png"));
+        let mut dated = zip::ZipArchive::new(Cursor::new(&archive))?;
+        let made = dated.by_name("05-etc-passwd-1.png")?.last_modified();
+        let year = made.ok_or("no date")?.year();
+        assert!(year > 1980, "when it was made is not known");
         let expected = [
             "01-a-cafe-at-night-in-blue-1.png",
             "02-two-of-them-1.png",
