@@ -266,7 +266,10 @@ fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyV
             "there are no rows below the names of the columns yet.".to_owned()
         }
         0 if count == 0 => "there are no items in it yet.".to_owned(),
-        0 => format!("{} can be added.", counted(count, "item")),
+        0 => format!(
+            "{} can be added. Generate sends them at once; add them first to look at them in the table.",
+            counted(count, "item")
+        ),
         n if n == count => format!(
             "{} can be added, but not sent until this is corrected:",
             counted(count, "item")

@@ -118,7 +118,9 @@ impl Table {
             (0, None) if self.is_all_sent() => {
                 format!("All rows have been sent. {}", way.next_step())
             }
-            (0, None) => String::new(),
+            // What is wrong with the others is said beside them.
+            (0, None) if self.bad().next().is_none() => "Fill in a row to send it.".to_owned(),
+            (0, None) => "Correct a row to send it.".to_owned(),
             _ => self.plan(schema).user_message(),
         }
     }
