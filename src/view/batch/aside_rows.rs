@@ -7,7 +7,7 @@ use super::removed_rows::focus_on_items;
 use crate::boxed::{handler, memo, text, when};
 use crate::view::parts::focus;
 
-/// Below the table, for as long as there are any.
+/// Above the table, for as long as there are any.
 pub fn aside_rows(composer: Composer) -> AnyView {
     let message = memo(move || composer.table.read().aside_message());
     // The buttons go with the rows that they are about.

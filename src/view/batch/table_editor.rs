@@ -121,6 +121,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     };
     view! {
         {keeping(composer)}
+        {aside_rows(composer)}
         <div class="row alike" hidden=when(move || alike.read().is_empty())>
             <p class="hint" prop:textContent=text(move || alike_message(&alike.read()))></p>
             <button
@@ -153,7 +154,6 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 </table>
             </div>
         </div>
-        {aside_rows(composer)}
         {sent_rows(composer)}
         <div class="row sheet-foot">
             <button class="button quiet" type="button" on:click=handler(add)>

@@ -118,7 +118,10 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
     };
     let told = |said: &str, rest: &str| (said.to_owned(), rest.to_owned());
     assert_eq!((table.good(), table.bad().count()), (0, 0));
-    assert_eq!(said(&table), told("", "1 empty row stays."));
+    assert_eq!(
+        said(&table),
+        told("Fill in a row to send it.", "1 empty row stays.")
+    );
 
     // Emptied, a row is what it was before.
     let id = table.rows()[0].id;
@@ -126,8 +129,11 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
         table.set(id, "steps", Some(Entry::Text(text.into())), &schema);
         (table.bad().count(), said(&table))
     };
-    assert_eq!(steps("2"), (1, told("", "")));
-    assert_eq!(steps(" "), (0, told("", "1 empty row stays.")));
+    assert_eq!(steps("2"), (1, told("Correct a row to send it.", "")));
+    assert_eq!(
+        steps(" "),
+        (0, told("Fill in a row to send it.", "1 empty row stays."))
+    );
 
     let mut steps = Draft::default();
     steps.set("steps", Entry::Text("2".into()));
