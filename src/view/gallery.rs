@@ -55,6 +55,7 @@ pub fn GalleryPage() -> impl IntoView {
     let found = memo(move || gallery.find(&filter()));
     let waiting = memo(move || gallery.expected(&filter()));
     let size = RwSignal::new(grid::kept_size());
+    let day = RwSignal::new(None);
     let selection = Selection::new(found);
     let is_empty = when(move || found.read().is_empty() && waiting.read().is_empty());
     // Whatever the filters let through.
@@ -96,9 +97,9 @@ pub fn GalleryPage() -> impl IntoView {
                     "This browser refuses to store copies at present."
                 </span>
             </p>
-            <Filters typed narrowing size hidden=has_none />
+            <Filters typed narrowing size day hidden=has_none />
             <SelectionBar selection />
-            <Grid found waiting asked size selection />
+            <Grid found waiting asked size day selection />
             {dynamic(move || match is_empty.get() && all.runner.is_open() {
                 true => nothing(has_none, typed),
                 false => ().into_any(),

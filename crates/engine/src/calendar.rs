@@ -3,7 +3,7 @@
 //! dates in others, and not at all in the rest.
 
 /// A day of the Gregorian calendar.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Day {
     pub year: i64,
     /// The month, 1 for January to 12.
@@ -88,7 +88,7 @@ impl Day {
     }
 
     /// The inverse of [`Day::of_number`].
-    fn number(self) -> i64 {
+    pub fn number(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
         let era = year.div_euclid(400);
         let of_era = year.rem_euclid(400);

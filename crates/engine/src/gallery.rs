@@ -1,6 +1,7 @@
 //! Every output in one place: found by text, kind, model and favorites, newest first.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 use std::sync::Arc;
 
 use atelier_contract::ModelId;
@@ -156,9 +157,24 @@ pub struct GalleryFilter {
     pub kind: Option<OutputKind>,
     pub model: Option<ModelId>,
     pub favorites: bool,
+    /// When its task was created, in ms since 1970.
+    pub created: Option<Range<Millis>>,
+    /// Where the text of the query names days: these, and what else it asks for.
+    pub named_days: Option<(Range<Millis>, Query)>,
 }
 
 impl GalleryFilter {
+    fn matches(&self, entry: &GalleryEntry) -> bool {
+        self.query.score(&entry.text).is_some() || self.is_of_named_days(entry)
+    }
+
+    fn is_of_named_days(&self, entry: &GalleryEntry) -> bool {
+        let days = self.named_days.as_ref();
+        days.is_some_and(|(range, rest)| {
+            range.contains(&entry.created) && rest.score(&entry.text).is_some()
+        })
+    }
+
     /// The outputs found, newest first; those of one batch that were created together in its order, as all of it where
     /// only that is asked for, and the outputs of each task in theirs.
     pub fn find<'a>(
@@ -173,9 +189,14 @@ impl GalleryFilter {
                     .as_ref()
                     .is_none_or(|model| *model == entry.model)
                 && (!self.favorites || entry.is_favorite)
-                && self.query.score(&entry.text).is_some()
+                && (self.created.as_ref()).is_none_or(|range| range.contains(&entry.created))
+                && self.matches(entry)
         };
         let mut found: Vec<_> = entries.into_iter().filter(is_found).collect();
+        let has_its_numbers = |entry: &&GalleryEntry| self.query.has_its_numbers(&entry.text);
+        if found.iter().any(has_its_numbers) {
+            found.retain(|entry| has_its_numbers(entry) || self.is_of_named_days(entry));
+        }
         let is_batch = matches!(self.scope, Scope::Batch(_));
         found.sort_by(|a, b| {
             // An item that was retried keeps its place.

@@ -115,6 +115,10 @@ impl Filter {
         let mut found: Vec<(Millis, usize)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
+        let has_numbers = |record: &&HistoryEntry| {
+            self.query.has_its_numbers(&record.text) && self.is_asked_for(record)
+        };
+        let by_numbers = self.query.asks_for_numbers() && records.iter().any(|it| has_numbers(&it));
         for (position, record) in records.iter().enumerate() {
             let right_phase = self.phases.is_empty() || self.phases.contains(&record.phase);
             let right_model = self
@@ -125,6 +129,7 @@ impl Filter {
                 || !self.created.contains(&record.created)
                 || (self.favorites && !record.has_favorites)
                 || !self.is_asked_for(record)
+                || (by_numbers && !has_numbers(&record))
             {
                 continue;
             }

@@ -2,6 +2,8 @@
 //!
 //! Text is prepared once ([`Searchable`]); a key press then only compares.
 
+pub mod days;
+
 use crate::{fold, sort};
 
 /// Characters of one field that are searched. Prompts can be books.
@@ -139,6 +141,28 @@ impl Query {
                 }
             }
             (best != u32::MAX).then(|| sum.saturating_add(best))
+        })
+    }
+
+    /// Whether a longer number is asked for.
+    pub fn asks_for_numbers(&self) -> bool {
+        self.long_numbers().next().is_some()
+    }
+
+    fn long_numbers(&self) -> impl Iterator<Item = &Wanted> {
+        let is_long = |it: &&Wanted| is_number(&it.text) && it.text.len() >= LEAST_DIGITS;
+        self.words.iter().filter(is_long)
+    }
+
+    /// Whether every longer number that is asked for is in the item as it stands, and not as the mere beginning of another:
+    /// of 1020 that is asked for 10203 is no match where anything has 1020. True where none is asked for.
+    pub fn has_its_numbers(&self, item: &Searchable) -> bool {
+        self.long_numbers().all(|wanted| {
+            let text = |word: &Word| {
+                let start = word.start as usize;
+                &item.text[start..start + usize::from(word.len)]
+            };
+            item.words.iter().any(|word| text(word) == wanted.text)
         })
     }
 

@@ -1,3 +1,4 @@
+use atelier_engine::calendar::Day;
 use atelier_engine::output::OutputKind;
 use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
@@ -7,6 +8,7 @@ use super::narrowing::Narrowing;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
+use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::favorites_chip;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::search_field::search_field;
@@ -17,6 +19,8 @@ pub fn Filters(
     typed: RwSignal<String>,
     narrowing: Memo<Narrowing>,
     size: RwSignal<f64>,
+    /// The day that a person wants to see.
+    day: RwSignal<Option<Day>>,
     /// Where there is nothing to be narrowed.
     #[prop(into)]
     hidden: Signal<bool>,
@@ -63,6 +67,7 @@ pub fn Filters(
                 </fieldset>
                 {favorites_chip(navigation)}
                 {models(navigation)}
+                {date_filter::dates(navigation, jump_to(day))}
             </div>
             <label class="gallery-size">
                 <span>"Size"</span>
@@ -90,6 +95,20 @@ fn kind_chip(navigation: Navigation, kind: Option<OutputKind>, label: &'static s
                 on:change=handler(move |_| navigation.set_query("kind", word))
             />
             <span>{label}</span>
+        </label>
+    }
+    .into_any()
+}
+
+/// The list goes to a day, and stays as it is.
+fn jump_to(day: RwSignal<Option<Day>>) -> AnyView {
+    view! {
+        <label class="filter-date">
+            "Jump to"
+            <input
+                type="date"
+                on:change=handler(move |event| day.set(Day::read(&event_target_value(&event))))
+            />
         </label>
     }
     .into_any()

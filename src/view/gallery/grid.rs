@@ -1,5 +1,6 @@
 use std::ops::RangeInclusive;
 
+use atelier_engine::calendar::Day;
 use atelier_engine::gallery::GalleryEntry;
 use atelier_engine::gallery::days::DaySpan;
 use leptos::html::{Div, Ul};
@@ -12,8 +13,8 @@ use super::selection::Selection;
 use super::tile::{Around, TileRect};
 use super::waiting::{waiting_status, waiting_tile};
 use super::windowed::{Sources, Windowed};
-use super::{keys, marquee, tile_list};
-use crate::boxed::{memo, text};
+use super::{focus, keys, marquee, tile_list};
+use crate::boxed::{effect, memo, text};
 use crate::browser::local;
 use crate::browser::{clock, dates};
 use crate::view::parts::list::{Item, list};
@@ -37,6 +38,17 @@ pub fn keep_size(rem: f64) {
     local::LocalStore::Browser.write(SIZE_KEY, &rem.to_string());
 }
 
+/// Goes to the first output of the day, or of the nearest day before it, or else to the oldest.
+fn go_to_day(day: Day, laid: Laid, gallery: NodeRef<Div>) {
+    let end = clock::start_of(day.next());
+    let (found, layout) = (laid.found.read_untracked(), laid.layout.read_untracked());
+    let at = found.partition_point(|entry| entry.created >= end);
+    let at = at.min(found.len().saturating_sub(1));
+    if let (Some(entry), Some(place)) = (found.get(at), layout.place(at)) {
+        focus::to_place(entry.name(), gallery, place.top, place.height);
+    }
+}
+
 /// The outputs near the screen, in rows by day; the others are only room.
 #[component]
 pub fn Grid(
@@ -47,6 +59,8 @@ pub fn Grid(
     asked: Memo<(Narrowing, String)>,
     /// The height of a row in `rem`.
     size: RwSignal<f64>,
+    /// The day to go to.
+    day: RwSignal<Option<Day>>,
     selection: Selection,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
@@ -61,6 +75,12 @@ pub fn Grid(
     let laid = Laid { found, layout };
     laid.follow_lightbox(element);
     keys::follow(element, laid, selection);
+    effect(move || {
+        if let Some(wanted) = day.get() {
+            day.set(None);
+            go_to_day(wanted, laid, element);
+        }
+    });
     let focused = RwSignal::new(None::<String>);
     let windowed = Windowed::follow(Sources {
         laid,

@@ -1,9 +1,15 @@
+use std::ops::Range;
+
 use atelier_contract::ModelId;
+use atelier_engine::Millis;
 use atelier_engine::gallery::{GalleryFilter, Scope};
 use atelier_engine::output::OutputKind;
 use atelier_engine::search::Query;
+use atelier_engine::search::days::NamedDays;
 
+use crate::browser::clock;
 use crate::navigation::Navigation;
+use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::FAVORITES;
 
 /// What of the URL narrows the gallery.
@@ -13,6 +19,7 @@ pub struct Narrowing {
     kind: Option<OutputKind>,
     model: Option<ModelId>,
     favorites: bool,
+    created: Option<Range<Millis>>,
 }
 
 impl Narrowing {
@@ -28,6 +35,7 @@ impl Narrowing {
                 .find(|kind| Some(kind.word()) == word.as_deref()),
             model: model.map(|(category, subcategory)| ModelId::new(category, subcategory)),
             favorites: navigation.query(FAVORITES).is_some(),
+            created: date_filter::created(navigation),
         }
     }
 
@@ -36,11 +44,19 @@ impl Narrowing {
         usize::from(self.kind.is_some())
             + usize::from(self.model.is_some())
             + usize::from(self.favorites)
+            + usize::from(self.created.is_some())
     }
 
     /// The text comes from the field, which is ahead of the URL.
     pub fn filter(&self, typed: &str) -> GalleryFilter {
+        let today = clock::local(clock::now()).day;
+        let named_days = NamedDays::read(typed, today).map(|NamedDays { days, rest }| {
+            let (from, to) = (clock::start_of(*days.start()), days.end().next());
+            (from..clock::start_of(to), Query::new(&rest))
+        });
         GalleryFilter {
+            created: self.created.clone(),
+            named_days,
             scope: Scope::All,
             query: Query::new(typed),
             kind: self.kind,

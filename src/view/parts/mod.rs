@@ -7,6 +7,7 @@ pub mod clamped;
 pub mod click;
 pub mod confirm;
 pub mod copy_button;
+pub mod date_filter;
 pub mod deferred;
 pub mod dialog;
 pub mod double_click_guard;

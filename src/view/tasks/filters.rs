@@ -1,18 +1,16 @@
 use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::Phase;
-use atelier_engine::calendar::Day;
 use atelier_engine::history::{Filter, Found};
 use atelier_engine::search::Query;
-use icondata_lu::{LuCalendarDays, LuSlidersHorizontal};
+use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 
 use crate::batches::Batches;
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
-use crate::browser::{clock, dates};
 use crate::navigation::Navigation;
+use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::{FAVORITES, favorites_chip};
-use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::search_field::search_field;
 
@@ -33,9 +31,6 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
-/// What unfolds with the days.
-const DATES: &str = "filter-dates";
-
 /// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
     let state = navigation.query("state");
@@ -44,8 +39,6 @@ pub fn filter(navigation: Navigation, typed: &str) -> Filter {
         .find(|(word, ..)| Some(*word) == state.as_deref())
         .map(|(_, _, phases)| phases.to_vec())
         .unwrap_or_default();
-    let day = |name| Day::read(&navigation.query(name)?);
-    let (from, to) = (day("from"), day("to"));
     let query = Query::new(typed);
     Filter {
         named: Batches::new(contexts()).named(&query),
@@ -53,8 +46,7 @@ pub fn filter(navigation: Navigation, typed: &str) -> Filter {
         phases,
         model: navigation.query("model").and_then(|model| model_of(&model)),
         favorites: navigation.query(FAVORITES).is_some(),
-        created: from.map_or(0, clock::start_of)
-            ..to.map_or(u64::MAX, |to| clock::start_of(to.next())),
+        created: date_filter::created(navigation).unwrap_or(0..u64::MAX),
     }
 }
 
@@ -104,7 +96,7 @@ pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
             </button>
             <div class="row" id="more-filters">
                 <ModelChoice found />
-                {dates(navigation)}
+                {date_filter::dates(navigation, ())}
             </div>
         </div>
     }
@@ -190,64 +182,4 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
             {options}
         </select>
     }
-}
-
-/// Both days behind one button, which says what they are; on a phone, where it is one of many filters behind a button,
-/// they are in sight.
-fn dates(navigation: Navigation) -> AnyView {
-    let said = text(move || {
-        let today = clock::local(clock::now()).day;
-        let day = |name| Some(dates::day(Day::read(&navigation.query(name)?)?, today));
-        match (day("from"), day("to")) {
-            (None, None) => "Any date".to_owned(),
-            (Some(from), None) => format!("From {from}"),
-            (None, Some(to)) => format!("Until {to}"),
-            (Some(from), Some(to)) if from == to => from,
-            (Some(from), Some(to)) => format!("{from} – {to}"),
-        }
-    });
-    let is_set = move || navigation.query("from").is_some() || navigation.query("to").is_some();
-    let clear = move |_| {
-        navigation.set_query("from", None);
-        navigation.set_query("to", None);
-        // Its button goes with them.
-        focus::once_lost(|| {
-            focus::to(&format!("#{DATES} input"));
-        });
-    };
-    view! {
-        <button class="button small filter-dates" type="button" popovertarget=DATES>
-            <Glyph icon=LuCalendarDays />
-            <span prop:textContent=said></span>
-        </button>
-        <div class="menu" id=DATES popover="auto">
-            {date(navigation, "from", "From")} {date(navigation, "to", "To")}
-            <button
-                class="button quiet"
-                type="button"
-                hidden=when(move || !is_set())
-                on:click=handler(clear)
-            >
-                "Clear the dates"
-            </button>
-        </div>
-    }
-    .into_any()
-}
-
-fn date(navigation: Navigation, name: &'static str, label: &'static str) -> AnyView {
-    view! {
-        <label class="filter-date">
-            {label}
-            <input
-                type="date"
-                prop:value=text(move || navigation.query(name).unwrap_or_default())
-                on:change=handler(move |event| {
-                    let date = event_target_value(&event);
-                    navigation.set_query(name, Some(date.as_str()).filter(|date| !date.is_empty()));
-                })
-            />
-        </label>
-    }
-    .into_any()
 }

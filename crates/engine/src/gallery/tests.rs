@@ -128,3 +128,40 @@ fn what_is_not_completed_has_no_outputs() {
     unfinished.state = TaskState::Queued;
     assert!(GalleryEntry::all_of(&unfinished).is_empty());
 }
+
+/// Guards against 12 outputs for 1020, of which the one with that seed is the third; and against days that are searched as
+/// words alone.
+#[test]
+fn numbers_match_exactly_first_and_days_are_days() {
+    let seeded = |key: &str, seed: u64, created: Millis, prompt: &str| {
+        let mut task = task(key, "strata", created, prompt);
+        let mut values = task.input.values().clone();
+        values.insert("seed".into(), seed.into());
+        let model = json!({"category": "image", "subcategory": "strata"});
+        let input = json!({"model": model, "values": values});
+        task.input = serde_json::from_value(input).unwrap();
+        task
+    };
+    let tasks = [
+        seeded("a", 1020, 10, "a lake"),
+        seeded("b", 10_203, 20, "a lake"),
+        seeded("c", 77, 30, "as it was yesterday"),
+    ];
+    let typed = |text: &str| GalleryFilter {
+        query: Query::new(text),
+        ..GalleryFilter::default()
+    };
+    assert_eq!(found(&typed("1020"), &tasks), ["a/0", "a/1"]);
+    assert_eq!(found(&typed("102"), &tasks), ["b/0", "b/1", "a/0", "a/1"]);
+    assert_eq!(found(&typed("lake 1020"), &tasks), ["a/0", "a/1"]);
+    let yesterday = GalleryFilter {
+        named_days: Some((15..25, Query::new(""))),
+        ..typed("yesterday")
+    };
+    assert_eq!(found(&yesterday, &tasks), ["c/0", "c/1", "b/0", "b/1"]);
+    let created = GalleryFilter {
+        created: Some(15..25),
+        ..GalleryFilter::default()
+    };
+    assert_eq!(found(&created, &tasks), ["b/0", "b/1"]);
+}

@@ -52,3 +52,38 @@ async fn favorites_do_not_look_like_a_kind() {
     })
     .await;
 }
+
+/// Guards against days that the gallery can neither be narrowed to nor go to.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_day_can_be_typed_chosen_and_gone_to() {
+    visit("a_day_can_be_typed", 40, async |studio| {
+        let browser = studio.browser;
+        studio.sees_outputs(80).await?;
+        browser
+            .fill(&by("searchbox", "Search outputs"), "15 November 2023")
+            .await?;
+        studio.sees_outputs(20).await?;
+        browser.fill(&by("searchbox", "Search outputs"), "").await?;
+        studio.sees_outputs(80).await?;
+
+        browser.press(&by("button", "Any date")).await?;
+        let choose = "
+            const [label, day] = arguments;
+            const field = [...document.querySelectorAll('.filter-date')]
+                .find(it => it.innerText.trim() === label).querySelector('input');
+            field.value = day;
+            field.dispatchEvent(new Event('change', { bubbles: true }));";
+        let day = json!("2023-11-15");
+        browser
+            .run(choose, vec![json!("Jump to"), day.clone()])
+            .await?;
+        let focused = "return document.activeElement.dataset.output ?? 'none'";
+        becomes(browser, "the first of the day", focused, "made-00010/0").await?;
+        studio.sees_outputs(80).await?;
+        browser.run(choose, vec![json!("To"), day.clone()]).await?;
+        studio.sees_outputs(22).await?;
+        browser.run(choose, vec![json!("From"), day]).await?;
+        studio.sees_outputs(20).await
+    })
+    .await;
+}

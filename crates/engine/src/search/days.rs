@@ -1,0 +1,142 @@
+//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November` or `28 Nov 2025`.
+
+use std::ops::RangeInclusive;
+
+use crate::calendar::Day;
+use crate::fold;
+
+const MONTHS: [&str; 12] = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+];
+/// 1 January 1970 was a Thursday.
+const WEEKDAYS: [&str; 7] = [
+    "thursday",
+    "friday",
+    "saturday",
+    "sunday",
+    "monday",
+    "tuesday",
+    "wednesday",
+];
+/// Letters of a month that are enough.
+const LEAST_OF_MONTH: usize = 3;
+
+/// The days that a search names, and what else it asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct NamedDays {
+    pub days: RangeInclusive<Day>,
+    pub rest: String,
+}
+
+impl NamedDays {
+    /// Reads the first days that are named; `None` where none is. A weekday is that of the last week, and a day without a
+    /// year the last one that has been.
+    pub fn read(text: &str, today: Day) -> Option<Self> {
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let found = (0..words.len()).find_map(|at| {
+            let (count, days) = named(&words[at..], today)?;
+            Some((at, count, days))
+        });
+        let (at, count, days) = found?;
+        let rest = [&words[..at], &words[at + count..]].concat().join(" ");
+        Some(Self { days, rest })
+    }
+}
+
+/// How many of the words name days, and which.
+fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
+    let word = fold::fold(words.first()?);
+    let one = |day: Day| day..=day;
+    let back = |days: i64| Day::of_number(today.number() - days);
+    match word.as_str() {
+        "today" => return Some((1, one(today))),
+        "yesterday" => return Some((1, one(back(1)))),
+        _ => {}
+    }
+    if let Some(weekday) = WEEKDAYS.iter().position(|name| *name == word) {
+        let ago = (today.number() - weekday as i64).rem_euclid(7);
+        return Some((1, one(back(if ago == 0 { 7 } else { ago }))));
+    }
+    if let Some(day) = Day::read(&word) {
+        return Some((1, one(day)));
+    }
+    let is_month = word.len() == 7 && word.as_bytes()[4] == b'-';
+    if let Some(first) = Day::read(&format!("{word}-01")).filter(|_| is_month) {
+        let next = Day::of_number(first.number() + 31);
+        let last = Day::of_number(next.number() - next.day);
+        return Some((1, first..=last));
+    }
+    let day: i64 = word.parse().ok()?;
+    let name = fold::fold(words.get(1)?);
+    let is_meant = |month: &&str| name.len() >= LEAST_OF_MONTH && month.starts_with(&name);
+    let month = 1 + MONTHS.iter().position(is_meant)? as i64;
+    let of_year = |year: i64| Day::read(&Day { year, month, day }.iso());
+    let year: Option<i64> = words.get(2).and_then(|year| year.parse().ok());
+    if let Some(day) = year.and_then(of_year) {
+        return Some((3, one(day)));
+    }
+    let mut latest = (0..=8).filter_map(|ago| of_year(today.year - ago));
+    let day = latest.find(|day| day.number() <= today.number())?;
+    Some((2, one(day)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn day(text: &str) -> Day {
+        Day::read(text).unwrap()
+    }
+
+    #[test]
+    fn days_are_named_as_people_name_them() {
+        // A Saturday.
+        let today = day("2026-11-28");
+        for (text, from, to, rest) in [
+            ("yesterday", "2026-11-27", "2026-11-27", ""),
+            ("lake Today mist", "2026-11-28", "2026-11-28", "lake mist"),
+            ("friday", "2026-11-27", "2026-11-27", ""),
+            ("saturday", "2026-11-21", "2026-11-21", ""),
+            ("2026-11-03 lake", "2026-11-03", "2026-11-03", "lake"),
+            ("2026-02", "2026-02-01", "2026-02-28", ""),
+            ("2026-12", "2026-12-01", "2026-12-31", ""),
+            ("12 March", "2026-03-12", "2026-03-12", ""),
+            ("31 Dec", "2025-12-31", "2025-12-31", ""),
+            ("29 February", "2024-02-29", "2024-02-29", ""),
+            ("12 mar 2024 lake", "2024-03-12", "2024-03-12", "lake"),
+        ] {
+            let found = NamedDays::read(text, today).unwrap();
+            assert_eq!(found.days, day(from)..=day(to), "{text}");
+            assert_eq!(found.rest, rest, "{text}");
+        }
+    }
+
+    #[test]
+    fn other_words_and_numbers_name_no_day() {
+        let today = day("2026-11-28");
+        for text in [
+            "",
+            "lake",
+            "1020",
+            "12",
+            "12 ma",
+            "31 june",
+            "2026-13-01",
+            "3 marbles",
+            "may",
+        ] {
+            assert_eq!(NamedDays::read(text, today), None, "{text}");
+        }
+    }
+}
