@@ -233,13 +233,14 @@ pub fn note(
             said,
             differences,
         } => {
+            let was_used = !before.is_empty();
             let back = move || {
                 draft.set(before.clone());
                 loaded.set(Loaded::Nothing);
                 is_recipe.set(false);
             };
             let take = move |difference: &InputChange| take(difference, loaded, draft);
-            input(back, take, said, differences)
+            input(back, was_used, take, said, differences)
         }
     };
     view! {
@@ -269,6 +270,7 @@ fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draf
 
 fn input(
     back: impl Fn() + 'static,
+    was_used: bool,
     take: impl Fn(&InputChange) + Copy + 'static,
     said: String,
     differences: Vec<InputChange>,
@@ -301,7 +303,8 @@ fn input(
     view! {
         <div class="row">
             <p>{said}</p>
-            <button class="button quiet small" type="button" on:click=handler(move |_| back())>
+            // An empty form is no input of before.
+            <button class="button quiet small" type="button" hidden=!was_used on:click=handler(move |_| back())>
                 "Restore previous input"
             </button>
         </div>
