@@ -252,11 +252,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
     if count == 0 {
         return ().into_any();
     }
-    let rows = memo(move || {
-        let mut rows = composer.table.read().bad_rows();
-        rows.truncate(MAX_PROBLEMS);
-        rows
-    });
+    let rows = memo(move || composer.table.read().bad_rows(MAX_PROBLEMS));
     let lines = dynamic(move || {
         let lines = rows.get().into_iter().map(|row| {
             let message = row.message.clone();
@@ -278,9 +274,9 @@ fn problems(composer: Composer, count: usize) -> AnyView {
             <p>
                 <strong>
                     {format!(
-                        "{} can't be sent and {} in the table.",
+                        "Fix {} before sending {}.",
                         counted(count, "row"),
-                        agreeing(count, "stays", "stay"),
+                        agreeing(count, "it", "them"),
                     )}
                 </strong>
             </p>

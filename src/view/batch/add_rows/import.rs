@@ -1,7 +1,6 @@
 use atelier_contract::Schema;
 use atelier_engine::compose::beside::{Beside, apart_message};
 use atelier_engine::compose::import::{self, Format, Imported, example};
-use atelier_engine::compose::table::Table;
 use atelier_engine::manifest::Manifest;
 use atelier_engine::plural::counted;
 use icondata_lu::LuFileUp;
@@ -85,7 +84,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             typed.set(String::new());
             meant.set(Vec::new());
             // What needs a look is led to.
-            let bad = composer.table.with_untracked(Table::bad_rows);
+            let bad = composer.table.with_untracked(|table| table.bad_rows(1));
             focus::once_lost(move || match bad.into_iter().next() {
                 Some(row) => composer.shown_bad.set(Some(row)),
                 None => focus_on_items(),

@@ -55,7 +55,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         assert_eq!(studio.rows().await?, prompts);
         browser.see_text("3 items in 1 call", TIMEOUT).await?;
         browser
-            .see_text("1 row can't be sent and stays in the table.", TIMEOUT)
+            .see_text("Fix 1 row before sending it.", TIMEOUT)
             .await?;
         let wrong = browser.find(&by("textbox", "panes, row 3")).await?;
         assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
@@ -102,7 +102,7 @@ async fn an_empty_row_is_quiet_until_something_stands_in_it() {
         column.select_by_value("panes").await?;
         browser.fill(&by("textbox", "panes, row 1"), "40").await?;
         browser
-            .see_text("1 row can't be sent and stays in the table.", TIMEOUT)
+            .see_text("Fix 1 row before sending it.", TIMEOUT)
             .await?;
         let prompt = browser.find(&by("textbox", "prompt, row 1")).await?;
         assert_eq!(prompt.attr("aria-invalid").await?.as_deref(), Some("true"));

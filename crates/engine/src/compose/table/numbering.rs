@@ -35,12 +35,12 @@ impl Table {
         numbers.collect()
     }
 
-    /// Gives the rows that can't be sent as they were filled in.
-    pub fn bad_rows(&self) -> Vec<BadRow> {
+    /// Gives the first rows that can't be sent as they were filled in, `most` at most.
+    pub fn bad_rows(&self, most: usize) -> Vec<BadRow> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers()).enumerate();
         let bad = numbered.filter(|(_, (row, _))| !row.problems.is_empty() && !row.is_blank());
-        let told = bad.map(|(place, (row, number))| {
+        let told = bad.take(most).map(|(place, (row, number))| {
             let messages = row.problems.iter().map(|problem| problem.message.as_str());
             let messages: Vec<&str> = messages.collect();
             let label = Self::row_label(number, row.source);
@@ -162,7 +162,7 @@ mod tests {
         let empty = atelier_contract::Entry::Text("many".into());
         rows[1].1.set("steps", empty);
         table.append_imported(rows, &schema).unwrap();
-        let bad = table.bad_rows();
+        let bad = table.bad_rows(5);
         let [row] = bad.as_slice() else {
             panic!("{bad:?}");
         };
