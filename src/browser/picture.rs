@@ -1,5 +1,6 @@
 //! Pictures drawn anew: in another format, or smaller.
 
+use atelier_engine::grid_picture::{GridPicture, OutputPlace};
 use js_sys::Promise;
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::Closure;
@@ -35,13 +36,24 @@ pub async fn resized(picture: &Blob, (width, height): (u32, u32)) -> Result<Blob
 }
 
 async fn drawn(bitmap: &ImageBitmap, mime: &str) -> Result<Blob, JsValue> {
-    let canvas: HtmlCanvasElement = document().create_element("canvas")?.dyn_into()?;
-    canvas.set_width(bitmap.width());
-    canvas.set_height(bitmap.height());
-    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?;
-    let context: CanvasRenderingContext2d = context.dyn_into()?;
+    let (canvas, context) = canvas(bitmap.width(), bitmap.height())?;
     context.draw_image_with_image_bitmap(bitmap, 0.0, 0.0)?;
     bitmap.close();
+    written(&canvas, mime).await
+}
+
+fn canvas(
+    width: u32,
+    height: u32,
+) -> Result<(HtmlCanvasElement, CanvasRenderingContext2d), JsValue> {
+    let canvas: HtmlCanvasElement = document().create_element("canvas")?.dyn_into()?;
+    canvas.set_width(width);
+    canvas.set_height(height);
+    let context = canvas.get_context("2d")?.ok_or(JsValue::NULL)?;
+    Ok((canvas, context.dyn_into()?))
+}
+
+async fn written(canvas: &HtmlCanvasElement, mime: &str) -> Result<Blob, JsValue> {
     let written = Promise::new(&mut |resolve, reject| {
         let take = Closure::once_into_js(move |blob: JsValue| resolve.call1(&JsValue::NULL, &blob));
         if let Err(error) = canvas.to_blob_with_type(take.unchecked_ref(), mime) {
@@ -50,4 +62,77 @@ async fn drawn(bitmap: &ImageBitmap, mime: &str) -> Result<Blob, JsValue> {
         }
     });
     JsFuture::from(written).await?.dyn_into()
+}
+
+/// A grid that is drawn output by output, so that not all of them lie in memory at one time.
+pub struct GridCanvas {
+    canvas: HtmlCanvasElement,
+    context: CanvasRenderingContext2d,
+}
+
+impl GridCanvas {
+    /// The words of the grid, on white.
+    ///
+    /// # Errors
+    /// If the browser draws none of this size.
+    pub fn new(grid: &GridPicture) -> Result<Self, JsValue> {
+        let (canvas, context) = canvas(grid.width as u32, grid.height as u32)?;
+        context.set_fill_style_str("#fff");
+        context.fill_rect(0.0, 0.0, grid.width, grid.height);
+        context.set_fill_style_str("#1c1a17");
+        context.set_text_baseline("middle");
+        for line in &grid.texts {
+            let weight = if line.is_heading { 600 } else { 400 };
+            context.set_font(&format!("{weight} 16px system-ui, sans-serif"));
+            context.fill_text(&line.text, line.x, line.y)?;
+        }
+        Ok(Self { canvas, context })
+    }
+
+    /// Draws an output whole into its place; grey, where it is no picture.
+    ///
+    /// # Errors
+    /// If the browser has no room for it.
+    pub async fn draw(&self, place: &OutputPlace, file: Option<&Blob>) -> Result<(), JsValue> {
+        let bitmap = async {
+            let bitmap = window().create_image_bitmap_with_blob(file?).ok()?;
+            JsFuture::from(bitmap).await.ok()?.dyn_into().ok()
+        };
+        let OutputPlace {
+            x,
+            y,
+            width,
+            height,
+            ..
+        } = *place;
+        let Some::<ImageBitmap>(bitmap) = bitmap.await else {
+            self.context.set_fill_style_str("#e8e4dc");
+            self.context.fill_rect(x, y, width, height);
+            return Ok(());
+        };
+        let (own_width, own_height) = (f64::from(bitmap.width()), f64::from(bitmap.height()));
+        let scale = (width / own_width).min(height / own_height);
+        let (shown_width, shown_height) = (own_width * scale, own_height * scale);
+        let (left, top) = (
+            x + (width - shown_width) / 2.0,
+            y + (height - shown_height) / 2.0,
+        );
+        let drawn = self.context.draw_image_with_image_bitmap_and_dw_and_dh(
+            &bitmap,
+            left,
+            top,
+            shown_width,
+            shown_height,
+        );
+        bitmap.close();
+        drawn
+    }
+
+    /// The grid as a PNG.
+    ///
+    /// # Errors
+    /// If the browser can't write one of this size.
+    pub async fn finish(self) -> Result<Blob, JsValue> {
+        written(&self.canvas, "image/png").await
+    }
 }

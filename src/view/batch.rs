@@ -16,6 +16,7 @@ mod place;
 mod removed_rows;
 mod row_state;
 mod run;
+mod save_grid;
 mod send;
 mod table_editor;
 mod thumb;

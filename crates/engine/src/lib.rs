@@ -50,6 +50,7 @@ pub mod filmstrip;
 pub mod fold;
 pub mod folded;
 pub mod gallery;
+pub mod grid_picture;
 pub mod grouped_grid;
 pub mod highlight;
 pub mod history;

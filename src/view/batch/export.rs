@@ -9,6 +9,9 @@ use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
+use super::grid::Laid;
+use super::item::Shapes;
+use super::save_grid::save_grid;
 use crate::archive;
 use crate::batches::Batches;
 use crate::boxed::{handler, memo, spawn, text, when};
@@ -17,7 +20,12 @@ use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.
-pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
+pub fn export(
+    batch: Arc<Batch>,
+    summary: Memo<BatchSummary>,
+    laid: Laid,
+    shapes: Shapes,
+) -> AnyView {
     let all = contexts();
     // It may have got another name since.
     let batch = move || {
@@ -103,6 +111,8 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             }
         });
     };
+    let has_any = when(move || summary.read().counts.of(Part::Completed) > 0);
+    let save_grid = save_grid(batch.clone(), laid, shapes, has_any);
     let save = move |extension: &'static str| {
         let name = file_name::archive(&format!("{} manifest", batch().name), extension);
         match extension {
@@ -121,12 +131,13 @@ pub fn export(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             <button
                 class="button"
                 type="button"
-                prop:disabled=when(move || is_busy.get() || summary.read().counts.of(Part::Completed) == 0)
+                prop:disabled=when(move || is_busy.get() || !has_any.get())
                 on:click=handler(zip)
             >
                 <Glyph icon=LuDownload />
                 "Download all"
             </button>
+            {save_grid}
             <button class="button quiet" type="button" on:click=handler(move |_| save("json"))>
                 "Manifest JSON"
             </button>

@@ -179,7 +179,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             {controls::controls(composer, batch.clone(), summary)}
             {grid::grid(cells, laid, around)}
             <SelectionBar selection=around.selection />
-            {export::export(batch.clone(), summary)}
+            {export::export(batch.clone(), summary, laid, shapes)}
         </article>
     }
     .into_any()

@@ -20,7 +20,8 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 /// The parts of a page that something is wrong with, each as a line.
 const RUN: &str = "
     const runOnly = arguments[0] ?? undefined;
-    return axe.run(document, { resultTypes: ['violations'], runOnly }).then(({ violations }) =>
+    const rules = runOnly ? {} : { 'target-size': { enabled: true } };
+    return axe.run(document, { resultTypes: ['violations'], runOnly, rules }).then(({ violations }) =>
         violations.flatMap(({ id, help, nodes }) =>
             nodes.map(node => `${id} (${help}): ${node.html.slice(0, 200)}`)))";
 

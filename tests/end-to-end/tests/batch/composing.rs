@@ -166,6 +166,19 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
             (6, "panes 60 · dawn"),
         ];
         assert_eq!(shown, expected);
+
+        // As one picture: its pixels are those of three outputs beside each other, and more than paper.
+        studio.press("Save grid").await?;
+        let file = browser.downloaded(1, ".png").await?.remove(0);
+        let picture = std::fs::read(file)?;
+        assert_eq!(&picture[1..4], b"PNG");
+        let side = |at: usize| {
+            let bytes = [0, 1, 2, 3].map(|n| picture[at + n]);
+            u32::from_be_bytes(bytes)
+        };
+        let (width, height) = (side(16), side(20));
+        assert!(width > 600 && height > 300, "{width} × {height}");
+        assert!(picture.len() > 50_000, "{} bytes", picture.len());
         Ok(())
     })
     .await;

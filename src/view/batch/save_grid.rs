@@ -1,0 +1,97 @@
+//! The labelled grid of a sweep as one picture, to be shown to others.
+
+use std::sync::Arc;
+
+use atelier_engine::batch::Batch;
+use atelier_engine::blocks::Blocks;
+use atelier_engine::grid_picture::GridPicture;
+use atelier_engine::output::OutputKind;
+use atelier_engine::{Task, file_name, labelled_grid};
+use icondata_lu::LuGrid3x3;
+use leptos::prelude::*;
+
+use super::grid::Laid;
+use super::item::Shapes;
+use crate::boxed::{handler, spawn, when};
+use crate::browser::download;
+use crate::browser::picture::GridCanvas;
+use crate::contexts::{Contexts, contexts};
+use crate::output_file;
+use crate::view::parts::glyph::Glyph;
+
+const TOO_LARGE: &str =
+    "This browser can't write a picture of this grid. Download all has its files.";
+
+/// Where there is such a grid, and something in it.
+pub fn save_grid(
+    batch: impl Fn() -> Arc<Batch> + 'static,
+    laid: Laid,
+    shapes: Shapes,
+    has_any: Signal<bool>,
+) -> AnyView {
+    let all = contexts();
+    let is_busy = RwSignal::new(false);
+    let save = move |_| {
+        let (batch, Some(blocks)) = (batch(), laid.get_untracked()) else {
+            return;
+        };
+        let tasks: Vec<Option<Task>> = all.runner.with_tasks(|tasks| {
+            let items = batch.items(tasks.iter().copied());
+            items.latest().map(Option::<&Task>::cloned).collect()
+        });
+        let shape = labelled_grid::frame(&shapes.read_untracked());
+        is_busy.set(true);
+        spawn(async move {
+            let name = file_name::archive(&format!("{} grid", batch.name), "png");
+            match drawn(all, &blocks, shape, &tasks).await {
+                Some(picture) => {
+                    download::blob(&name, &picture);
+                    all.notices.say(format!("{name} saved."));
+                }
+                None => all.notices.problem(TOO_LARGE.to_owned()),
+            }
+            is_busy.try_set(false);
+        });
+    };
+    view! {
+        <button
+            class="button quiet"
+            type="button"
+            title="One picture of the grid, with its labels"
+            hidden=when(move || laid.read().is_none())
+            prop:disabled=when(move || is_busy.get() || !has_any.get())
+            on:click=handler(save)
+        >
+            <Glyph icon=LuGrid3x3 />
+            "Save grid"
+        </button>
+    }
+    .into_any()
+}
+
+/// The first output of each item in its place.
+async fn drawn(
+    all: Contexts,
+    blocks: &Arc<Blocks>,
+    shape: f64,
+    tasks: &[Option<Task>],
+) -> Option<web_sys::Blob> {
+    let address = all.session.settings_untracked().address;
+    let grid = GridPicture::of(blocks, shape);
+    let canvas = GridCanvas::new(&grid).ok()?;
+    for place in &grid.outputs {
+        let task = tasks.get(place.item).and_then(Option::as_ref);
+        let file = match task.and_then(|task| Some((task, task.outputs().first()?))) {
+            Some((task, url)) if task.output_kind(url) == OutputKind::Image => {
+                let copy = all.runner.copy(&task.key.output(0)).await;
+                match copy {
+                    Some(copy) => Some(copy),
+                    None => output_file::fetch(url, address.as_str()).await.ok(),
+                }
+            }
+            _ => None,
+        };
+        canvas.draw(place, file.as_ref()).await.ok()?;
+    }
+    canvas.finish().await.ok()
+}
