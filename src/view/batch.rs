@@ -82,7 +82,7 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
                 aria-label="Input"
                 novalidate
                 on:submit=handler(|event: leptos::ev::SubmitEvent| event.prevent_default())
-                on:keydown=handler(move |event| send::press_by_key(&event, generate))
+                on:keydown=handler(move |event| send::press_by_key(&event, composer, generate))
             >
                 <div class="composer-body">
                     {add_rows::add_rows(composer)}

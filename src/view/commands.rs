@@ -6,7 +6,7 @@ use atelier_engine::control;
 use icondata_lu::LuSearch;
 use leptos::html::Dialog;
 use leptos::prelude::*;
-use web_sys::{KeyboardEvent, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::KeyboardEvent;
 
 use super::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::boxed::{dynamic, effect, handler, text};
@@ -14,6 +14,7 @@ use crate::browser::frame::after_frame;
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::into_view::into_view;
 use crate::view::parts::{dialog, focus_return};
 use crate::view::task::{actions, thumbnail};
 use found::{Act, Command, ELSEWHERE, found};
@@ -145,9 +146,7 @@ fn stay_in_sight(at: RwSignal<usize>) {
         let id = option_id(at.get());
         after_frame(move || {
             if let Some(option) = document().get_element_by_id(&id) {
-                let options = ScrollIntoViewOptions::new();
-                options.set_block(ScrollLogicalPosition::Nearest);
-                option.scroll_into_view_with_scroll_into_view_options(&options);
+                into_view(&option);
             }
         });
     });

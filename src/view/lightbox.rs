@@ -34,6 +34,7 @@ use crate::contexts::contexts;
 use crate::navigation::Navigation;
 use crate::view::parts::click::click;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::{dialog, focus};
 
 /// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
@@ -222,6 +223,12 @@ fn output(
         }
     };
     let known = known(shown);
+    // Of the output, however often what is around it is made anew.
+    let answer = StatusNote::default();
+    effect(move || {
+        shown.track();
+        answer.clear();
+    });
     dynamic(move || {
         follow_memo(known);
         let Some(name) = shown.get() else {
@@ -231,7 +238,7 @@ fn output(
             Some(shown) => {
                 let measures = Measures::new();
                 let go = move |step| sequence.go(step);
-                let panel = panel::panel(&shown, measures, compare, remove);
+                let panel = panel::panel(&shown, measures, answer, compare, remove);
                 view! { {stage::stage(&shown, measures, zooming, go)} {panel} }.into_any()
             }
             // Storage may not have been read yet; then this runs once more.

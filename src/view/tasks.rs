@@ -3,6 +3,7 @@
 mod batch_row;
 mod filters;
 mod list;
+mod retry;
 mod row;
 mod rows;
 

@@ -42,6 +42,14 @@ pub fn answer(task: Option<&TaskState>) -> [&'static str; 2] {
     }
 }
 
+/// The same of variations, or of a task that is run again: a press sends so many.
+pub fn repeated_message(count: usize) -> String {
+    match count {
+        1 => "Sent once. Press again for another one.".to_owned(),
+        n => format!("Sent {n} once. Press again for {n} more."),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -94,6 +102,17 @@ mod tests {
         for sent in [Some(&TaskState::Submitting), None] {
             assert!(answer(sent).iter().all(|it| it.starts_with("Sent")));
         }
+    }
+
+    #[test]
+    fn a_second_press_says_how_many_were_sent() {
+        assert_eq!(
+            [1, 4].map(repeated_message),
+            [
+                "Sent once. Press again for another one.",
+                "Sent 4 once. Press again for 4 more."
+            ]
+        );
     }
 
     #[test]

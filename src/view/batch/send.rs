@@ -224,7 +224,7 @@ pub fn send(
 }
 
 /// As in the form for one: what is held with Enter presses Generate, from wherever in the form a person is.
-pub fn press_by_key(event: &KeyboardEvent, generate: NodeRef<Button>) {
+pub fn press_by_key(event: &KeyboardEvent, composer: Composer, generate: NodeRef<Button>) {
     if event.key() != "Enter" || !(event.ctrl_key() || event.meta_key()) {
         return;
     }
@@ -233,7 +233,14 @@ pub fn press_by_key(event: &KeyboardEvent, generate: NodeRef<Button>) {
     // A question has answers of its own.
     let is_asked =
         target.is_some_and(|it| it.closest("dialog").is_ok_and(|dialog| dialog.is_some()));
-    if let (false, false, Some(button)) = (is_asked, event.repeat(), generate.get_untracked()) {
+    if is_asked || event.repeat() {
+        return;
+    }
+    // Nothing is left to be sent: the button does not hear a second press.
+    if untrack(|| composer.just_pressed.is_pressed() && composer.table.read().is_all_sent()) {
+        return composer.answer.say("Sent once.".to_owned());
+    }
+    if let Some(button) = generate.get_untracked() {
         button.click();
     }
 }

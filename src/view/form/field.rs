@@ -6,12 +6,13 @@ use atelier_engine::parameter_name::in_full;
 use icondata_lu::{LuInfo, LuUndo2};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::HtmlElement;
 
 use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::pointer;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::into_view::into_view;
 
 /// One parameter in the form: what stands in it and what is wrong with that.
 #[derive(Clone)]
@@ -198,9 +199,7 @@ pub fn focus(id: &str) {
 pub fn bring_into_sight(id: &str) {
     let field = element::<HtmlElement>(id).and_then(|element| element.closest(".field").ok()?);
     if let Some(field) = field {
-        let options = ScrollIntoViewOptions::new();
-        options.set_block(ScrollLogicalPosition::Nearest);
-        field.scroll_into_view_with_scroll_into_view_options(&options);
+        into_view(&field);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use atelier_engine::compose::plan::ASKS_ABOVE;
 use atelier_engine::plural::counted;
+use atelier_engine::press::repeated_message;
 use atelier_engine::{Task, rerun, seed};
 use leptos::prelude::*;
 
@@ -12,6 +13,8 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::question::Question;
 use crate::view::task::{again, vary};
 
+const ASKS_FIRST: &str = "On its way: the service is asked what the models take.";
+
 /// What a press of `Vary` has begun. It outlives the button, which is there while something is selected: what is on
 /// its way is not to be sent once more by the next one.
 #[derive(Clone, Copy)]
@@ -19,6 +22,8 @@ pub struct Varying {
     tasks: Memo<Vec<Task>>,
     wanted: RwSignal<usize>,
     is_sending: StoredValue<bool>,
+    /// So many the last press has sent.
+    sent: StoredValue<usize>,
     held: DoubleClickGuard,
     question: Question,
 }
@@ -29,6 +34,7 @@ impl Varying {
             tasks,
             wanted: RwSignal::new(1),
             is_sending: StoredValue::new(false),
+            sent: StoredValue::new(0),
             held: DoubleClickGuard::default(),
             question: Question::default(),
         }
@@ -42,6 +48,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
         tasks,
         wanted,
         is_sending,
+        sent,
         held,
         question,
     } = varying;
@@ -57,18 +64,25 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
         if is_sending.try_update_value(|is_sending| std::mem::replace(is_sending, true))
             != Some(false)
         {
-            return all
-                .notices
-                .say("On its way: the service is asked what the models take.");
+            return all.notices.say(ASKS_FIRST);
         }
+        let is_known = |task: &Task| all.catalog.schema(&task.model).loaded().is_some();
+        if !untrack(|| tasks.read().iter().all(is_known)) {
+            all.notices.say(ASKS_FIRST);
+        }
+        sent.set_value(0);
         spawn(async move {
-            send_all(all, tasks.get_untracked(), wanted.get_untracked()).await;
+            let count = send_all(all, tasks.get_untracked(), wanted.get_untracked()).await;
+            sent.try_set_value(count);
             is_sending.try_set_value(false);
         });
     };
     let press = move |count: usize| {
         if !held.counts("Vary") {
-            return;
+            return match sent.get_value() {
+                0 => {}
+                sent => all.notices.say(repeated_message(sent)),
+            };
         }
         wanted.set(count);
         match tasks.read_untracked().len() * count {
@@ -94,7 +108,8 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
     )
 }
 
-async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) {
+/// How many are sent.
+async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
     let mut sent = 0;
     let mut problems: Vec<String> = Vec::new();
     'models: for (model, tasks) in rerun::by_model(tasks) {
@@ -133,4 +148,5 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) {
         all.notices
             .say(format!("Sent {sent}, each with another seed."));
     }
+    sent
 }

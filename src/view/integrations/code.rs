@@ -2,9 +2,10 @@ use atelier_engine::highlight::{self, Grammar, Kind, Span};
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement, Node, ScrollIntoViewOptions, ScrollLogicalPosition};
+use web_sys::{Element, HtmlElement, Node};
 
 use crate::boxed::{self, effect, handler, memo, when};
+use crate::view::parts::into_view::into_view;
 
 /// Longer code is first shown in part.
 const MAX_LINES: usize = 18;
@@ -40,10 +41,8 @@ pub fn Code(
             .current_target()
             .and_then(|target| target.dyn_into::<Element>().ok());
         request_animation_frame(move || {
-            let options = ScrollIntoViewOptions::new();
-            options.set_block(ScrollLogicalPosition::Nearest);
             if let Some(button) = button {
-                button.scroll_into_view_with_scroll_into_view_options(&options);
+                into_view(&button);
             }
         });
     };

@@ -3,7 +3,6 @@ use leptos::prelude::*;
 
 use crate::boxed::dynamic;
 use crate::contexts::contexts;
-use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, save, use_in, vary};
@@ -12,7 +11,6 @@ use crate::view::task::{favorite, save, use_in, vary};
 /// at the end.
 pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let address = contexts().session.settings_untracked().address;
-    let held = DoubleClickGuard::default();
     let vary = dynamic(move || {
         if again.is_awaited() {
             // Most have it: what comes later would move what stands below.
@@ -22,9 +20,7 @@ pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
             return ().into_any();
         }
         vary::vary(again.outputs_of_each(), move |count| {
-            if held.counts("Vary") {
-                again.send(count);
-            }
+            again.press("Vary", count)
         })
     });
     let use_in = SafeUrl::media(&shown.url, address.as_str())

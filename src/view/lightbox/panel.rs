@@ -17,8 +17,8 @@ use crate::browser::{clipboard, clock, dates};
 use crate::contexts::contexts;
 use crate::outage;
 use crate::view::parts::clamped::clamped;
-use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::status_note::StatusNote;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{edit, inputs, lineage, more, output_recovery, unreadable};
@@ -33,6 +33,7 @@ const MAX_ID_CHARS: usize = 200;
 pub fn panel(
     shown: &ShownOutput,
     measures: Measures,
+    answer: StatusNote,
     compare: impl Fn() + 'static,
     remove: impl Fn() + 'static,
 ) -> AnyView {
@@ -51,7 +52,8 @@ pub fn panel(
     let is_shown = safe.is_some();
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
-    let again = Again::of(&task);
+    let mut again = Again::of(&task);
+    again.answer = answer;
     let title = match task.input.title() {
         "" => "No prompt".to_owned(),
         title => title.to_owned(),
@@ -128,14 +130,8 @@ pub fn panel(
 
 /// As on the task's own page.
 fn again_button(again: Again) -> AnyView {
-    let held = DoubleClickGuard::default();
-    let press = move |_| {
-        if held.counts("Run again") {
-            again.send(1);
-        }
-    };
     view! {
-        <button class="button quiet" type="button" on:click=handler(press)>
+        <button class="button quiet" type="button" on:click=handler(move |_| again.press("Run again", 1))>
             <Glyph icon=LuRepeat2 />
             "Run again"
         </button>

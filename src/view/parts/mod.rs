@@ -17,6 +17,7 @@ pub mod focus;
 pub mod focus_return;
 pub mod glyph;
 pub mod heart;
+pub mod into_view;
 pub mod item_order;
 pub mod list;
 pub mod media;

@@ -1,6 +1,9 @@
+use leptos::html::P;
 use leptos::prelude::*;
 
-use crate::boxed::{after, dynamic};
+use super::into_view::into_view;
+use crate::boxed::{after, dynamic, effect};
+use crate::browser::frame::after_frame;
 
 const STAYS_MS: u32 = 8_000;
 
@@ -56,7 +59,22 @@ impl StatusNote {
         self.said.try_set(None);
     }
 
+    /// As it begins to say something it comes into sight: it may stand below the edge of the screen.
     pub fn view(self) -> AnyView {
+        let note = NodeRef::<P>::new();
+        let was_said = StoredValue::new(false);
+        effect(move || {
+            let is_said = self.said.read().is_some();
+            if was_said.get_value() || !is_said {
+                return was_said.set_value(is_said);
+            }
+            was_said.set_value(true);
+            after_frame(move || {
+                if let Some(note) = note.try_get_untracked().flatten() {
+                    into_view(&note);
+                }
+            });
+        });
         let words = dynamic(move || {
             let said = self.said.get();
             said.map(|said| {
@@ -72,7 +90,7 @@ impl StatusNote {
             .into_any()
         });
         view! {
-            <p class="answer" role="status">
+            <p class="answer" role="status" node_ref=note>
                 {words}
             </p>
         }

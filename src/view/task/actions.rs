@@ -134,9 +134,8 @@ pub fn Actions(
     }
     .into_any();
     let run_again = move || {
-        if press("Run again") {
-            again.send(1);
-        }
+        press("Run again");
+        again.press("Run again", 1);
     };
     let is_made = memo(move || offered.read().again);
     let can_vary = when(move || is_made.get() && again.has_seed());
@@ -190,9 +189,8 @@ pub fn Actions(
             {dynamic(move || {
                 if can_vary.get() {
                     let send = move |count| {
-                        if press("Vary") {
-                            again.send(count);
-                        }
+                        press("Vary");
+                        again.press("Vary", count);
                     };
                     vary::vary(again.outputs_of_each(), send)
                 } else {

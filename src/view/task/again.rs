@@ -1,13 +1,15 @@
 use atelier_contract::{ModelId, Schema};
+use atelier_engine::press::{Presses, repeated_message};
 use atelier_engine::rerun::InputChange;
 use atelier_engine::route::Route;
 use atelier_engine::seed::Seeded;
 use atelier_engine::{Task, TaskKey, output, rerun, seed};
 use leptos::prelude::*;
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use crate::batches::Batches;
-use crate::browser::random;
+use crate::browser::{press, random};
 use crate::catalog::Load;
 use crate::contexts::{Contexts, contexts};
 use crate::view::parts::status_note::StatusNote;
@@ -20,6 +22,22 @@ pub struct Again {
     key: StoredValue<TaskKey>,
     model: StoredValue<ModelId>,
     pub answer: StatusNote,
+}
+
+thread_local! {
+    /// The presses of these buttons, wherever they stand.
+    static PRESSES: RefCell<Presses> = RefCell::default();
+
+    static SENT: RefCell<Option<Sent>> = const { RefCell::new(None) };
+}
+
+/// What the last press has sent.
+#[derive(Clone)]
+struct Sent {
+    count: usize,
+    /// Where it is.
+    route: Route,
+    of: TaskKey,
 }
 
 impl Again {
@@ -59,7 +77,35 @@ impl Again {
         })
     }
 
-    pub fn send(self, count: usize) {
+    /// Sends at a press of the button of this name. The second half of a double click sends nothing, which is said.
+    pub fn press(self, button: &'static str, count: usize) {
+        let sent = SENT.with_borrow(Clone::clone);
+        // What was sent may take the place of what it was sent from, with a button of its own.
+        let is_sent = |sent: &Sent| match &sent.route {
+            Route::Batch(batch) => {
+                let place = self
+                    .key
+                    .with_value(|key| self.contexts.runner.place_of(key));
+                place.is_some_and(|place| place.batch == *batch)
+            }
+            route => *route == Route::Task(self.key.get_value()),
+        };
+        let of = sent.as_ref().filter(|sent| is_sent(sent));
+        let of = of.map(|sent| sent.of.clone());
+        let counts = PRESSES.with_borrow_mut(|presses| {
+            let mut of = std::iter::once(self.key.get_value()).chain(of);
+            of.all(|key| presses.counts(&format!("{button} {}", key.0), press::at()))
+        });
+        if counts {
+            SENT.set(None);
+            self.send(count);
+        } else if let Some(Sent { count, route, .. }) = sent {
+            let said = repeated_message(count);
+            self.answer.say_with(said, show(count), route.path());
+        }
+    }
+
+    fn send(self, count: usize) {
         let (answer, runner) = (self.answer, self.contexts.runner);
         let schema = match untrack(|| self.schema()) {
             Load::Loaded(schema) => schema,
@@ -80,14 +126,20 @@ impl Again {
         };
         match send(self.contexts, &task, &schema, count) {
             Ok(None) => {}
-            Ok(Some(sent)) => {
+            Ok(Some(route)) => {
                 let has_seed = seed::parameter(&schema).is_some();
                 let other = if has_seed { " with another seed" } else { "" };
-                let href = sent.path();
-                match count {
-                    1 => answer.say_with(format!("Sent{other}."), "Show it", href),
-                    n => answer.say_with(format!("Sent {n}, each{other}."), "Show them", href),
-                }
+                let href = route.path();
+                SENT.set(Some(Sent {
+                    count,
+                    route,
+                    of: task.key.clone(),
+                }));
+                let said = match count {
+                    1 => format!("Sent{other}."),
+                    n => format!("Sent {n}, each{other}."),
+                };
+                answer.say_with(said, show(count), href);
             }
             Err(differences) => {
                 let first = differences.into_iter().next();
@@ -101,6 +153,11 @@ impl Again {
             }
         }
     }
+}
+
+/// Leads to what was sent.
+fn show(count: usize) -> &'static str {
+    if count == 1 { "Show it" } else { "Show them" }
 }
 
 /// Sends a task's inputs so many times more, each time with another seed: several as one batch. Where they are; nowhere

@@ -12,7 +12,6 @@ use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
 use crate::contexts::contexts;
 use crate::view::lightbox::shown::SHOWN;
-use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
@@ -92,12 +91,6 @@ fn node(relative: &Relative, task: &Task, answer: StatusNote) -> AnyView {
     let facts = format!("{} · {}", task.model_name, relative.parameter);
     let mut again = Again::of(task);
     again.answer = answer;
-    let held = DoubleClickGuard::default();
-    let send = move |_| {
-        if held.counts("Run again") {
-            again.send(1);
-        }
-    };
     let label = format!("Run again: {title}");
     view! {
         <div class="relative">
@@ -115,7 +108,7 @@ fn node(relative: &Relative, task: &Task, answer: StatusNote) -> AnyView {
                 type="button"
                 aria-label=label.clone()
                 title=label
-                on:click=handler(send)
+                on:click=handler(move |_| again.press("Run again", 1))
             >
                 <Glyph icon=LuRefreshCw />
             </button>

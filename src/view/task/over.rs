@@ -11,7 +11,6 @@ use super::{favorite, save, use_in, vary};
 use crate::boxed::{dynamic, effect, handler};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
-use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 
 /// What is done with one of several outputs most, over it; the rest, and `others`, in a menu. What makes all of them once more stands
@@ -40,17 +39,13 @@ pub fn over_only(shown: &ShownOutput, again: Again, is_near: RwSignal<bool>) -> 
 
 fn tools(shown: &ShownOutput, again: Again) -> AnyView {
     let address = contexts().session.settings_untracked().address;
-    let held = DoubleClickGuard::default();
     let vary = dynamic(move || {
         if !again.has_seed() {
             return ().into_any();
         }
-        let send = move |count| {
-            if held.counts("Vary") {
-                again.send(count);
-            }
-        };
-        vary::vary(again.outputs_of_each(), send)
+        vary::vary(again.outputs_of_each(), move |count| {
+            again.press("Vary", count)
+        })
     });
     let use_in = SafeUrl::media(&shown.url, address.as_str());
     let use_in = use_in.and_then(|_| use_in::parts(shown, "over", again.answer));

@@ -19,7 +19,6 @@ use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::clock;
 use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
-use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::ticker::ticker;
 
@@ -109,12 +108,6 @@ pub fn together(batch: &BatchKey, places: &[Place]) -> AnyView {
 /// What makes all of them once more, and what shows those that are there side by side.
 fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
     let navigation = contexts().navigation;
-    let held = DoubleClickGuard::default();
-    let send = move |what: &'static str, count| {
-        if held.counts(what) {
-            again.send(count);
-        }
-    };
     let edit = view! {
         <Glyph icon=LuPencil />
         <span class="word">"Edit"</span>
@@ -122,13 +115,13 @@ fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
     view! {
         <footer class="task-actions">
             {dynamic(move || match again.has_seed() {
-                true => vary::vary(again.outputs_of_each(), move |count| send("Vary", count)),
+                true => vary::vary(again.outputs_of_each(), move |count| again.press("Vary", count)),
                 false => ().into_any(),
             })}
             <button
                 class="button again"
                 type="button"
-                on:click=handler(move |_| send("Run again", 1))
+                on:click=handler(move |_| again.press("Run again", 1))
             >
                 <Glyph icon=LuRepeat2 />
                 <span class="word">"Run again"</span>

@@ -10,6 +10,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
+use super::retry::retry;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::{clock, dates};
@@ -98,10 +99,8 @@ pub fn BatchRow(
             })
         }
     });
-    let retry = move |_| {
-        if held.counts("Retry") {
-            runner.retry_all(&failed.get_untracked().0);
-        }
+    let press = move |_| {
+        retry(all, held, &failed.get_untracked().0);
     };
     let to_retry = move || failed.read().0.len();
     let reason = text(move || reasons_message(&failed.read().1));
@@ -131,7 +130,7 @@ pub fn BatchRow(
                     type="button"
                     aria-label=retry_label
                     hidden=when(move || to_retry() == 0)
-                    on:click=handler(retry)
+                    on:click=handler(press)
                     prop:textContent=text(move || format!("Retry {} failed", to_retry()))></button>
                 <p class="batch-row-counts" role="status">
                     {dynamic(move || pills(&counts.read()))}

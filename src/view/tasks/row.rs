@@ -3,6 +3,7 @@ use atelier_engine::route::Route;
 use atelier_engine::{TaskKey, refused_input};
 use leptos::prelude::*;
 
+use super::retry::retry;
 use crate::boxed::{handler, memo, text, when};
 use crate::browser::{clock, dates};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
@@ -17,8 +18,8 @@ pub fn TaskRow(
     /// Over all rows: what is retried gives its place to another.
     held: DoubleClickGuard,
 ) -> impl IntoView {
-    let runner = contexts().runner;
-    let Some(task) = runner.task(&task_key) else {
+    let all = contexts();
+    let Some(task) = all.runner.task(&task_key) else {
         return ().into_any();
     };
     let first = task.get_untracked();
@@ -41,10 +42,8 @@ pub fn TaskRow(
         let task = task.clone();
         move || refused_input::may_pass_again(&task.read())
     });
-    let retry = move |_| {
-        if held.counts("Retry") {
-            runner.retry(&task_key);
-        }
+    let press = move |_| {
+        retry(all, held, std::slice::from_ref(&task_key));
     };
     let reason = text({
         let task = task.clone();
@@ -70,7 +69,7 @@ pub fn TaskRow(
                 type="button"
                 aria-label=format!("Retry: {prompt}")
                 hidden=when(move || !can_retry.get())
-                on:click=handler(retry)
+                on:click=handler(press)
             >
                 "Retry"
             </button>

@@ -14,6 +14,7 @@ pub mod hearing;
 pub mod http;
 pub mod ledger;
 pub mod look;
+mod notice;
 mod page_clock;
 mod press;
 pub mod release;
