@@ -4,7 +4,7 @@ use atelier_contract::{Draft, Entry, Input, ModelId, Parameter, RESERVED_NAMES, 
 use serde_json::{Map, Value};
 
 use crate::parameter_name::meant;
-use crate::plural::listed;
+use crate::plural::{counted, listed};
 use crate::{Task, seed};
 
 /// A form filled from an earlier input.
@@ -42,6 +42,22 @@ pub enum Change {
     Invalid,
     /// The model now demands a value that the old input has not.
     NewlyRequired,
+}
+
+/// Says how many variations a press sends, beside the button: so many of each of `tasks`, which have `outputs` together.
+pub fn variations_label(count: usize, tasks: usize, outputs: usize) -> String {
+    match (tasks, outputs) {
+        (1, 1) => format!("× {count}"),
+        (1, _) => format!("× {count} = {}", count * outputs),
+        (tasks, outputs) if tasks == outputs => {
+            format!("× {count} = {}", counted(count * tasks, "task"))
+        }
+        (tasks, outputs) => format!(
+            "× {count} = {}, {}",
+            counted(count * tasks, "task"),
+            counted(count * outputs, "output")
+        ),
+    }
 }
 
 /// Fills a form with the values of an earlier input.

@@ -1,10 +1,9 @@
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::boxed::{dynamic, handler, text, when};
 
-/// What stands in the way of keeping the table, rows that gave way to those of another tab, and rows that came from
-/// elsewhere.
+/// What stands in the way of keeping the table, and rows that gave way to those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {
     let kept = composer.keeping();
     let (refusal, conflict) = (kept.refusal(), kept.conflict_message());
@@ -50,24 +49,6 @@ pub fn keeping(composer: Composer) -> AnyView {
         <p class="note" role="status" hidden=is_kept prop:textContent=trouble></p>
         <div class="aside-rows" role="status">
             {dynamic(offer)}
-        </div>
-        {added(composer)}
-    }
-    .into_any()
-}
-
-fn added(composer: Composer) -> AnyView {
-    let said = memo(move || composer.table.read().addition_message());
-    view! {
-        <div class="note added-rows" role="status" hidden=when(move || said.read().is_none())>
-            <p prop:textContent=text(move || said.get().unwrap_or_default())></p>
-            <button
-                class="button small"
-                type="button"
-                on:click=handler(move |_| composer.edit(|table| table.undo_addition()))
-            >
-                "Undo"
-            </button>
         </div>
     }
     .into_any()

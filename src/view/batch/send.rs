@@ -67,11 +67,20 @@ pub fn send(
     let is_refused = RwSignal::new(false);
     let attempted = RwSignal::new(false);
     let typed = secrets::typed(all.session, &composer.schema());
-    // What is made already stays out of what was pressed for.
-    let only_new = RwSignal::new(false);
-    let made = move || match only_new.get_untracked() {
-        true => made_rows(composer),
-        false => Vec::new(),
+    let which = RwSignal::new(Which::All);
+    let made = move || match which.get_untracked() {
+        Which::New => made_rows(composer),
+        _ => Vec::new(),
+    };
+    let planned = move || {
+        let (made, schema) = (made(), composer.schema());
+        composer.table.with_untracked(|table| {
+            let added = match which.get_untracked() {
+                Which::Added => table.added_plan(&schema),
+                _ => None,
+            };
+            added.unwrap_or_else(|| table.plan_new(&made, &schema))
+        })
     };
     let pressed = RwSignal::new(plan.get_untracked());
     let question = Question::default();
@@ -82,17 +91,18 @@ pub fn send(
         );
         let send_defaults = all.session.settings_untracked().send_defaults;
         let schema = composer.schema();
-        let made = made();
-        let sent = composer
-            .table
-            .with_untracked(|table| table.plan_new(&made, &schema));
+        let (made, sent) = (made(), planned());
         let key = composer.keeping().batch_key(sent.items);
         composer.just_pressed.counts("Generate");
         let sending = Sending::begin(composer.keeping(), key.clone());
         let known = |key: &TaskKey| all.runner.place_of(key);
         let bits = &mut random::bits;
-        let rows = composer
-            .edit(|table| table.send_new(&made, &key, &schema, send_defaults, bits, &known));
+        let mut send =
+            |table: &mut Table| table.send_new(&made, &key, &schema, send_defaults, bits, &known);
+        let rows = composer.edit(|table| match which.get_untracked() {
+            Which::Added => table.with_added_alone(send),
+            _ => send(table),
+        });
         let (count, elsewhere) = (rows.items.len(), rows.sent_elsewhere_message());
         sending.secure();
         composer.unseen.set(Some(key.clone()));
@@ -122,7 +132,15 @@ pub fn send(
     };
     let press = {
         let send = send.clone();
-        move |is_only_new: bool| {
+        move |pressed_for: Which| {
+            // The second half of a double click meets the rows that stayed.
+            if pressed_for == Which::All
+                && which.get_untracked() == Which::Added
+                && untrack(|| composer.just_pressed.is_pressed())
+            {
+                let said = "Sent once. Press again to send the other rows.";
+                return composer.answer.say(said.to_owned());
+            }
             is_refused.set(untrack(|| {
                 all.runner.is_superseded() || all.session.credentials().is_none()
             }));
@@ -138,7 +156,8 @@ pub fn send(
                 id.as_deref().into_iter().for_each(field::focus);
                 return;
             }
-            if let Some(offer) = composer.offered.get_untracked() {
+            let offered = composer.offered.get_untracked();
+            if let Some(offer) = offered.filter(|_| pressed_for != Which::Added) {
                 let newest = composer.table.with_untracked(Table::newest);
                 offer.add.run(());
                 let table = composer.table.read_untracked();
@@ -148,10 +167,8 @@ pub fn send(
                 }
             }
             composer.way_back.end();
-            only_new.set(is_only_new);
-            let schema = composer.schema();
-            let table = composer.table;
-            pressed.set(table.with_untracked(|table| table.plan_new(&made(), &schema)));
+            which.set(pressed_for);
+            pressed.set(planned());
             if pressed.get_untracked().asks_once_more() {
                 question.ask();
             } else {
@@ -159,10 +176,11 @@ pub fn send(
             }
         }
     };
-    let send_new = {
+    let send_only = {
         let press = press.clone();
-        Callback::new(move |()| press(true))
+        Callback::new(press)
     };
+    let send_new = Callback::new(move |()| send_only.run(Which::New));
     // It may turn out only then that it can't be kept.
     effect(move || {
         if composer.is_held.get() {
@@ -187,6 +205,7 @@ pub fn send(
         <div class="form-foot">
             {removed_rows(composer)}
             {made_already(composer, send_new)}
+            {added_rows(composer, Callback::new(move |()| send_only.run(Which::Added)))}
             <button
                 class="button primary"
                 type="button"
@@ -194,7 +213,7 @@ pub fn send(
                 title=format!("{} Enter", control::command_key(&location::platform()))
                 aria-keyshortcuts="Control+Enter Meta+Enter"
                 prop:disabled=when(move || to_send() == 0)
-                on:click=handler(move |_| press(false))
+                on:click=handler(move |_| press(Which::All))
             >
                 <Glyph icon=LuSparkles />
                 <span prop:textContent=label></span>
@@ -219,6 +238,50 @@ pub fn send(
             </div>
         </div>
         {question.view("Generate many", asked, "Not yet", "Send them", "primary", send_all)}
+    }
+    .into_any()
+}
+
+/// What of the table a press sends.
+#[derive(Clone, Copy, PartialEq)]
+enum Which {
+    All,
+    /// Without what is made already.
+    New,
+    /// Without the rows that were here before others were added.
+    Added,
+}
+
+/// Rows that came from elsewhere to others that wait: the ways out are to take them out again, and, by `only_added`, to
+/// leave the others out.
+fn added_rows(composer: Composer, only_added: Callback<()>) -> AnyView {
+    let said = memo(move || composer.table.read().addition_message());
+    let count = memo(move || {
+        let plan = composer.table.read().added_plan(&composer.schema());
+        plan.map_or(0, |plan| plan.items)
+    });
+    view! {
+        <div class="made-already" role="status" hidden=when(move || said.read().is_none())>
+            <p prop:textContent=text(move || said.get().unwrap_or_default())></p>
+            <div class="row tight">
+                <button
+                    class="button small"
+                    type="button"
+                    hidden=when(move || count.get() == 0)
+                    on:click=handler(move |_| only_added.run(()))
+                    prop:textContent=text(move || match count.get() {
+                            1 => "Only the added one".to_owned(),
+                            n => format!("Only the {n} added"),
+                        })></button>
+                <button
+                    class="button small undoes"
+                    type="button"
+                    on:click=handler(move |_| composer.edit(|table| table.undo_addition()))
+                >
+                    "Undo"
+                </button>
+            </div>
+        </div>
     }
     .into_any()
 }

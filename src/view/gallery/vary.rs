@@ -59,6 +59,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
             .map(|task| task.outputs().len().max(1))
             .sum::<usize>()
     });
+    let count_of_tasks = memo(move || tasks.read().len());
     // A form may be long in coming: another press meanwhile would send all of it once more.
     let send = move || {
         if is_sending.try_update_value(|is_sending| std::mem::replace(is_sending, true))
@@ -96,7 +97,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
     });
     let confirm = Callback::new(move |()| send());
     (
-        dynamic(move || vary::vary(outputs.get(), press)).into_any(),
+        dynamic(move || vary::vary(count_of_tasks.get(), outputs.get(), press)).into_any(),
         question.view(
             "Vary many",
             asked,

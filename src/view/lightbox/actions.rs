@@ -19,7 +19,7 @@ pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
         if !again.has_seed() {
             return ().into_any();
         }
-        vary::vary(again.outputs_of_each(), move |count| {
+        vary::vary(1, again.outputs_of_each(), move |count| {
             again.press("Vary", count)
         })
     });

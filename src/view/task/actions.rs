@@ -192,7 +192,7 @@ pub fn Actions(
                         press("Vary");
                         again.press("Vary", count);
                     };
-                    vary::vary(again.outputs_of_each(), send)
+                    vary::vary(1, again.outputs_of_each(), send)
                 } else {
                     ().into_any()
                 }

@@ -43,7 +43,7 @@ fn tools(shown: &ShownOutput, again: Again) -> AnyView {
         if !again.has_seed() {
             return ().into_any();
         }
-        vary::vary(again.outputs_of_each(), move |count| {
+        vary::vary(1, again.outputs_of_each(), move |count| {
             again.press("Vary", count)
         })
     });

@@ -115,7 +115,7 @@ fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
     view! {
         <footer class="task-actions">
             {dynamic(move || match again.has_seed() {
-                true => vary::vary(again.outputs_of_each(), move |count| again.press("Vary", count)),
+                true => vary::vary(1, again.outputs_of_each(), move |count| again.press("Vary", count)),
                 false => ().into_any(),
             })}
             <button

@@ -1,4 +1,5 @@
 use atelier_engine::plural::counted;
+use atelier_engine::rerun::variations_label;
 use icondata_lu::LuShuffle;
 use leptos::prelude::*;
 
@@ -15,8 +16,8 @@ thread_local! {
     static COUNT: ArcRwSignal<usize> = ArcRwSignal::new(kept());
 }
 
-/// `Vary`, and how many, each of so many outputs.
-pub fn vary(outputs: usize, vary: impl Fn(usize) + 'static) -> AnyView {
+/// `Vary`, and how many of each of `tasks`, which have `outputs` together.
+pub fn vary(tasks: usize, outputs: usize, vary: impl Fn(usize) + 'static) -> AnyView {
     let count = COUNT.with(|count| RwSignal::from(count.clone()));
     let choose = move |event| {
         if let Ok(chosen) = event_target_value(&event).parse() {
@@ -29,10 +30,7 @@ pub fn vary(outputs: usize, vary: impl Fn(usize) + 'static) -> AnyView {
             let is_chosen = when(move || count.get() == n);
             view! {
                 <option value=n.to_string() prop:selected=is_chosen>
-                    {match outputs {
-                        1 => format!("× {n}"),
-                        _ => format!("× {n} = {}", n * outputs),
-                    }}
+                    {variations_label(n, tasks, outputs)}
                 </option>
             }
             .into_any()

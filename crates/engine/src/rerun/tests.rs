@@ -166,3 +166,12 @@ proptest! {
         prop_assert_eq!(extra, rerun.differences.iter().any(|d| d.change == Change::Dropped));
     }
 }
+
+/// Guards against a press that sends more than is said beside it: of a selection it was the outputs alone.
+#[test]
+fn variations_are_counted_before_they_are_sent() {
+    assert_eq!(variations_label(4, 1, 1), "× 4");
+    assert_eq!(variations_label(4, 1, 2), "× 4 = 8");
+    assert_eq!(variations_label(2, 3, 3), "× 2 = 6 tasks");
+    assert_eq!(variations_label(2, 2, 4), "× 2 = 4 tasks, 8 outputs");
+}

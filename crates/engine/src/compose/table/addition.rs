@@ -6,6 +6,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, Schema};
 
 use super::{Row, Table};
+use crate::compose::plan::Plan;
 use crate::compose::sweep::WrittenSweep;
 use crate::plural::counted;
 
@@ -72,6 +73,28 @@ impl Table {
             before => format!("the {before} that were"),
         };
         Some(format!("Added {} to {others} here.", counted(there, "row")))
+    }
+
+    /// What sending the rows that were added last will take, where Generate would send others with them.
+    pub fn added_plan(&self, schema: &Schema) -> Option<Plan> {
+        let addition = self.addition.as_ref()?;
+        let added = self.to_send().filter(|row| addition.ids.contains(&row.id));
+        let plan = Plan::of(added.map(|row| &row.draft), schema);
+        (1..self.good()).contains(&plan.items).then_some(plan)
+    }
+
+    /// Acts on the table while the rows that wait are not in it, but for those that were added last.
+    pub fn with_added_alone<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
+        let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
+        let all = std::mem::take(&mut self.rows).into_iter().enumerate();
+        let (aside, rows): (Vec<_>, Vec<_>) =
+            all.partition(|(_, row)| row.sent.is_none() && !ids.contains(&row.id));
+        self.rows = rows.into_iter().map(|(_, row)| row).collect();
+        let done = act(self);
+        for (at, row) in aside {
+            self.rows.insert(at.min(self.rows.len()), row);
+        }
+        done
     }
 
     /// Takes out the rows that were added last, but for those that were changed or sent since.

@@ -85,3 +85,30 @@ fn what_is_added_to_none_is_undone_as_well() {
     table.undo_addition();
     assert_eq!((table.sent(), table.unsent()), (1, 0));
 }
+
+/// Guards against rows that are paid for though the person who adds others to them does not mean them.
+#[test]
+fn what_was_added_is_sent_without_the_rows_that_were_here() {
+    let schema = schema();
+    let mut table = table(&["a", "b", "c"]);
+    assert_eq!(table.added_plan(&schema), None, "nothing was added");
+    let twice = vec![prompt("d"), prompt("d")];
+    table.add(twice, &schema).unwrap();
+    let added = table.added_plan(&schema).expect("others wait");
+    let (items, _) = table.with_added_alone(|table| send(table, "one"));
+    assert_eq!(items.len(), added.items);
+    assert_eq!(table.lines("prompt"), ["a", "b", "c"], "they wait on");
+    assert_eq!((table.sent(), table.unsent()), (2, 3));
+    assert_eq!(table.added_plan(&schema), None, "it was sent");
+}
+
+/// Guards against a way out where there is nothing to be left out.
+#[test]
+fn what_was_added_to_none_is_all_that_is_sent() {
+    let schema = schema();
+    let mut table = Table::default();
+    table.add(vec![prompt("a")], &schema).unwrap();
+    assert_eq!(table.added_plan(&schema), None);
+    table.append(vec![prompt("b")], &schema).unwrap();
+    assert_eq!(table.added_plan(&schema), None);
+}
