@@ -16,7 +16,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuChevronLeft, LuChevronRight};
-use leptos::html::Dialog;
+use leptos::html::{Dialog, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::KeyboardEvent;
@@ -51,9 +51,14 @@ pub fn Lightbox() -> impl IntoView {
     let removal = Removal::new(sequence);
     let remove = move || removal.remove(close);
     follow_keys(navigation, sequence, zooming, remove);
+    let body = NodeRef::<Div>::new();
     effect(move || {
         shown.track();
         zooming.reset();
+        // On phones it is scrolled: the next one begins at its picture.
+        if let Some(body) = body.get() {
+            body.set_scroll_top(0);
+        }
     });
     return_focus(navigation, shown);
     removal::keep_focus(shown);
@@ -61,7 +66,7 @@ pub fn Lightbox() -> impl IntoView {
         view! {
             {head(sequence, zooming, close)}
             // None of the buttons has the focus first: Space is to play what is shown.
-            <div class="lightbox-body" tabindex="-1" autofocus>
+            <div class="lightbox-body" tabindex="-1" autofocus node_ref=body>
                 {output(sequence, zooming, remove)}
             </div>
             // That of the page lies behind.

@@ -124,7 +124,8 @@ pub fn keep_focus(shown: Memo<Option<String>>) {
         }
         after_frame(move || {
             if focus::is_lost() {
-                let _ = focus::to("dialog.lightbox[open] .lightbox-panel");
+                // Its top may be below the picture, which stays in sight.
+                focus::in_place_to("dialog.lightbox[open] .lightbox-panel");
             }
         });
     });
