@@ -9,9 +9,10 @@ use super::lightbox::comparison::Comparison;
 use super::lightbox::sweep::Sweep;
 use super::send_unstored::SendUnstored;
 use super::shortcuts::Shortcuts;
-use super::undo::Undo;
+use super::undo::{self, Undo};
 
 pub fn dialogs() -> AnyView {
+    undo::follow_key();
     view! {
         <SendUnstored />
         <Undo />

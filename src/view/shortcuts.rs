@@ -29,6 +29,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
         "Everywhere",
         &[
             ("Mod+K", "Go to a model, a task, a page"),
+            ("Mod+Z", "Undo, while that is offered"),
             ("/", "Search on this page"),
             ("g then m", "Models"),
             ("g then t", "Tasks"),
@@ -44,6 +45,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
             ("← ↑ → ↓", "Move between models, or a batch's items"),
             ("← or →", "Move along a batch in Tasks"),
             ("x or f or d", "An item: select, favorite, download"),
+            ("Delete", "An item: remove its task"),
         ],
     ),
     (
@@ -65,7 +67,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
             ("f", "Toggle favorite"),
             ("d", "Download"),
             ("Mod+A", "Select all"),
-            ("Delete", "Remove what is selected"),
+            ("Delete", "Remove what is selected, or the output's task"),
             ("Esc", "Select none"),
             ("Enter", "Show large"),
         ],

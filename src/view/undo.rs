@@ -3,7 +3,10 @@
 use atelier_engine::Action;
 use atelier_engine::removed::{last_removed, removed_message};
 use atelier_engine::route::Route;
+use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{HtmlElement, KeyboardEvent};
 
 use super::parts::ticker::ticker;
 use super::parts::{focus, focus_return};
@@ -16,6 +19,45 @@ const LARGE: &str = "dialog.lightbox[open] .lightbox-panel";
 
 /// The focus is looked for at so many of the tasks that are back.
 const MAX_TASKS: usize = 50;
+
+/// Ctrl/⌘+Z presses the `Undo` that is offered, for as long as the owner lives. In a text field it undoes what was typed.
+pub fn follow_key() {
+    let may_prevent = EventListenerOptions::enable_prevent_default();
+    let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, |event| {
+        let Some(event) = event.dyn_ref::<KeyboardEvent>() else {
+            return;
+        };
+        let has_command = event.ctrl_key() || event.meta_key();
+        let is_undo = event.key().eq_ignore_ascii_case("z") && has_command;
+        let is_other = event.shift_key() || event.alt_key() || event.default_prevented();
+        if !is_undo || is_other || focus::is_writing() {
+            return;
+        }
+        if let Some(button) = offered() {
+            event.prevent_default();
+            // Held down, it is one press all the same.
+            if !event.repeat() {
+                button.click();
+            }
+        }
+    });
+    StoredValue::new_local(keys);
+}
+
+/// The last button of the class `undoes` that is shown: of the dialogs that lie over the page, if any does.
+fn offered() -> Option<HtmlElement> {
+    const SHOWN: &str = ".undoes:not([hidden], [hidden] *, dialog:not([open]) *)";
+    let dialog = document().query_selector("dialog[open]").ok().flatten();
+    let buttons = document().get_elements_by_class_name("undoes");
+    let buttons = (0..buttons.length())
+        .rev()
+        .filter_map(|at| buttons.item(at));
+    let mut shown = buttons.filter(|button| {
+        let is_in_dialog = button.matches("dialog *") == Ok(true);
+        button.matches(SHOWN) == Ok(true) && (is_in_dialog || dialog.is_none())
+    });
+    shown.next()?.dyn_into().ok()
+}
 
 /// Brings back what was removed just now, in whichever tab.
 #[component]
@@ -46,7 +88,7 @@ pub fn Undo() -> impl IntoView {
     view! {
         <div class="undo" hidden=when(move || removed.read().is_empty())>
             <p role="status" prop:textContent=sentence></p>
-            <button class="button quiet small" type="button" on:click=handler(undo)>
+            <button class="button quiet small undoes" type="button" on:click=handler(undo)>
                 "Undo"
             </button>
         </div>

@@ -43,7 +43,7 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     view! {
         <div class="undo of-rows" hidden=when(move || said.read().is_none())>
             <p role="status" prop:textContent=text(move || said.get().unwrap_or_default())></p>
-            <button class="button quiet small" type="button" on:click=handler(undo)>
+            <button class="button quiet small undoes" type="button" on:click=handler(undo)>
                 "Undo"
             </button>
         </div>

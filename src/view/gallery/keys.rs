@@ -1,5 +1,5 @@
 //! Keys of the gallery: arrows, Home and End lead from tile to tile, Space or `x` selects, Ctrl+A selects all, Delete
-//! removes what is selected, Escape selects nothing; `f` makes a favorite, `d` downloads.
+//! removes what is selected or else what has the focus, Escape selects nothing; `f` makes a favorite, `d` downloads.
 
 use atelier_engine::gallery::layout::Direction;
 use gloo_events::{EventListener, EventListenerOptions};
@@ -116,6 +116,9 @@ impl Keys {
             ("Escape", _) if has_open_menu() => return,
             ("Escape", _) if selection.is_active() => selection.leave(),
             ("Delete", _) if selection.is_active() => selection.remove(self.all),
+            // Held down, it is one press all the same.
+            ("Delete", Place::Tile(_)) if event.repeat() => {}
+            ("Delete", Place::Tile(name)) => selection.remove_at(name, self.all),
             (" ", Place::Tile(_)) if is_on_control() => return,
             (" " | "x" | "X", Place::Tile(_)) if event.repeat() => {}
             (" " | "x" | "X", Place::Tile(name)) => selection.toggle(name),

@@ -115,6 +115,14 @@ impl Selection {
         !untrack(|| self.entries()).is_empty()
     }
 
+    /// What is chosen goes; where nothing is, the task of this output.
+    pub fn remove_at(self, name: &str, all: Contexts) {
+        if !self.is_active() {
+            self.set(vec![name.to_owned()]);
+        }
+        self.remove(all);
+    }
+
     /// The tasks of what is chosen and shown go, once that is asked where a favorite is among them.
     pub fn remove(self, all: Contexts) {
         let entries = untrack(|| self.entries());

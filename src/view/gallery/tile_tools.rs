@@ -80,7 +80,9 @@ pub fn key(event: &KeyboardEvent, name: &str, selection: Selection) -> bool {
     }
     match event.key().as_str() {
         "Escape" if selection.is_active() => selection.leave(),
-        "x" | "X" if event.repeat() => {}
+        // Held down, it is one press all the same.
+        "Delete" | "x" | "X" if event.repeat() => {}
+        "Delete" => selection.remove_at(name, contexts()),
         "x" | "X" => selection.toggle(name),
         _ => return press_tool(event),
     }

@@ -122,7 +122,7 @@ pub fn dialog(
                 })></span>
             </p>
             <button
-                class="button small"
+                class="button small undoes"
                 type="button"
                 hidden=when(move || kept.removed.read().is_none())
                 on:click=handler(move |_| kept.undo())

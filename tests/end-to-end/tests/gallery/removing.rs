@@ -4,11 +4,14 @@ use std::time::Duration;
 
 use atelier_end_to_end::find::by;
 
-use crate::{ENTER, Studio, TIMEOUT, visit};
+use crate::{CONTROL, ENTER, ESCAPE, RIGHT, Studio, TIMEOUT, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::wait::becomes;
 
 const DELETE: &str = "\u{e017}";
+
+/// Lets go of Control.
+const RELEASED: &str = "\u{e000}";
 
 const FOCUS_IS_INSIDE: &str =
     "return String(!!document.activeElement.closest('dialog[aria-label=Output]'))";
@@ -96,6 +99,59 @@ async fn a_favorite_is_asked_about_before_it_goes() {
         shows(studio, "made-00000/0").await?;
         browser
             .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .await
+    })
+    .await;
+}
+
+/// Guards against a tile that `f` and `d` act on and Delete does not, and against an Undo that only a pointer reaches.
+#[tokio::test(flavor = "multi_thread")]
+async fn delete_removes_the_focused_output_and_control_z_brings_it_back() {
+    visit("delete_removes_the_focused_output", 3, async |studio| {
+        let browser = studio.browser;
+        let undo = format!("{CONTROL}z");
+        browser.stop_clock().await?;
+        let focus = "document.querySelector(`[data-output='made-00001/0']`).focus()";
+        browser.run(focus, vec![]).await?;
+        studio.keys(DELETE).await?;
+        studio.sees_outputs(4).await?;
+        browser
+            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+            .await?;
+        // What is typed is undone by the browser.
+        let search = browser.find(&by("searchbox", "Search outputs")).await?;
+        search.send_keys(&format!("rose{undo}")).await?;
+        browser.find(&by("button", "Undo")).await?;
+        let emptied = format!("{CONTROL}a{RELEASED}{DELETE}");
+        search.send_keys(&emptied).await?;
+        studio.sees_outputs(4).await?;
+        browser.press(&by("heading", "Gallery")).await?;
+        studio.keys(&undo).await?;
+        studio.sees_outputs(6).await?;
+        browser.find_gone(&by("button", "Undo")).await?;
+
+        // Where something is selected, that goes; and in the large view the same keys.
+        browser.start_clock().await?;
+        browser.run(focus, vec![]).await?;
+        studio.keys("x").await?;
+        studio.keys(RIGHT).await?;
+        browser.stop_clock().await?;
+        studio.keys(DELETE).await?;
+        studio.sees_outputs(4).await?;
+        studio.keys(&undo).await?;
+        studio.sees_outputs(6).await?;
+        browser.start_clock().await?;
+        studio.press_tile("Image: cobalt harbour 1").await?;
+        browser.find(&by("dialog", "Output")).await?;
+        browser.stop_clock().await?;
+        studio.keys(DELETE).await?;
+        shows(studio, "made-00000/0").await?;
+        studio.keys(&undo).await?;
+        shows(studio, "made-00001/0").await?;
+        studio.keys(ESCAPE).await?;
+        studio.keys("?").await?;
+        browser
+            .see_text("Undo, while that is offered", TIMEOUT)
             .await
     })
     .await;
