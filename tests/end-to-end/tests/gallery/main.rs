@@ -12,6 +12,7 @@ mod removing;
 mod shapes;
 mod swiping;
 mod tiles;
+mod touched;
 mod varying;
 
 use atelier_end_to_end::Result;
