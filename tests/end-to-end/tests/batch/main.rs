@@ -8,6 +8,7 @@ mod exploring;
 mod failures;
 mod interruptions;
 mod keys;
+mod labelled_grid;
 mod left;
 mod lines;
 mod long_prompts;
