@@ -17,6 +17,22 @@ impl Blocks {
         self.labels.rows.values.len() + usize::from(!self.headings.is_empty())
     }
 
+    /// The same for a batch in which these items, in their order, have these places: the places between them are beyond the
+    /// grids.
+    #[must_use]
+    pub fn spread(mut self, places: &[usize]) -> Self {
+        let labels = &mut self.labels;
+        let count =
+            labels.rows.values.len() * labels.columns.values.len() * self.headings.len().max(1);
+        let size = places.last().map_or(0, |last| last + 1);
+        let mut cells: Vec<usize> = (0..size).map(|place| count + place).collect();
+        for (place, cell) in places.iter().zip(&labels.cells) {
+            cells[*place] = *cell;
+        }
+        labels.cells = cells;
+        self
+    }
+
     /// The items in the order in which they are seen: one grid after the other, row by row.
     pub fn order(&self) -> Vec<usize> {
         let cells = &self.labels.cells;
@@ -47,6 +63,25 @@ impl From<GridLabels> for Blocks {
 mod tests {
     use super::*;
     use crate::compose::sweep::Labels;
+
+    /// Guards against a sweep that loses its labels because a row above it was not sent.
+    #[test]
+    fn places_without_an_item_are_beyond_the_grid() {
+        let labels = |values: &[&str]| Labels {
+            parameter: String::new(),
+            values: values.iter().map(|&value| value.to_owned()).collect(),
+        };
+        let grid = GridLabels {
+            rows: labels(&["lake", "sea"]),
+            columns: labels(&["dawn", "noon"]),
+            cells: vec![0, 1, 2, 3],
+        };
+        let spread = Blocks::from(grid).spread(&[1, 2, 4, 5]);
+        assert_eq!(spread.labels.cells, [4, 0, 1, 7, 2, 3]);
+        let turned = spread.labels.transposed().cells;
+        assert_eq!([turned[1], turned[2], turned[4], turned[5]], [0, 2, 1, 3]);
+        assert!(turned[0] >= 4 && turned[3] >= 4, "{turned:?}");
+    }
 
     /// Guards against arrows that lead down the columns of what is read in rows.
     #[test]

@@ -115,24 +115,27 @@ impl Filter {
         let mut found: Vec<(Millis, usize)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
-        let has_numbers = |record: &&HistoryEntry| {
-            self.query.has_its_numbers(&record.text) && self.is_asked_for(record)
-        };
-        let by_numbers = self.query.asks_for_numbers() && records.iter().any(|it| has_numbers(&it));
+        let mut asked = Vec::new();
         for (position, record) in records.iter().enumerate() {
             let right_phase = self.phases.is_empty() || self.phases.contains(&record.phase);
             let right_model = self
                 .model
                 .as_ref()
                 .is_none_or(|model| *model == record.model);
-            if !(right_phase || right_model)
-                || !self.created.contains(&record.created)
-                || (self.favorites && !record.has_favorites)
-                || !self.is_asked_for(record)
-                || (by_numbers && !has_numbers(&record))
+            if (right_phase || right_model)
+                && self.created.contains(&record.created)
+                && (!self.favorites || record.has_favorites)
+                && self.is_asked_for(record)
             {
-                continue;
+                asked.push((position, record, right_phase, right_model));
             }
+        }
+        let has_numbers = |record: &HistoryEntry| self.query.has_its_numbers(&record.text);
+        let mut right = (asked.iter()).filter(|(_, _, phase, model)| *phase && *model);
+        if self.query.asks_for_numbers() && right.any(|(_, record, ..)| has_numbers(record)) {
+            asked.retain(|(_, record, ..)| has_numbers(record));
+        }
+        for (position, record, right_phase, right_model) in asked {
             if right_model {
                 count(&mut phases, record.phase);
             }

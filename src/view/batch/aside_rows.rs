@@ -12,7 +12,7 @@ pub fn aside_rows(composer: Composer) -> AnyView {
     let message = memo(move || composer.table.read().aside_message());
     // The buttons go with the rows that they are about.
     let bring_back = move |_| {
-        composer.edit(|table| table.bring_back());
+        composer.change(|table, _| table.bring_back());
         composer.is_wanted.set(true);
         focus::once_lost(focus_on_items);
     };

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use atelier_engine::batch::differences::item_names;
+use atelier_engine::batch::differences::item_captions;
 use atelier_engine::batch::summary::BatchSummary;
 use atelier_engine::batch::{Batch, Part};
 use atelier_engine::plural::listed;
@@ -74,7 +74,7 @@ pub fn export(
             let names = match leaves_out.get_untracked() && !suspects.read_untracked().is_empty() {
                 // What is left out must not stand in a name either.
                 true => Vec::new(),
-                false => item_names(tasks.iter().map(Option::as_ref)),
+                false => item_captions(tasks.iter().map(Option::as_ref)),
             };
             let (handle, registration) = AbortHandle::new_pair();
             abort.set_value(Some(handle));

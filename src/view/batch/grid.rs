@@ -29,10 +29,10 @@ const MAX_WHOLE: usize = 40;
 /// The labelled grids of a batch as they are shown, where it has any.
 pub type Laid = Memo<Option<Arc<Blocks>>>;
 
-/// `labels`: of a sweep over two axes; `combined`: over more of them.
+/// `labels`: of a sweep over two axes; `combined`: over more of them, with the places of its items.
 pub fn laid(
     labels: Option<GridLabels>,
-    combined: Memo<Option<Combined>>,
+    combined: Memo<Option<(Combined, Vec<usize>)>>,
     shapes: Shapes,
     on_model_page: bool,
 ) -> Laid {
@@ -45,7 +45,12 @@ pub fn laid(
         let shapes = shapes.read();
         let Blocks { headings, labels } = match (&labels, &*combined.read()) {
             (Some(labels), _) => labels.clone().into(),
-            (None, Some(combined)) => combined.blocks(&shapes),
+            (None, Some((combined, places))) => {
+                let shapes = places
+                    .iter()
+                    .map(|place| shapes.get(*place).copied().flatten());
+                combined.blocks(&shapes.collect::<Vec<_>>()).spread(places)
+            }
             (None, None) => return None,
         };
         let labels = labelled_grid::laid(labels, &shapes, width);

@@ -73,7 +73,10 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             follow_memo(keys);
             let of = |tasks: &[&Task]| {
                 let items = batch.items(tasks.iter().copied());
-                Combined::of(&items.latest().collect::<Vec<_>>())
+                let sent = items.latest().enumerate();
+                let sent = sent.filter(|(at, task)| task.is_some() || !items.is_left_out(*at));
+                let (places, sent): (Vec<usize>, Vec<_>) = sent.unzip();
+                Some((Combined::of(&sent)?, places))
             };
             batch
                 .grid

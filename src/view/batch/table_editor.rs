@@ -1,5 +1,6 @@
 use std::sync::Arc;
 
+use atelier_engine::compose::table::Table;
 use atelier_engine::compose::table::alike::alike_message;
 use atelier_engine::compose::way::Way;
 use atelier_engine::window::Grid;
@@ -85,15 +86,17 @@ pub fn table_editor(composer: Composer) -> AnyView {
         let shown = shown.read();
         let numbers = table.numbers();
         let numbers = numbers.get(seen.clone()).unwrap_or_default();
+        let places = seen.start..;
         let seen = shown.get(seen).unwrap_or_default();
         seen.iter()
             .zip(numbers)
-            .filter_map(|(at, number)| Some((*number, table.rows().get(*at)?.id)))
-            .map(|(number, id)| {
+            .zip(places)
+            .filter_map(|((at, number), place)| Some((place, *number, table.rows().get(*at)?.id)))
+            .map(|(place, number, id)| {
                 let columns = columns.clone();
-                let key = format!("{id} {number} {}", columns.join("\n"));
+                let key = format!("{id} {place} {number} {}", columns.join("\n"));
                 Item::new(key, move || {
-                    row(composer, id, number, &columns, is_narrow, told)
+                    row(composer, id, (place, number), &columns, is_narrow, told)
                 })
             })
             .collect()
@@ -256,7 +259,7 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
 fn row(
     composer: Composer,
     id: u64,
-    number: usize,
+    (place, number): (usize, usize),
     columns: &[String],
     is_narrow: Memo<bool>,
     told: Told,
@@ -282,9 +285,11 @@ fn row(
     let remove = move |_| {
         composer.edit(|table| table.remove(id));
         focus::once_lost(move || {
-            let is_there = [number, number - 1]
-                .into_iter()
-                .any(|number| focus::in_place_to(&format!("[aria-label='Remove row {number}']")));
+            let numbers = composer.table.with_untracked(Table::numbers);
+            let nearest = numbers.get(place).or(numbers.last());
+            let is_there = nearest.is_some_and(|number| {
+                focus::in_place_to(&format!("[aria-label='Remove row {number}']"))
+            });
             if !is_there {
                 focus_on_items();
             }
@@ -296,7 +301,7 @@ fn row(
     });
     view! {
         <tr
-            aria-rowindex=(number + 1).to_string()
+            aria-rowindex=(place + 2).to_string()
             class:wrong=when(move || !is_blank.get() && !problem.read().is_empty())
         >
             <th scope="row" class="row-number">

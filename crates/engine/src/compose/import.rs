@@ -107,6 +107,7 @@ fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
                 let input = item.get("input").unwrap_or(item).clone();
                 let number = item.get("index").and_then(Value::as_u64);
                 let number = number.and_then(|number| usize::try_from(number).ok());
+                let number = number.filter(|number| (1..=MAX_ROWS).contains(number));
                 imported.add_json(number.unwrap_or(position + 1), input, names);
             }
             return Ok(imported);

@@ -130,8 +130,8 @@ pub struct GridLabels {
     pub rows: Labels,
     /// The axis that runs to the right.
     pub columns: Labels,
-    /// The cell of each item of the batch, in order: `row * columns + column`. Rows of the table that were not sent
-    /// leave their cells empty.
+    /// The cell of each place of the batch, in order: `row * columns + column`. A place that was left out has one beyond
+    /// the grid, or shows that it was not sent.
     pub cells: Vec<usize>,
 }
 

@@ -154,6 +154,11 @@ impl Table {
         self.rows.is_empty()
     }
 
+    /// Any row, sent or not, that was not put aside.
+    pub fn has_rows(&self) -> bool {
+        self.rows.iter().any(|row| !row.is_aside)
+    }
+
     /// The row of this id and where it stands.
     pub fn row(&self, id: u64) -> Option<(usize, &Row)> {
         let at = self.place(id)?;
@@ -211,32 +216,6 @@ impl Table {
         let mut unsent = self.rows.iter().filter(|row| row.is_waiting());
         self.added.iter().any(|added| added == name)
             || unsent.any(|row| row.draft.get(name).is_some())
-    }
-
-    /// Changes a parameter of all rows that are to be sent and have `from` there, as a text.
-    pub fn exchange(
-        &mut self,
-        name: &str,
-        from: Option<&Entry>,
-        to: Option<&Entry>,
-        schema: &Schema,
-    ) {
-        let text = |entry: Option<&Entry>| entry.map(Entry::to_text);
-        let rows = self.rows.iter().filter(|row| row.is_waiting());
-        let meant = rows.filter(|row| text(row.draft.get(name)) == text(from));
-        let meant: Vec<u64> = meant.map(|row| row.id).collect();
-        for id in meant {
-            self.put(id, name, to.cloned(), schema);
-        }
-    }
-
-    /// Whether all rows that are to be sent have this there, as a text.
-    pub fn all_have(&self, name: &str, text: &str) -> bool {
-        let mut unsent = self.rows.iter().filter(|row| row.is_waiting());
-        unsent.all(|row| {
-            let entry = row.draft.get(name);
-            entry.is_some_and(|entry| entry.to_text() == text)
-        })
     }
 
     /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.

@@ -330,7 +330,7 @@ impl Axes {
     pub fn sent_message(self) -> Option<String> {
         let said =
             "This sweep has been sent. Change a value, or add it to the table to send it again.";
-        let is_said = !self.composer.table.read().is_empty();
+        let is_said = self.composer.table.read().has_rows();
         (!is_said).then(|| said.to_owned())
     }
 

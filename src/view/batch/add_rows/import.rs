@@ -127,7 +127,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         composer.offered.try_set(None);
         composer.held_up.try_set(None);
     });
-    let has_rows = when(move || !composer.table.read().is_empty());
+    let has_rows = when(move || composer.table.read().has_rows());
     let is_manifest = when(move || {
         matches!(
             &*read.read(),

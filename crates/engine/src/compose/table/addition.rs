@@ -1,11 +1,12 @@
 //! Rows that were put behind others from elsewhere: a person is told, and may take them out again.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
 
-use super::{Row, Table};
+use super::{Row, Source, Table};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::WrittenSweep;
 use crate::plural::counted;
@@ -86,11 +87,28 @@ impl Table {
     /// Acts on the table while the rows that wait are not in it, but for those that were added last.
     pub fn with_added_alone<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
+        // They have the numbers that they are shown with.
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbers: HashMap<u64, usize> = waiting.map(|row| row.id).zip(self.numbers()).collect();
+        let sources: HashMap<u64, Source> = (self.rows.iter())
+            .filter(|row| ids.contains(&row.id))
+            .map(|row| (row.id, row.source))
+            .collect();
+        for row in self.rows.iter_mut().filter(|row| ids.contains(&row.id)) {
+            if let Some(number) = numbers.get(&row.id) {
+                row.source = Source::File(*number);
+            }
+        }
         let all = std::mem::take(&mut self.rows).into_iter().enumerate();
         let (aside, rows): (Vec<_>, Vec<_>) =
-            all.partition(|(_, row)| row.sent.is_none() && !ids.contains(&row.id));
+            all.partition(|(_, row)| row.is_waiting() && !ids.contains(&row.id));
         self.rows = rows.into_iter().map(|(_, row)| row).collect();
         let done = act(self);
+        for row in &mut self.rows {
+            if let Some(source) = sources.get(&row.id) {
+                row.source = *source;
+            }
+        }
         for (at, row) in aside {
             self.rows.insert(at.min(self.rows.len()), row);
         }
@@ -100,7 +118,7 @@ impl Table {
     /// Takes out the rows that were added last, but for those that were changed or sent since.
     pub fn undo_addition(&mut self) {
         if let Some(addition) = self.addition.take() {
-            self.rows.retain(|row| !addition.holds(row));
+            self.take_out(|row| addition.holds(row));
         }
     }
 }

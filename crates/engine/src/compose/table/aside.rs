@@ -1,7 +1,8 @@
 //! Rows that a person has put aside: they are neither shown nor sent, and nothing changes them, until they are brought
 //! back. They are stored with the table.
 
-use super::Table;
+use super::{Table, too_many};
+use crate::compose::MAX_ROWS;
 use crate::plural::{agreeing, counted};
 
 impl Table {
@@ -25,15 +26,24 @@ impl Table {
 
     /// Of what was sent, only rows that can't be sent are left.
     pub fn has_left_rows(&self) -> bool {
-        self.sent() > 0 && self.unsent() > 0 && self.good() == 0
+        self.sent() > 0 && self.good() == 0 && self.bad().next().is_some()
     }
 
     /// Brings back all rows that were put aside.
-    pub fn bring_back(&mut self) {
+    ///
+    /// # Errors
+    ///
+    /// A sentence: with those that wait they are too many; the table stays as it was.
+    pub fn bring_back(&mut self) -> Result<(), String> {
+        let count = self.unsent() + self.aside();
+        if count > MAX_ROWS {
+            return Err(too_many(count));
+        }
         for row in &mut self.rows {
             row.is_aside = false;
         }
         self.grid = None;
+        Ok(())
     }
 
     /// Takes out the rows that were put aside; see [`Table::undo_removal`].
@@ -63,7 +73,7 @@ impl Table {
 
 #[cfg(test)]
 mod tests {
-    use atelier_contract::Draft;
+    use atelier_contract::Entry;
 
     use super::super::tests::{prompt, schema, send};
     use super::super::{Source, Table, Writer};
@@ -73,7 +83,9 @@ mod tests {
     fn rows_put_aside_wait_to_be_brought_back() {
         let schema = schema();
         let mut table = Table::default();
-        let rows = vec![(3, prompt("c")), (7, Draft::default()), (8, prompt("d"))];
+        let mut bad = prompt("b");
+        bad.set("steps", Entry::Text("many".into()));
+        let rows = vec![(3, prompt("c")), (7, bad), (8, prompt("d"))];
         table.append_imported(rows, &schema).unwrap();
         table.draw_nonces(&mut || 5);
         let before = table.rows().to_vec();
@@ -81,7 +93,7 @@ mod tests {
         assert_eq!((table.unsent(), table.aside()), (2, 1));
         assert_eq!(table.aside_message(), "1 row is put aside.");
         assert_eq!(send(&mut table, "one").0.len(), 1);
-        assert!(table.has_left_rows(), "row 7 has no prompt");
+        assert!(table.has_left_rows(), "row 7 can't be sent");
         assert_eq!(table.put_aside(|_| true), 1);
         assert!(table.shown().is_empty() && !table.has_left_rows());
         table.clear();
@@ -91,7 +103,7 @@ mod tests {
         assert_eq!(written, table.to_value().to_string());
         let mut read = Table::from_value(table.to_value(), &schema).unwrap();
         assert_eq!(read.aside(), 2);
-        read.bring_back();
+        read.bring_back().unwrap();
         assert_eq!(read.numbers(), [3, 7]);
         let drafts = read.rows().iter().map(|row| &row.draft);
         assert!(drafts.eq(before[..2].iter().map(|row| &row.draft)));

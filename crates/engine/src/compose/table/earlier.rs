@@ -113,7 +113,10 @@ impl Table {
         let added = places.len();
         match sweep.filter(|_| added == all) {
             Some(sweep) => self.add_sweep(sweep, schema)?,
-            None => self.add(drafts, schema)?,
+            None => {
+                self.add(drafts, schema)?;
+                self.set_last_sources(places.iter().rev().map(BatchPlace::source));
+            }
         }
         for (row, place) in self.rows.iter_mut().rev().zip(places.into_iter().rev()) {
             row.earlier = Some(Earlier::new(place, row.draft.clone()));

@@ -118,6 +118,37 @@ impl Table {
         Ok(())
     }
 
+    /// Changes a parameter of the lines that have `from` there, as a text.
+    pub fn exchange(
+        &mut self,
+        name: &str,
+        from: Option<&Entry>,
+        to: Option<&Entry>,
+        schema: &Schema,
+    ) {
+        let text = |entry: Option<&Entry>| entry.map(Entry::to_text);
+        let meant = self
+            .line_rows()
+            .filter(|row| text(row.draft.get(name)) == text(from));
+        let meant: Vec<u64> = meant.map(|row| row.id).collect();
+        for id in meant {
+            self.put(id, name, to.cloned(), schema);
+        }
+    }
+
+    /// Whether all lines have this there, as a text.
+    pub fn all_have(&self, name: &str, text: &str) -> bool {
+        self.line_rows().all(|row| {
+            let entry = row.draft.get(name);
+            entry.is_some_and(|entry| entry.to_text() == text)
+        })
+    }
+
+    fn line_rows(&self) -> impl Iterator<Item = &Row> {
+        let rows = self.rows.iter();
+        rows.filter(|row| row.is_waiting() && row.source == Source::Line)
+    }
+
     /// What was sent with one of these lines: they are few, and the table may be long.
     fn sent_before_with(&self, parameter: &str, lines: &[&str]) -> SentBefore {
         let lines: HashSet<&str> = lines.iter().copied().collect();
@@ -166,11 +197,18 @@ impl Table {
         }
         let old_lines: HashMap<usize, &str> =
             old.iter().map(|(at, line)| (*at, line.as_str())).collect();
+        // Nor does one go on that was written anew letter by letter.
+        let lines_before = before.0.iter().map(|(line, row)| (row.id, line.as_str()));
+        let lines_before: HashMap<u64, &str> = lines_before.collect();
         let mut left = VecDeque::from(left);
         let origins = origins.into_iter().zip(new);
         let new = |(origin, line): (Option<Origin>, &&str)| {
             origin.unwrap_or_else(|| {
-                let goes_on = |at: &usize| is_changed_line(old_lines[at], line);
+                let goes_on = |at: &usize| {
+                    let was = lines_before.get(&self.rows[*at].id);
+                    is_changed_line(old_lines[at], line)
+                        && was.is_none_or(|was| is_changed_line(was, line))
+                };
                 let found = left.iter().take(NEAR).position(goes_on);
                 // Lines stay in their order.
                 let row = found.and_then(|found| left.drain(..=found).next_back());

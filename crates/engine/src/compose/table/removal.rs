@@ -131,7 +131,7 @@ impl Table {
         };
         self.rows.retain(|row| !removal.is_instead(row));
         let removal = Arc::unwrap_or_clone(removal);
-        if self.rows.is_empty() {
+        if self.unsent() == 0 && removal.rows.iter().any(|(_, row)| row.is_waiting()) {
             self.grid = removal.grid;
         } else if removal.rows.iter().any(|(_, row)| row.is_waiting()) {
             self.grid = None;

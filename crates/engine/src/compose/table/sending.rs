@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use atelier_contract::{Draft, Input, Schema};
 
-use super::{Row, Table, text};
+use super::{Row, Source, Table, text};
 use crate::compose::plan::Plan;
 use crate::compose::sweep::GridLabels;
 use crate::compose::way::Way;
@@ -212,10 +212,13 @@ impl Table {
         }
         self.put_back.extend(here.iter().map(TakenBack::mark));
         let marks: Vec<_> = gone.iter().map(TakenBack::mark).collect();
+        let sources = gone.iter().map(|item| item.place.source());
+        let sources: Vec<Source> = sources.collect();
         self.grid = None;
         // A row that came back while it was under way would stand there twice.
         self.removal = None;
         self.append(gone.into_iter().map(|item| item.draft).collect(), schema)?;
+        self.set_last_sources(sources.into_iter().rev());
         self.put_back.extend(marks);
         Ok(())
     }
@@ -282,6 +285,10 @@ impl Table {
             }
         }
         self.settle_removed(is_lost);
+        if !to_send.is_empty() {
+            // Its rows are not all that wait any more.
+            self.grid = None;
+        }
         to_send
     }
 

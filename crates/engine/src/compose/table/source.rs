@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use atelier_contract::{Draft, Schema};
 
 use super::{Row, Table, text};
+use crate::BatchPlace;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
@@ -13,11 +14,18 @@ pub enum Source {
     Other,
     /// A line of prompts, or a row that was added by hand.
     Line,
-    /// This row of an imported table, from 1.
+    /// This row of an imported table, or this item of a batch that is edited again, from 1.
     File(usize),
 }
 
 impl Source {
+    fn of_file(number: usize) -> Self {
+        match number {
+            0 => Self::Other,
+            number => Self::File(number),
+        }
+    }
+
     /// As it is stored.
     pub(super) fn code(self) -> Option<usize> {
         match self {
@@ -36,6 +44,13 @@ impl Source {
     }
 }
 
+impl BatchPlace {
+    /// Of a row that this item becomes again: it keeps its number.
+    pub(super) fn source(&self) -> Source {
+        Source::File(self.index + 1)
+    }
+}
+
 impl Table {
     /// Appends rows of an imported table, each with its number there.
     ///
@@ -49,7 +64,7 @@ impl Table {
     ) -> Result<(), String> {
         let (numbers, drafts): (Vec<usize>, Vec<Draft>) = rows.into_iter().unzip();
         self.append(drafts, schema)?;
-        self.set_last_sources(numbers.into_iter().rev().map(Source::File));
+        self.set_last_sources(numbers.into_iter().rev().map(Source::of_file));
         Ok(())
     }
 
@@ -65,7 +80,7 @@ impl Table {
     }
 
     /// From the last row upwards.
-    fn set_last_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+    pub(super) fn set_last_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
         for (row, source) in self.rows.iter_mut().rev().zip(sources) {
             row.source = source;
         }

@@ -14,8 +14,6 @@ struct StoredTable {
     rows: Vec<Draft>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<SentRow>,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    aside: Vec<AsideRow>,
     /// The sources of those of `rows` that have one, each with its place among them; see [`Source::code`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sources: Vec<(usize, usize)>,
@@ -34,6 +32,8 @@ struct StoredTable {
     earlier: Vec<(usize, BatchPlace)>,
 }
 
+/// A row that was sent, or put aside: to a version that knows nothing of the latter it was sent with the batch [`ASIDE`], so
+/// that it keeps the row and does not send it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SentRow {
     /// The place of the row among all rows.
@@ -45,19 +45,13 @@ pub(super) struct SentRow {
     nonce: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<usize>,
+    /// What a row that is aside was sent as before.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    earlier: Option<BatchPlace>,
 }
 
-/// A row that was put aside.
-#[derive(Serialize, Deserialize)]
-pub(super) struct AsideRow {
-    /// The place of the row among all rows.
-    at: usize,
-    #[serde(rename = "row")]
-    draft: Draft,
-    nonce: u64,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    source: Option<usize>,
-}
+/// The key of no batch.
+const ASIDE: &str = "aside";
 
 fn is_none_yet(nonce: &u64) -> bool {
     *nonce == 0
@@ -65,26 +59,33 @@ fn is_none_yet(nonce: &u64) -> bool {
 
 impl SentRow {
     pub fn of(at: usize, row: &Row) -> Option<Self> {
-        let place = row.sent.clone()?;
-        let draft = row.draft.clone();
+        let aside = || BatchPlace {
+            batch: BatchKey(ASIDE.to_owned()),
+            index: at,
+        };
+        let place = match row.is_aside {
+            true => aside(),
+            false => row.sent.clone()?,
+        };
+        let earlier = row.earlier().filter(|_| row.is_aside);
         Some(Self {
             at,
-            draft,
+            draft: row.draft.clone(),
             place,
             nonce: row.nonce,
             source: row.source.code(),
+            earlier: earlier.cloned(),
         })
     }
-}
 
-impl AsideRow {
-    pub fn of(at: usize, row: &Row) -> Option<Self> {
-        row.is_aside.then(|| Self {
-            at,
-            draft: row.draft.clone(),
-            nonce: row.nonce,
-            source: row.source.code(),
-        })
+    fn put_into(self, row: &mut Row) {
+        row.nonce = self.nonce;
+        row.source = Source::from_code(self.source);
+        row.is_aside = self.place.batch.0 == ASIDE;
+        match row.is_aside {
+            true => row.earlier = self.earlier.map(|it| Earlier::new(it, row.draft.clone())),
+            false => row.sent = Some(self.place),
+        }
     }
 }
 
@@ -93,7 +94,11 @@ impl Table {
     pub fn from_value(value: Value, schema: &Schema) -> Option<Self> {
         let stored: StoredTable = json::decode(value)?;
         let mut table = Self::default();
-        table.append(stored.rows, schema).ok()?;
+        // However many they are: nothing that is stored is lost.
+        for draft in stored.rows {
+            let row = table.new_row(draft, schema, &SentBefore::default());
+            table.rows.push(row);
+        }
         if stored.nonces.len() == table.rows.len() {
             for (row, nonce) in table.rows.iter_mut().zip(stored.nonces) {
                 row.nonce = nonce;
@@ -109,24 +114,12 @@ impl Table {
                 row.source = Source::from_code(Some(code));
             }
         }
-        let mut apart = Vec::new();
         for sent in stored.sent {
-            let mut row = table.new_row(sent.draft, schema, &SentBefore::default());
-            row.nonce = sent.nonce;
-            row.sent = Some(sent.place);
-            row.source = Source::from_code(sent.source);
-            apart.push((sent.at, row));
-        }
-        for aside in stored.aside {
-            let mut row = table.new_row(aside.draft, schema, &SentBefore::default());
-            row.nonce = aside.nonce;
-            row.is_aside = true;
-            row.source = Source::from_code(aside.source);
-            apart.push((aside.at, row));
-        }
-        apart.sort_by_key(|(at, _)| *at);
-        for (at, row) in apart {
-            table.rows.insert(at.min(table.rows.len()), row);
+            let at = sent.at.min(table.rows.len());
+            let draft = sent.draft.clone();
+            let mut row = table.new_row(draft, schema, &SentBefore::default());
+            sent.put_into(&mut row);
+            table.rows.insert(at, row);
         }
         table.added = stored.added;
         table.grid = stored.grid;
@@ -137,10 +130,10 @@ impl Table {
 
     pub fn to_value(&self) -> Value {
         let unsent = self.rows.iter().filter(|row| row.is_waiting());
-        let numbered = || self.rows.iter().enumerate();
+        let numbered = self.rows.iter().enumerate();
         json::encode(&StoredTable {
             rows: unsent.map(|row| row.draft.clone()).collect(),
-            sent: numbered()
+            sent: numbered
                 .filter_map(|(at, row)| SentRow::of(at, row))
                 .collect(),
             added: self.added.clone(),
@@ -149,9 +142,6 @@ impl Table {
             put_back: self.put_back.clone(),
             nonces: self.nonces(),
             earlier: self.earlier(),
-            aside: numbered()
-                .filter_map(|(at, row)| AsideRow::of(at, row))
-                .collect(),
             sources: self.sources(),
         })
     }

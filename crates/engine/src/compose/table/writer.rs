@@ -2,7 +2,7 @@ use atelier_contract::json::{self, Record};
 use serde_json::Value;
 
 use super::Table;
-use super::stored::{AsideRow, SentRow};
+use super::stored::SentRow;
 
 /// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
 #[derive(Debug)]
@@ -12,7 +12,6 @@ pub struct Writer {
     /// The rows that are to be sent.
     rows: String,
     sent: String,
-    aside: String,
 }
 
 impl Writer {
@@ -22,7 +21,6 @@ impl Writer {
             next: 0,
             rows: String::new(),
             sent: String::new(),
-            aside: String::new(),
         }
     }
 
@@ -30,11 +28,9 @@ impl Writer {
     pub fn write(&mut self, rows: usize) -> bool {
         let rest = self.table.rows.get(self.next..).unwrap_or_default();
         for row in rest.iter().take(rows) {
-            let (sent, aside) = (SentRow::of(self.next, row), AsideRow::of(self.next, row));
-            let (list, value) = match (sent, aside) {
-                (Some(sent), _) => (&mut self.sent, json::encode(&sent)),
-                (None, Some(aside)) => (&mut self.aside, json::encode(&aside)),
-                (None, None) => (&mut self.rows, row.draft.to_value()),
+            let (list, value) = match SentRow::of(self.next, row) {
+                Some(sent) => (&mut self.sent, json::encode(&sent)),
+                None => (&mut self.rows, row.draft.to_value()),
             };
             if !list.is_empty() {
                 list.push(',');
@@ -64,19 +60,17 @@ impl Writer {
         let earlier = self.table.earlier();
         rest.put_some("earlier", some(earlier.is_empty(), json::encode(&earlier)));
         let rest = rest.into_value().to_string();
-        let list = |name: &str, rows: &str| match rows {
+        let sent = match self.sent.as_str() {
             "" => String::new(),
-            rows => format!(r#","{name}":[{rows}]"#),
+            sent => format!(r#","sent":[{sent}]"#),
         };
         let sources = match self.table.sources() {
             sources if sources.is_empty() => String::new(),
             sources => format!(r#","sources":{}"#, json::encode(&sources)),
         };
         format!(
-            r#"{{"rows":[{}]{}{}{sources},{}"#,
+            r#"{{"rows":[{}]{sent}{sources},{}"#,
             self.rows,
-            list("sent", &self.sent),
-            list("aside", &self.aside),
             rest.trim_start_matches('{')
         )
     }

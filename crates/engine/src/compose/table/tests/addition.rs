@@ -97,7 +97,7 @@ fn what_was_added_is_sent_without_the_rows_that_were_here() {
     let added = table.added_plan(&schema).expect("others wait");
     let (items, _) = table.with_added_alone(|table| send(table, "one"));
     assert_eq!(items.len(), added.items);
-    assert_eq!(table.lines("prompt"), ["a", "b", "c"], "they wait on");
+    assert_eq!(waiting(&table), ["a", "b", "c"], "they wait on");
     assert_eq!((table.sent(), table.unsent()), (2, 3));
     assert_eq!(table.added_plan(&schema), None, "it was sent");
 }
