@@ -10,7 +10,9 @@ use atelier_contract::{ApiError, Input};
 use serde_json::{Value, json};
 
 use crate::engine::{Call, CallId, CallKind, Command, Engine, Idempotency};
-use crate::{Account, Action, BatchKey, BatchPlace, Millis, Phase, Task, TaskKey, TaskState};
+use crate::{
+    Account, Action, BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskState,
+};
 
 /// Parts of a thousand calls that go wrong, each in its own way.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -85,6 +87,8 @@ pub struct World {
     pub write: Millis,
     /// In true time, by the service's word.
     not_before: Millis,
+    /// What the page keeps of that for after a reload.
+    kept_wait: Option<RateLimit>,
     /// The service refuses the present token.
     pub revoked: bool,
     token: u64,
@@ -154,6 +158,7 @@ impl World {
             writing: Vec::new(),
             write: 0,
             not_before: 0,
+            kept_wait: None,
             revoked: false,
             token: 0,
             sent_with_other_token: HashSet::new(),
@@ -216,6 +221,7 @@ impl World {
         self.is_refused = false;
         // The limit was named to the one before.
         self.not_before = 0;
+        self.kept_wait = None;
         let now = self.now();
         self.engine.set_token_version(self.token, now);
         self.engine.credentials_changed(now);
@@ -237,6 +243,9 @@ impl World {
         let now = self.now();
         self.engine.set_token_version(self.token, now);
         self.engine.load(tasks, now);
+        if let Some(limit) = &self.kept_wait {
+            self.engine.wait(limit, now);
+        }
         self.pump();
     }
 
@@ -344,7 +353,7 @@ impl World {
                     self.storage.remove(&key);
                 }
                 Command::Finished(key) => self.finished.push(key),
-                Command::Wait(_) => {}
+                Command::Wait(limit) => self.kept_wait = Some(limit),
                 Command::Call(call) if call.write_first().is_empty() => self.send(call),
                 Command::Call(call) => {
                     for key in call.write_first() {
