@@ -123,7 +123,7 @@ async fn every_press_that_sends_is_answered() {
         sees("Sent again: 1 item.").await?;
         more(1).await?;
         browser.see_text("2 completed, 1 failed", TIMEOUT).await?;
-        browser.press(&starting("button", "Item 1: ")).await?;
+        browser.press(&starting("button", "Item 3: ")).await?;
         let large = browser.find(&by("dialog", "Output")).await?;
         press_twice(browser, &by("button", "Vary").within(&large)).await?;
         sees(VARY).await?;

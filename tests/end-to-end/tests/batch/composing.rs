@@ -77,6 +77,11 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         browser.see_text("1 row is put aside.", TIMEOUT).await?;
         browser.find_gone(&by("region", "Items")).await?;
         studio.reload().await?;
+        let show = "
+            const buttons = [...document.querySelectorAll('button')];
+            buttons.find(it => it.innerText.trim() === 'Bring back')?.scrollIntoView({ block: 'center' })";
+        browser.find(&by("button", "Bring back")).await?;
+        browser.run(show, vec![]).await?;
         studio.press("Bring back").await?;
         // Mended in place, it is as good as the others.
         browser.fill(&by("textbox", "panes, row 3"), "60").await?;
