@@ -6,7 +6,7 @@ use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, KeyboardEvent};
+use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use super::parts::ticker::ticker;
 use super::parts::{focus, focus_return};
@@ -44,7 +44,7 @@ pub fn follow_key() {
     StoredValue::new_local(keys);
 }
 
-/// The last button of the class `undoes` that is shown: of the dialogs that lie over the page, if any does.
+/// The button of the class `undoes` that was offered last: of the dialogs that lie over the page, if any does.
 fn offered() -> Option<HtmlElement> {
     const SHOWN: &str = ".undoes:not([hidden], [hidden] *, dialog:not([open]) *)";
     let dialog = document().query_selector("dialog[open]").ok().flatten();
@@ -52,11 +52,28 @@ fn offered() -> Option<HtmlElement> {
     let buttons = (0..buttons.length())
         .rev()
         .filter_map(|at| buttons.item(at));
-    let mut shown = buttons.filter(|button| {
+    let shown = buttons.filter(|button| {
         let is_in_dialog = button.matches("dialog *") == Ok(true);
         button.matches(SHOWN) == Ok(true) && (is_in_dialog || dialog.is_none())
     });
-    shown.next()?.dyn_into().ok()
+    // Of several, what was done last.
+    let since = |button: &Element| {
+        let since = button.get_attribute(OFFERED_SINCE)?;
+        since.parse::<u64>().ok()
+    };
+    let latest = shown.max_by_key(since);
+    latest?.dyn_into().ok()
+}
+
+/// The attribute that says when an `Undo` was offered, in ms since 1970.
+const OFFERED_SINCE: &str = "data-since";
+
+/// For an `Undo` that is offered anew where this changes; tracked.
+pub fn offered_since<T: Send + Sync + 'static>(change: Memo<T>) -> Signal<String> {
+    text(move || {
+        change.track();
+        clock::now().to_string()
+    })
 }
 
 /// Brings back what was removed just now, in whichever tab.
@@ -88,7 +105,12 @@ pub fn Undo() -> impl IntoView {
     view! {
         <div class="undo" hidden=when(move || removed.read().is_empty())>
             <p role="status" prop:textContent=sentence></p>
-            <button class="button quiet small undoes" type="button" on:click=handler(undo)>
+            <button
+                class="button quiet small undoes"
+                type="button"
+                data-since=offered_since(removed)
+                on:click=handler(undo)
+            >
                 "Undo"
             </button>
         </div>

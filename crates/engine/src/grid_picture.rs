@@ -44,8 +44,8 @@ pub struct GridPicture {
 }
 
 impl GridPicture {
-    /// `shape`: of the outputs, width to height.
-    pub fn of(blocks: &Blocks, shape: f64) -> Self {
+    /// `shape`: of the outputs, width to height. None where browsers draw no picture that is large enough for all rows.
+    pub fn of(blocks: &Blocks, shape: f64) -> Option<Self> {
         let labels = &blocks.labels;
         let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len().max(1));
         let count = blocks.headings.len().max(1);
@@ -56,7 +56,10 @@ impl GridPicture {
         let side = SIDE.min(SIDE / shape);
         let across = (MOST - HEAD - GAP) / columns as f64 - GAP;
         let down = (MOST / count as f64 - above) / rows.max(1) as f64 - GAP;
-        let height = side.min(across / shape).min(down).max(1.0);
+        let height = side.min(across / shape).min(down);
+        if height < LINE {
+            return None;
+        }
         let width = height * shape;
         let block_height = above + rows as f64 * (height + GAP);
         let mut picture = Self {
@@ -102,7 +105,7 @@ impl GridPicture {
                 });
             }
         }
-        picture
+        Some(picture)
     }
 
     /// Writes a text from this corner on, in so many lines at most. Gives where the next one begins.
@@ -204,7 +207,7 @@ mod tests {
             (blocks(&many, &many, 0), 1.0),
             (blocks(&["one"], &["one"], 0), 8.0),
         ] {
-            let picture = GridPicture::of(&blocks, shape);
+            let picture = GridPicture::of(&blocks, shape).unwrap();
             assert!(
                 picture.width <= MOST && picture.height <= MOST,
                 "{picture:?}"
@@ -237,6 +240,13 @@ mod tests {
                 assert!(!picture.texts.iter().any(covers), "{output:?}");
             }
         }
+    }
+
+    /// Guards against a picture without its last rows.
+    #[test]
+    fn a_grid_that_has_no_room_is_none() {
+        let many: Vec<&str> = vec!["x"; 1_000];
+        assert_eq!(GridPicture::of(&blocks(&many, &["1", "2"], 0), 1.0), None);
     }
 
     #[test]

@@ -111,7 +111,8 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
             details: error,
         });
     }
-    let is_refused = matches!(trouble.error, ApiError::Unauthorized { .. });
+    let is_refused =
+        matches!(trouble.error, ApiError::Unauthorized { .. }) && !trouble.error.is_other_refusal();
     // An answer that broke off was one.
     let is_unanswered = trouble.error.is_unreachable() && !trouble.error.is_cut();
     let none = match is_unanswered {

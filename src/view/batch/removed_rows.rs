@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use crate::boxed::{after, effect, handler, memo, text, when};
 use crate::view::parts::focus;
+use crate::view::undo::offered_since;
 
 /// Above the foot of the form, which is in sight wherever a row can be taken out.
 pub fn removed_rows(composer: Composer) -> AnyView {
@@ -25,8 +26,8 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     // What was done last is what a person wants back.
     let way_back = memo(move || composer.way_back.said());
     let said = memo(move || match (way_back.get(), is_over.get()) {
-        (Some(said), _) => Some(said),
-        (None, false) => removal.get().map(|(_, said)| said),
+        (Some(said), _) => Some((0, said)),
+        (None, false) => removal.get(),
         (None, true) => None,
     });
     effect(move || {
@@ -42,8 +43,13 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     };
     view! {
         <div class="undo of-rows" hidden=when(move || said.read().is_none())>
-            <p role="status" prop:textContent=text(move || said.get().unwrap_or_default())></p>
-            <button class="button quiet small undoes" type="button" on:click=handler(undo)>
+            <p role="status" prop:textContent=text(move || said.get().unwrap_or_default().1)></p>
+            <button
+                class="button quiet small undoes"
+                type="button"
+                data-since=offered_since(said)
+                on:click=handler(undo)
+            >
                 "Undo"
             </button>
         </div>

@@ -77,7 +77,7 @@ async fn drawn(
     tasks: &[Option<Task>],
 ) -> Option<web_sys::Blob> {
     let address = all.session.settings_untracked().address;
-    let grid = GridPicture::of(blocks, shape);
+    let grid = GridPicture::of(blocks, shape)?;
     let canvas = GridCanvas::new(&grid).ok()?;
     for place in &grid.outputs {
         let task = tasks.get(place.item).and_then(Option::as_ref);

@@ -274,7 +274,7 @@ fn added_rows(composer: Composer, only_added: Callback<()>) -> AnyView {
                             n => format!("Only the {n} added"),
                         })></button>
                 <button
-                    class="button small undoes"
+                    class="button small"
                     type="button"
                     on:click=handler(move |_| composer.edit(|table| table.undo_addition()))
                 >

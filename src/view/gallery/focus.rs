@@ -50,9 +50,14 @@ fn watch(settled: Element, tile: Option<String>, frames: u32) {
 /// Gives the focus to the tile of an output that lies so far down the gallery; it may be out of sight, and
 /// not built yet.
 pub fn to_place(output: String, gallery: NodeRef<Div>, top: f64, height: f64) {
-    if to_output(&output) {
-        return;
+    if !to_output(&output) {
+        scroll_to_place(gallery, top, height);
+        wait_for(output, FRAMES);
     }
+}
+
+/// Shows what lies so far down the gallery; the focus stays where it is.
+pub fn scroll_to_place(gallery: NodeRef<Div>, top: f64, height: f64) {
     let Some(gallery) = gallery.get_untracked() else {
         return;
     };
@@ -62,7 +67,6 @@ pub fn to_place(output: String, gallery: NodeRef<Div>, top: f64, height: f64) {
     let place = (from_here, from_here + height);
     let down = anchor::reach(place, HEAD * rem(), screen - FOOT * rem());
     window().scroll_by_with_x_and_y(0.0, down);
-    wait_for(output, FRAMES);
 }
 
 /// The height of the bar and of a day's heading below it, in `rem`.

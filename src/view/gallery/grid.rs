@@ -44,8 +44,8 @@ fn go_to_day(day: Day, laid: Laid, gallery: NodeRef<Div>) {
     let (found, layout) = (laid.found.read_untracked(), laid.layout.read_untracked());
     let at = found.partition_point(|entry| entry.created >= end);
     let at = at.min(found.len().saturating_sub(1));
-    if let (Some(entry), Some(place)) = (found.get(at), layout.place(at)) {
-        focus::to_place(entry.name(), gallery, place.top, place.height);
+    if let Some(place) = layout.place(at) {
+        focus::scroll_to_place(gallery, place.top, place.height);
     }
 }
 

@@ -85,6 +85,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
                 sent => all.notices.say(repeated_message(sent)),
             };
         }
+        sent.set_value(0);
         wanted.set(count);
         match tasks.read_untracked().len() * count {
             0..=ASKS_ABOVE => send(),

@@ -1,5 +1,6 @@
 use crate::contexts::contexts;
 use atelier_contract::{MAX_PROSE, bounded};
+use atelier_engine::excerpt::excerpt;
 use atelier_engine::file_type;
 use atelier_engine::output::{OutputAddress, OutputKind, SafeUrl};
 use atelier_engine::output_access::{Learned, Step, is_kind_unknown};
@@ -277,6 +278,7 @@ fn unsafe_output(url: String) -> AnyView {
         _ => return text_output(url, COPY),
     };
     if !file_type::is_text(&mime) {
+        let mime = excerpt(&mime, MAX_TYPE);
         let words = format!("A file of type {mime}. “Download” saves it.");
         return view! { <p class="muted">{words}</p> }.into_any();
     }
@@ -291,6 +293,9 @@ fn unsafe_output(url: String) -> AnyView {
         Some(Err(url)) => text_output(url, COPY),
     })
 }
+
+/// Letters of a type: what a service sends may be anything.
+const MAX_TYPE: usize = 100;
 
 const COPY: &str = "“Copy output URL” copies all.";
 

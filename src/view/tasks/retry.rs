@@ -1,5 +1,5 @@
-use atelier_engine::TaskKey;
 use atelier_engine::batch::again;
+use atelier_engine::{Task, TaskKey};
 use leptos::prelude::*;
 
 use crate::contexts::Contexts;
@@ -9,7 +9,15 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 pub fn retry(all: Contexts, held: DoubleClickGuard, keys: &[TaskKey]) {
     if held.counts("Retry") {
         let count = all.runner.retry_all(keys);
-        let is_held = untrack(|| all.runner.block_reason()).is_some();
+        let is_again = |task: &Task| task.retry_of.as_ref().is_some_and(|key| keys.contains(key));
+        let is_paused = all.runner.with_tasks(|tasks| {
+            let mut again = tasks.iter().filter(|task| is_again(task));
+            again.any(|task| task.paused)
+        });
+        let is_held = is_paused || untrack(|| all.runner.block_reason()).is_some();
         all.notices.say(again::user_message(count, 0, is_held));
+    } else {
+        let said = "Sent once. Press again for another one.";
+        all.notices.say(said.to_owned());
     }
 }

@@ -1,20 +1,20 @@
 //! Tells what the words of a 403 are about: services answer a wrong token with it, and a used-up quota.
 //!
-//! It comes with the first view: plain parts of words do.
+//! It comes with the first view: the beginnings of a few words do.
 
-/// Parts of words about what an account may use up.
-const LIMITS: &str = "balance,billing,budget,credit,exceed,limit,plan,quota,usage";
+/// How words begin that are about what an account may use up, or about the input.
+const LIMITS: &str = " balance, billing, block, budget, content, credit , credits, limit, moderat, plan, policy, prompt, quota";
 
-/// Parts of words about the caller.
-const CREDENTIALS: &str =
-    "access,api key,auth,credential,login,password,permission,secret,token,user";
-
-/// Whether the service's words blame the credentials, or there are none but the name of the status. A limit that names
-/// them is a limit: "This user has reached the limit of tokens".
+/// Whether the service's words may blame the credentials: they do where nothing in them is about a limit or the input. Calls
+/// go on where they do not, so that what is not known stops them. A limit that names the caller is a limit: "This user has
+/// reached the limit of tokens".
 pub fn blames_credentials(message: &str) -> bool {
-    let message = message.to_ascii_lowercase();
-    let has = |parts: &str| parts.split(',').any(|part| message.contains(part));
-    message.is_empty() || message.starts_with("forbidden") || has(CREDENTIALS) && !has(LIMITS)
+    let letters = message.chars().map(|c| match c.is_ascii_alphanumeric() {
+        true => c.to_ascii_lowercase(),
+        false => ' ',
+    });
+    let words: String = std::iter::once(' ').chain(letters).chain([' ']).collect();
+    !LIMITS.split(',').any(|part| words.contains(part))
 }
 
 #[cfg(test)]
@@ -31,6 +31,16 @@ mod tests {
             "Access denied",
             "This User ID belongs to another token.",
             "You are not authorized to perform this action.",
+            "invalid_api_key",
+            "Unknown uid",
+            "403 Forbidden",
+            "Signature mismatch",
+            "Account suspended",
+            "Invalid token. See the usage section.",
+            "Expired credentials",
+            "An explanation is in the documentation.",
+            // Nobody here reads all languages.
+            "令牌无效",
         ] {
             assert!(blames_credentials(message), "{message}");
         }
@@ -41,7 +51,7 @@ mod tests {
             "This user has reached the limit of tokens.",
             "Your plan does not include access to this model.",
             "The prompt contains a blocked keyword.",
-            "配额已用完",
+            "Rate-limit reached (see billing).",
         ] {
             assert!(!blames_credentials(message), "{message}");
         }

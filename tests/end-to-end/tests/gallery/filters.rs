@@ -77,8 +77,11 @@ async fn a_day_can_be_typed_chosen_and_gone_to() {
         browser
             .run(choose, vec![json!("Jump to"), day.clone()])
             .await?;
-        let focused = "return document.activeElement.dataset.output ?? 'none'";
-        becomes(browser, "the first of the day", focused, "made-00010/0").await?;
+        let seen = "
+            const tile = document.querySelector('[data-output=\"made-00010/0\"]');
+            const { top, bottom } = tile?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
+            return top >= 0 && bottom <= innerHeight && scrollY > 0 ? 'in sight' : 'elsewhere'";
+        becomes(browser, "the first of the day", seen, "in sight").await?;
         studio.sees_outputs(80).await?;
         browser.run(choose, vec![json!("To"), day.clone()]).await?;
         studio.sees_outputs(22).await?;
