@@ -64,10 +64,12 @@ impl GalleryEntry {
             return Vec::new();
         }
         let values = task.input.values();
-        let text: Vec<String> = values
+        let mut text: Vec<String> = values
             .iter()
             .map(|(name, value)| format!("{name} {}", control::text(value)))
             .collect();
+        // Of a long text only the beginning is searched: a number is not to be beyond it.
+        text.sort_by_key(String::len);
         let model = format!("{} {}", task.model_name, task.model);
         let fields = [task.input.title(), &model, &text.join(" ")];
         let text = Arc::new(Searchable::new(fields));

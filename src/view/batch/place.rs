@@ -36,9 +36,13 @@ pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
 
 /// Once all of it was sent, what came of it takes its place, unless somebody writes on.
 pub fn make_way(composer: Composer) {
-    // Rows that could not be sent are to be mended.
-    if is_written_in() || composer.table.with_untracked(|table| table.unsent() > 0) {
+    if is_written_in() {
         return;
+    }
+    if composer.table.with_untracked(|table| table.unsent() > 0) {
+        // Rows that could not be sent are to be mended: Generate may be disabled now, and has lost the focus then.
+        let bad = composer.table.with_untracked(|table| table.bad_rows(1));
+        return focus::once_lost(move || composer.shown_bad.set(bad.into_iter().next()));
     }
     composer.is_wanted.try_set(false);
     match viewport::is_beside() {

@@ -154,6 +154,12 @@ fn numbers_match_exactly_first_and_days_are_days() {
     assert_eq!(found(&typed("1020"), &tasks), ["a/0", "a/1"]);
     assert_eq!(found(&typed("102"), &tasks), ["b/0", "b/1", "a/0", "a/1"]);
     assert_eq!(found(&typed("lake 1020"), &tasks), ["a/0", "a/1"]);
+    let long = [seeded("d", 777, 40, &"a wide valley ".repeat(200))];
+    assert_eq!(
+        found(&typed("777"), &long),
+        ["d/0", "d/1"],
+        "behind a long prompt"
+    );
     let yesterday = GalleryFilter {
         named_days: Some((15..25, Query::new(""))),
         ..typed("yesterday")

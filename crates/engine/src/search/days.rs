@@ -1,4 +1,5 @@
-//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November` or `28 Nov 2025`.
+//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025` or
+//! `Nov 28, 2025`.
 
 use std::ops::RangeInclusive;
 
@@ -77,8 +78,12 @@ fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
         let last = Day::of_number(next.number() - next.day);
         return Some((1, first..=last));
     }
-    let day: i64 = word.parse().ok()?;
-    let name = fold::fold(words.get(1)?);
+    // Before its month, or behind it.
+    let second = fold::fold(words.get(1)?.trim_end_matches(','));
+    let (day, name) = match word.parse::<i64>() {
+        Ok(day) => (day, second),
+        Err(_) => (second.parse().ok()?, word),
+    };
     let is_meant = |month: &&str| name.len() >= LEAST_OF_MONTH && month.starts_with(&name);
     let month = 1 + MONTHS.iter().position(is_meant)? as i64;
     let of_year = |year: i64| Day::read(&Day { year, month, day }.iso());
@@ -112,6 +117,8 @@ mod tests {
             ("2026-02", "2026-02-01", "2026-02-28", ""),
             ("2026-12", "2026-12-01", "2026-12-31", ""),
             ("12 March", "2026-03-12", "2026-03-12", ""),
+            ("March 12, 2024 lake", "2024-03-12", "2024-03-12", "lake"),
+            ("nov 3", "2026-11-03", "2026-11-03", ""),
             ("31 Dec", "2025-12-31", "2025-12-31", ""),
             ("29 February", "2024-02-29", "2024-02-29", ""),
             ("12 mar 2024 lake", "2024-03-12", "2024-03-12", "lake"),
