@@ -83,6 +83,7 @@ mod tests {
         document().dispatch_event(&press).expect("dispatched");
         // Both clocks are rounded.
         assert!((before.saturating_sub(5)..after + 50).contains(&said.get()));
-        assert!(at() + 50 > clock::now(), "nothing is being handled");
+        let now = clock::now();
+        assert!(at() >= now, "nothing is being handled");
     }
 }

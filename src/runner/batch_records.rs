@@ -62,7 +62,7 @@ impl BatchRecords {
     }
 
     fn tell(self, text: &str) {
-        self.state.with_value(|state| {
+        self.state.try_with_value(|state| {
             if let Some(channel) = &state.channel {
                 channel.post(text);
             }

@@ -154,7 +154,9 @@ impl Driver {
         };
         self.carry_out(commands);
         // A follower hears it from the leader.
-        let before = self.status.block_reason().get_untracked();
+        let Some(before) = self.status.block_reason().try_get_untracked() else {
+            return;
+        };
         if self.tabs.leads() && self.status.set_block_reason(block_reason) {
             let present = self.status.block_reason().get_untracked();
             if [before, present].contains(&Some(BlockReason::Unreachable)) {

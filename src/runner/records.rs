@@ -106,7 +106,8 @@ impl Records {
     }
 
     fn connection(self) -> u64 {
-        self.state.with_value(|state| state.connection)
+        let connection = self.state.try_with_value(|state| state.connection);
+        connection.unwrap_or_default()
     }
 
     /// Something was not read or written on a connection.
@@ -231,23 +232,27 @@ impl Records {
 
     /// Whether this tab knows this very record of the batch.
     pub fn knows_batch(self, key: &BatchKey, text: &str) -> bool {
+        let is_known = |known: Option<&String>| known.is_some_and(|known| known == text);
         self.state
-            .with_value(|state| state.batches.get(key).is_some_and(|known| known == text))
+            .try_with_value(|state| is_known(state.batches.get(key)))
+            == Some(true)
     }
 
     /// The records of batches that this tab knows, as they are stored.
     pub fn batches(self) -> Vec<String> {
-        self.state
-            .with_value(|state| state.batches.values().cloned().collect())
+        let batches =
+            (self.state).try_with_value(|state| state.batches.values().cloned().collect());
+        batches.unwrap_or_default()
     }
 
     /// Tasks whose records were to be deleted and are not yet.
     pub fn undeleted_tasks(self) -> Vec<TaskKey> {
-        self.state.with_value(|state| {
+        let undeleted = self.state.try_with_value(|state| {
             let tasks = state.undeleted.iter();
             let tasks = tasks.filter(|(store, _)| *store == Store::Tasks);
             tasks.map(|(_, key)| TaskKey(key.clone())).collect()
-        })
+        });
+        undeleted.unwrap_or_default()
     }
 
     /// Writes the records of these batches, as far as this tab knows them and storage lacks them: the tab that they are

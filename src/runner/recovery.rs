@@ -73,12 +73,16 @@ impl Recovery {
 
     /// Whether storage was read: a task that is not known then is none.
     pub fn has_read_tasks(self) -> bool {
-        self.decision.with_value(recovery::Recovery::has_worked)
+        let has_read = self.decision.try_with_value(recovery::Recovery::has_worked);
+        has_read == Some(true)
     }
 
     /// See [`recovery::Recovery::is_unwritten`].
     pub fn is_unwritten(self) -> bool {
-        self.decision.with_value(recovery::Recovery::is_unwritten)
+        let is_unwritten = self
+            .decision
+            .try_with_value(recovery::Recovery::is_unwritten);
+        is_unwritten == Some(true)
     }
 
     async fn connect(self) -> Result<(), StorageError> {

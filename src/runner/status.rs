@@ -62,12 +62,14 @@ impl Status {
     }
 
     pub fn leader_cannot_write(self) -> bool {
-        self.leader_storage_error.get_untracked().is_some()
+        let error = self.leader_storage_error.try_get_untracked();
+        error.flatten().is_some()
     }
 
     /// Takes over the leader's reason. Gives whether it is another one than before.
     pub fn set_block_reason(self, block_reason: Option<BlockReason>) -> bool {
-        let is_other = *self.block_reason.read_untracked() != block_reason;
+        let before = self.block_reason.try_get_untracked();
+        let is_other = before.is_some_and(|before| before != block_reason);
         if is_other {
             self.block_reason.set(block_reason);
         }
@@ -75,7 +77,9 @@ impl Status {
     }
 
     pub fn set_storage_error(self, error: Option<StorageError>) {
-        if self.storage_error.get_untracked() != error {
+        // Storage may answer once the page that it belongs to has been taken away.
+        let before = self.storage_error.try_get_untracked();
+        if before.is_some_and(|before| before != error) {
             self.storage_error.set(error);
             self.tell();
         }

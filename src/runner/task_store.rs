@@ -43,7 +43,7 @@ impl TaskStore {
 
     /// When the newest of those that are listed was created.
     pub fn newest(self) -> Option<Millis> {
-        let keys = self.keys.read_untracked();
+        let keys = self.keys.try_read_untracked()?;
         let newest = keys.first().and_then(|key| self.task(key));
         newest.map(|task| task.with_untracked(|task| task.created))
     }
@@ -73,7 +73,9 @@ impl TaskStore {
 
     /// One task; the signal itself is not tracked.
     pub fn task(self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
-        self.known.with_value(|known| known.tasks.get(key).cloned())
+        (self
+            .known
+            .try_with_value(|known| known.tasks.get(key).cloned()))?
     }
 
     /// Waits for the service's word on a task's outputs, unless it came at this time or later.
@@ -154,6 +156,9 @@ impl TaskStore {
 
     /// Shows tasks as they are now. Of many, those who follow them are told once.
     pub fn show(self, tasks: &[Task]) {
+        if self.known.is_disposed() {
+            return;
+        }
         let (mut has_moved, mut has_new_label) = (false, false);
         let mut new = Vec::new();
         for task in tasks {
@@ -214,6 +219,10 @@ impl TaskStore {
         };
         let retry = task.key.clone();
         let replace = move || {
+            // The page may have been left meanwhile.
+            if self.known.is_disposed() {
+                return;
+            }
             self.known.update_value(|known| {
                 // Damaged records may name each other: then nothing would be listed.
                 let mut latest = Some(&retry);
