@@ -9,6 +9,7 @@ import { cpus } from "node:os";
 import { fileURLToPath } from "node:url";
 import { Chromium } from "./chromium.mjs";
 import * as firstView from "./first_view.mjs";
+import * as forms from "./forms.mjs";
 import * as interaction from "./interaction.mjs";
 import { median } from "./numbers.mjs";
 import { Service } from "./service.mjs";
@@ -18,7 +19,7 @@ const [site, output, runs, before] = process.argv.slice(2);
 const byHand = fileURLToPath(new URL("by-hand.html", import.meta.url));
 const PAGES = [["by hand", byHand], ["Atelier", site]];
 if (before) PAGES.push(["before", before]);
-const SCENARIOS = [firstView, interaction, tasks];
+const SCENARIOS = [firstView, forms, interaction, tasks];
 
 const measured = Object.fromEntries(PAGES.map(([page]) => [page, {}]));
 let version;

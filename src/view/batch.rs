@@ -38,6 +38,7 @@ use crate::browser::{clock, dates};
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::root_mark::RootMark;
 use composer::Composer;
 
 /// Batch mode. `one` is what stands in the form of the other mode: new rows begin as that.
@@ -70,6 +71,7 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
     });
     let is_below = place::is_below(composer, memo(move || !of_model.read().is_empty()));
     let generate = NodeRef::<Button>::new();
+    RootMark::Composer.hold();
     view! {
         <div
             class="batch"

@@ -45,7 +45,7 @@ pub fn Lightbox() -> impl IntoView {
     let sequence = Sequence::of_address();
     let shown = sequence.shown;
     let is_open = when(move || shown.read().is_some());
-    dialog::follow(dialog, is_open);
+    dialog::follow_large(dialog, is_open);
     let zooming = Zooming::new(".stage > img");
     let close = move || navigation.pop_query(SHOWN);
     let removal = Removal::new(sequence);

@@ -28,6 +28,7 @@ use super::batch::batch;
 use super::integrations::{downloads, integrations};
 use super::parts::failure::Failure;
 use super::parts::glyph::Glyph;
+use super::parts::root_mark::RootMark;
 use super::parts::viewport;
 use crate::boxed::{derived, dynamic, memo, text};
 use crate::catalog::Load;
@@ -130,6 +131,10 @@ fn workbench(
     mode: Mode,
 ) -> AnyView {
     let (catalog, runner) = (contexts().catalog, contexts().runner);
+    match mode {
+        Mode::Batch => RootMark::BatchForm.hold(),
+        _ => RootMark::OneForm.hold(),
+    }
     // Where the form is a bar, it is another one below a result: drawn before that is known it would move.
     let awaits_result =
         memo(move || mode == Mode::One && viewport::is_one_pane() && !runner.is_open());

@@ -5,6 +5,7 @@ use leptos::prelude::*;
 
 use crate::boxed::effect;
 use crate::contexts::contexts;
+use crate::view::parts::root_mark::RootMark;
 use crate::view::parts::viewport::is_one_pane;
 
 /// In the address while it is open.
@@ -20,8 +21,11 @@ pub fn follow(sheet: NodeRef<Details>) -> impl Fn() {
             sheet.set_open(is_wanted);
         }
     });
+    let is_unfolded = RwSignal::new(false);
+    RootMark::MoreFields.follow(is_unfolded.into());
     move || {
         let is_open = sheet.get_untracked().is_some_and(|sheet| sheet.open());
+        is_unfolded.set(is_open);
         match is_open {
             true if is_one_pane() => navigation.push_query(SHEET, OPEN),
             true => {}

@@ -16,6 +16,7 @@ use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::root_mark::RootMark;
 use crate::view::task::removal_question::RemovalQuestion;
 
 /// The id of what is in a menu on phones.
@@ -332,6 +333,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         .into_any()
     };
     let buttons = dynamic(buttons);
+    RootMark::Selection.follow(when(move || count() > 0));
     view! {
         <section class="selection" aria-label="Selection" node_ref=bar hidden=when(move || count() == 0)>
             <div class="filled" role="status">

@@ -36,7 +36,7 @@ pub fn Comparison() -> impl IntoView {
     let is_slider = RwSignal::new(false);
     let share = RwSignal::new(50.0);
     let is_open = when(move || names.read().is_some());
-    dialog::follow(dialog, is_open);
+    dialog::follow_large(dialog, is_open);
     focus_return::follow(is_open);
     let zooming = Zooming::new(".compared-picture > img");
     zooming.reset_by(is_open);

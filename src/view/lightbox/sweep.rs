@@ -34,7 +34,7 @@ pub fn Sweep() -> impl IntoView {
         task,
         ..
     } = explored;
-    dialog::follow(dialog, is_open);
+    dialog::follow_large(dialog, is_open);
     focus_return::follow(is_open);
     effect(move || {
         if is_open.get() {

@@ -7,11 +7,23 @@ use wasm_bindgen::JsCast;
 use web_sys::{HtmlDialogElement, MouseEvent};
 
 use super::glyph::Glyph;
+use super::root_mark::RootMark;
 use crate::boxed::{dynamic, effect, handler, memo};
 use crate::view::notice_list::notice_list;
 
 /// Keeps a dialog as open as a signal says.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
+    RootMark::Dialog.follow(is_open);
+    follow_alone(dialog, is_open);
+}
+
+/// The same of one that shows outputs large.
+pub fn follow_large(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
+    RootMark::Lightbox.follow(is_open);
+    follow_alone(dialog, is_open);
+}
+
+fn follow_alone(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     effect(move || {
         let Some(dialog) = dialog.get() else { return };
         match (is_open.get(), dialog.open()) {

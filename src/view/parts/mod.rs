@@ -27,6 +27,7 @@ pub mod page_title;
 pub mod picture;
 pub mod px;
 pub mod question;
+pub mod root_mark;
 pub mod search_field;
 pub mod segment;
 pub mod size;

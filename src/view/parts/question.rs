@@ -2,6 +2,7 @@ use leptos::html::Dialog;
 use leptos::prelude::*;
 
 use super::dialog;
+use super::root_mark::RootMark;
 use crate::boxed::{after, handler};
 
 /// A question before something is done that costs or can't be undone. The safe answer has the focus.
@@ -48,6 +49,7 @@ impl Question {
         style: &'static str,
         on_yes: Callback<()>,
     ) -> AnyView {
+        RootMark::Dialog.follow(self.is_open.into());
         let confirm = move |_| {
             self.is_confirmed.set_value(true);
             self.close();

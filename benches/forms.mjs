@@ -1,0 +1,98 @@
+// Opening forms of several sizes, and what that costs besides time: counts that are the same in each run.
+
+import { quantile } from "./numbers.mjs";
+
+const SIZES = [10, 50, 200];
+const LARGEST = Math.max(...SIZES);
+
+export const rows = [
+  ...SIZES.flatMap((size) => [
+    { id: `form_${size}`, name: `form of ${size} parameters: click to its last field painted`, unit: "ms" },
+    { id: `form_${size}_again`, name: "opened again", unit: "ms" },
+  ]),
+  { id: "form_first", name: `form of ${LARGEST} parameters: click to its first fields painted`, unit: "ms" },
+  { id: "form_busy", name: "its main-thread time, opened again", unit: "ms" },
+  { id: "form_styled", name: "elements whose style was computed meanwhile", unit: "" },
+  { id: "form_layouts", name: "layouts meanwhile", unit: "" },
+  { id: "form_nodes", name: "nodes a field", unit: "" },
+  { id: "key", name: "key in that form, p95", unit: "ms" },
+];
+
+const KEYS = "a quiet harbour at dawn, in fog, with gulls";
+
+export async function measure({ browser, serve }) {
+  const values = {};
+  for (const size of SIZES) {
+    const page = await browser.page();
+    const { origin } = await serve({ models: 1_000, parameters: size });
+    await page.open(`${origin}/`);
+    await page.run("bench.firstCard");
+    await page.rest();
+    const first = await openForm(page, size);
+    values[`form_${size}`] = first.whole;
+    await page.rest();
+    if (size === LARGEST) {
+      Object.assign(values, { form_first: first.first, key: quantile(await typeInForm(page), 0.95) });
+      values.form_nodes = await page.run(`(() => {
+        const count = (node) => [...node.childNodes].reduce((sum, child) => sum + count(child), 1);
+        const fields = [...document.querySelectorAll("form .field")];
+        return fields.reduce((sum, field) => sum + count(field), 0) / fields.length;
+      })()`);
+    }
+    await backToList(page);
+    values[`form_${size}_again`] = (await openForm(page, size)).whole;
+    if (size === LARGEST) {
+      await page.rest();
+      await backToList(page);
+      Object.assign(values, await costs(browser, page, size));
+    }
+    await page.close();
+  }
+  return values;
+}
+
+async function backToList(page) {
+  await page.run("history.back()");
+  await page.painted("document.querySelector('li h3 a')");
+  await page.rest();
+}
+
+async function costs(browser, page, size) {
+  const { events } = await browser.traced(() => openForm(page, size));
+  const named = (name) => events.filter((event) => event.name === name && event.ph === "X");
+  const total = (list, of) => list.reduce((sum, event) => sum + of(event), 0);
+  const main = named("UpdateLayoutTree")[0];
+  const tasks = named("ThreadControllerImpl::RunTask").filter(({ pid, tid }) => pid === main?.pid && tid === main.tid);
+  return {
+    form_busy: total(tasks, ({ dur }) => dur ?? 0) / 1_000,
+    form_styled: total(named("UpdateLayoutTree"), ({ args }) => args?.elementCount ?? 0),
+    form_layouts: named("Layout").length,
+  };
+}
+
+async function openForm(page, size) {
+  const [x, y] = await page.run(`(() => {
+    const { left, top } = document.querySelector("li h3 a").getBoundingClientRect();
+    return [left + 20, top + 8];
+  })()`);
+  const opened = await page.begin(`new Promise((done) => addEventListener("click", ({ timeStamp }) => {
+    const since = (time) => time - timeStamp;
+    Promise.all([
+      bench.painted(() => document.querySelector("form textarea")),
+      bench.painted(() => document.querySelectorAll("form .field").length >= ${size}),
+    ]).then(([first, whole]) => done({ first: since(first), whole: since(whole) }));
+  }, { capture: true, once: true }))`);
+  await page.click(x, y);
+  return opened();
+}
+
+async function typeInForm(page) {
+  await page.run("document.querySelector('form textarea').focus()");
+  const times = [];
+  for (const letter of KEYS) {
+    const seen = await page.begin(`bench.after("keydown")`);
+    await page.press(letter);
+    times.push((await seen()).settled);
+  }
+  return times;
+}
