@@ -293,12 +293,37 @@ impl Batches {
         self.leave_out(key, (0..size).filter(|item| !items.contains(item)));
     }
 
+    /// Leaves out the items of these tasks, which are rows of the table again, and whose records go.
+    pub fn leave_out_taken_back(self, key: &BatchKey, tasks: &[Task]) {
+        let runner = self.0.runner;
+        let gone: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
+        let mut left = untrack(|| runner.keys_of_batch(key));
+        left.retain(|key| !gone.contains(key));
+        let attempted: HashSet<usize> = runner.with_tasks_of(&left, |tasks| {
+            let places = tasks.iter().filter_map(|task| task.index_in(key));
+            places.collect()
+        });
+        let items = tasks.iter().filter_map(|task| task.index_in(key));
+        let items = items.filter(|item| !attempted.contains(item));
+        self.leave_out_of(key, items, left);
+    }
+
     fn leave_out(self, key: &BatchKey, items: impl IntoIterator<Item = usize>) {
+        let left = untrack(|| self.0.runner.keys_of_batch(key));
+        self.leave_out_of(key, items, left);
+    }
+
+    /// `left`: the tasks that it goes on having.
+    fn leave_out_of(
+        self,
+        key: &BatchKey,
+        items: impl IntoIterator<Item = usize>,
+        left: Vec<TaskKey>,
+    ) {
         if let Some(mut batch) = self.find_untracked(key)
             && batch.leave_out(items)
         {
             let runner = self.0.runner;
-            let left = untrack(|| runner.keys_of_batch(key));
             runner.with_tasks_of(&left, |tasks| {
                 let inputs: Vec<&Input> = tasks.iter().map(|task| &task.input).collect();
                 batch.name_anew(&inputs);

@@ -42,6 +42,12 @@ impl Notices {
             .update(|notices| notices.retain(|notice| notice.id != id));
     }
 
+    /// It is no longer so.
+    pub fn withdraw(&self, text: &str) {
+        self.0
+            .update(|notices| notices.retain(|notice| notice.text != text));
+    }
+
     fn add(&self, text: String, is_problem: bool) -> u64 {
         let mut id = clock::now();
         self.0.update(|notices| {

@@ -13,6 +13,8 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReadableWritablePair};
 
+use super::clock;
+
 /// The checksum that an archive keeps of each file, so that a reader can tell whether the file is whole.
 static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
@@ -42,7 +44,7 @@ impl ArchiveWriter {
         self.add_made(name, blob, None).await
     }
 
-    /// With the time when it was made.
+    /// With the time when it was made; without one, it is made now.
     ///
     /// # Errors
     ///
@@ -54,7 +56,8 @@ impl ArchiveWriter {
         made: Option<Local>,
     ) -> Result<(), String> {
         let sum = sum(blob).await.ok_or_else(|| unreadable(name))?;
-        let header = self.archive.add(name, blob.size() as u64, sum, made)?;
+        let made = made.unwrap_or_else(now);
+        let header = (self.archive).add(name, blob.size() as u64, sum, Some(made))?;
         self.push(&header);
         self.parts.push(blob);
         Ok(())
@@ -65,7 +68,7 @@ impl ArchiveWriter {
     /// A sentence: the text is larger than an archive takes.
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
         let sum = CRC_32.checksum(text.as_bytes());
-        let header = self.archive.add(name, text.len() as u64, sum, None)?;
+        let header = (self.archive).add(name, text.len() as u64, sum, Some(now()))?;
         self.push(&header);
         self.push(text.as_bytes());
         Ok(())
@@ -217,6 +220,10 @@ async fn bytes(blob: &Blob, range: Range<u64>) -> Option<Vec<u8>> {
     let piece = blob.slice_with_f64_and_f64(range.start as f64, range.end as f64);
     let bytes = JsFuture::from(piece.ok()?.array_buffer()).await.ok()?;
     Some(Uint8Array::new(&bytes).to_vec())
+}
+
+fn now() -> Local {
+    clock::local(clock::now())
 }
 
 fn unreadable(name: &str) -> String {

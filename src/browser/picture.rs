@@ -83,6 +83,7 @@ impl GridCanvas {
         context.set_text_baseline("middle");
         for line in &grid.texts {
             let weight = if line.is_heading { 600 } else { 400 };
+            context.set_text_align(if line.is_centered { "center" } else { "left" });
             context.set_font(&format!("{weight} 16px system-ui, sans-serif"));
             context.fill_text(&line.text, line.x, line.y)?;
         }

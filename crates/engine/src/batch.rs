@@ -168,12 +168,14 @@ pub enum Part {
     NotFollowed,
     InProgress,
     Queued,
-    /// The item's task was taken back, or is no longer in the list.
+    /// It was stopped before it was sent, and is yet to be put into the table.
+    TakenBack,
+    /// The item's task is no longer in the list.
     Removed,
 }
 
 impl Part {
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Completed,
         Self::Failed,
         Self::Gone,
@@ -181,12 +183,13 @@ impl Part {
         Self::NotFollowed,
         Self::InProgress,
         Self::Queued,
+        Self::TakenBack,
         Self::Removed,
     ];
 
     pub fn of(task: &Task) -> Self {
         match task.state.phase() {
-            Phase::Queued if task.taken_back => Self::Removed,
+            Phase::Queued if task.taken_back => Self::TakenBack,
             Phase::Ready => Self::Completed,
             Phase::Failed => Self::Failed,
             Phase::Gone => Self::Gone,
@@ -207,6 +210,7 @@ impl Part {
             Self::NotFollowed => "not followed",
             Self::InProgress => "in progress",
             Self::Queued => "queued",
+            Self::TakenBack => "taken back",
             Self::Removed => "removed",
         }
     }
@@ -221,7 +225,7 @@ impl Part {
             Self::NotFollowed => Phase::Gone.word(),
             Self::InProgress => Phase::Running.word(),
             Self::Queued => Phase::Queued.word(),
-            Self::Removed => "removed",
+            Self::TakenBack | Self::Removed => "removed",
         }
     }
 }

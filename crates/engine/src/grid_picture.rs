@@ -8,6 +8,8 @@ const SIDE: f64 = 512.0;
 /// Browsers draw no picture that is larger in one direction.
 const MOST: f64 = 8_192.0;
 const GAP: f64 = 8.0;
+/// Above each block.
+const SPACE: f64 = 2.0 * GAP;
 /// The column of the rows' names.
 const HEAD: f64 = 240.0;
 pub const LINE: f64 = 24.0;
@@ -26,13 +28,15 @@ pub struct OutputPlace {
     pub height: f64,
 }
 
-/// One line of text, from its left end and the middle of its height.
+/// One line of text, by the middle of its height.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextLine {
     pub text: String,
+    /// Its left end, or the middle of its width.
     pub x: f64,
     pub y: f64,
     pub is_heading: bool,
+    pub is_centered: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -55,13 +59,13 @@ impl GridPicture {
         // All of it fits, whatever shape the outputs have.
         let side = SIDE.min(SIDE / shape);
         let across = (MOST - HEAD - GAP) / columns as f64 - GAP;
-        let down = (MOST / count as f64 - above) / rows.max(1) as f64 - GAP;
+        let down = (MOST / count as f64 - SPACE - above) / rows.max(1) as f64 - GAP;
         let height = side.min(across / shape).min(down);
         if height < LINE {
             return None;
         }
         let width = height * shape;
-        let block_height = above + rows as f64 * (height + GAP);
+        let block_height = SPACE + above + rows as f64 * (height + GAP);
         let mut picture = Self {
             width: (HEAD + GAP + columns as f64 * (width + GAP))
                 .min(MOST)
@@ -72,7 +76,7 @@ impl GridPicture {
         };
         let column_x = |column: usize| HEAD + GAP + column as f64 * (width + GAP);
         for block in 0..count {
-            let top = block as f64 * block_height;
+            let top = SPACE + block as f64 * block_height;
             let mut y = top;
             if let Some(heading) = blocks.headings.get(block) {
                 let text = format!("{}: {}", heading.parameter, heading.value);
@@ -84,7 +88,12 @@ impl GridPicture {
             );
             let y = picture.write(&axes, (GAP, y), picture.width, 1, false);
             for (column, name) in labels.columns.values.iter().enumerate() {
+                let first = picture.texts.len();
                 picture.write(name, (column_x(column), y), width, names, true);
+                // A narrow output stands in the middle of its place.
+                for line in &mut picture.texts[first..] {
+                    (line.x, line.is_centered) = (line.x + width / 2.0, true);
+                }
             }
             for (row, name) in labels.rows.values.iter().enumerate() {
                 let y = top + above + row as f64 * (height + GAP);
@@ -99,7 +108,7 @@ impl GridPicture {
                 picture.outputs.push(OutputPlace {
                     item,
                     x: column_x(column),
-                    y: block as f64 * block_height + above + row as f64 * (height + GAP),
+                    y: SPACE + block as f64 * block_height + above + row as f64 * (height + GAP),
                     width,
                     height,
                 });
@@ -126,6 +135,7 @@ impl GridPicture {
                 x,
                 y,
                 is_heading,
+                is_centered: false,
             });
         }
         y + count as f64 * LINE

@@ -92,6 +92,8 @@ pub struct Composer {
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
     /// What was sent waits, for it can't be kept.
     pub is_held: Signal<bool>,
+    /// Nothing is sent at present, for whatever reason.
+    pub is_blocked: Signal<bool>,
     /// The batch that was sent last, until it has come into view.
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
@@ -134,6 +136,7 @@ impl Composer {
             left: StoredValue::new(Unfinished::default()),
             way_back: WayBack::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
+            is_blocked: when(move || runner.block_reason().is_some()),
             is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),

@@ -42,7 +42,9 @@ pub fn make_way(composer: Composer) {
     if composer.table.with_untracked(|table| table.unsent() > 0) {
         // Rows that could not be sent are to be mended: Generate may be disabled now, and has lost the focus then.
         let bad = composer.table.with_untracked(|table| table.bad_rows(1));
-        return focus::once_lost(move || composer.shown_bad.set(bad.into_iter().next()));
+        return focus::once_lost(move || {
+            composer.shown_bad.try_set(bad.into_iter().next());
+        });
     }
     composer.is_wanted.try_set(false);
     match viewport::is_beside() {
@@ -115,7 +117,10 @@ fn show(composer: Composer) {
 }
 
 fn said(composer: Composer) -> Signal<String> {
-    text(move || composer.table.read().sent_message(composer.is_held.get()))
+    text(move || {
+        let (is_held, is_blocked) = (composer.is_held.get(), composer.is_blocked.get());
+        composer.table.read().sent_message(is_held, is_blocked)
+    })
 }
 
 /// What was sent from here.

@@ -59,7 +59,10 @@ pub fn removed_rows(composer: Composer) -> AnyView {
 
 /// The table as a whole, where there is one.
 pub fn focus_on_items() {
-    let _ = focus::in_place_to(".sheet-scroll") || focus::in_place_to(FIRST_FIELD);
+    // Ctrl+Z in a text field undoes what was typed there: where no row is left, the focus is on the way back.
+    let _ = focus::in_place_to(".sheet-scroll")
+        || focus::in_place_to(".of-rows:not([hidden]) .undoes")
+        || focus::in_place_to(FIRST_FIELD);
 }
 
 /// Where a table begins to be filled.

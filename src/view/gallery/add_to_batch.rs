@@ -75,7 +75,16 @@ pub async fn fill_tables(
         return;
     }
     match made.as_slice() {
-        [Filled { path, said: Ok(_) }] => all.navigation.go(path),
+        [
+            Filled {
+                path,
+                said: Ok(said),
+            },
+        ] => {
+            all.navigation.go(path);
+            all.notices
+                .say(format!("{said} added. Nothing is sent yet."));
+        }
         _ => filled.set(made),
     }
 }

@@ -74,6 +74,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
         sent.set_value(0);
         spawn(async move {
             let count = send_all(all, tasks.get_untracked(), wanted.get_untracked()).await;
+            all.notices.withdraw(ASKS_FIRST);
             sent.try_set_value(count);
             is_sending.try_set_value(false);
         });

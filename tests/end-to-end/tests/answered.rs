@@ -117,7 +117,7 @@ async fn every_press_that_sends_is_answered() {
             .await?;
         browser.find(&by("button", "Generate 3")).await?;
         press_keys_twice(browser).await?;
-        sees("All rows have been sent.").await?;
+        sees("All rows are in a batch.").await?;
         more(3).await?;
         press_twice(browser, &by("button", "Retry 1 failed")).await?;
         sees("Sent again: 1 item.").await?;

@@ -127,6 +127,8 @@ async fn a_selection_becomes_rows() {
         browser
             .see_text("Added 1 row to the one that was here.", TIMEOUT)
             .await?;
+        let said = "1 row added. Nothing is sent yet.";
+        browser.see_text(said, TIMEOUT).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.find(&by("button", "Generate 1")).await?;
         browser.press(&by("link", "Gallery")).await?;

@@ -35,13 +35,13 @@ pub fn queued() -> Value {
 }
 
 #[test]
-fn what_is_taken_back_counts_as_removed_and_holds_nothing_up() {
+fn what_is_taken_back_counts_as_that_and_holds_nothing_up() {
     let mut taken_back = task("zero", 0, 1, queued());
     taken_back.taken_back = true;
     let tasks = [taken_back, task("one", 1, 1, ready())];
     let batch = batch(2);
     let items = batch.items(&tasks);
-    assert_eq!(items.counts().user_message(), "1 completed, 1 removed");
+    assert_eq!(items.counts().user_message(), "1 completed, 1 taken back");
     assert!(items.unsent().is_empty() && items.counts().is_settled());
     assert_eq!(items.taken_back()[0].key.0, "zero");
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");

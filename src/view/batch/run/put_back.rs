@@ -10,6 +10,7 @@ use atelier_engine::compose::table::TakenBack;
 use atelier_engine::{Task, rerun};
 use leptos::prelude::*;
 
+use crate::batches::Batches;
 use crate::boxed::{effect, handler, memo, spawn, text, when};
 use crate::browser::locks;
 use crate::contexts::contexts;
@@ -18,7 +19,8 @@ use crate::view::batch::composer::Composer;
 /// Puts it there once the leading tab has said what was not sent: at once in the tab where a person has stopped it,
 /// elsewhere at a person's word.
 pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
-    let runner = contexts().runner;
+    let all = contexts();
+    let runner = all.runner;
     let handed_over = RwSignal::new(());
     let take = Rc::new({
         let batch = batch.clone();
@@ -54,7 +56,10 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 {
                     runner.hand_over(&tasks);
                     handed_over.try_set(());
-                    kept.once_stored(move || runner.mark_handed_over(&tasks));
+                    kept.once_stored(move || {
+                        Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
+                        runner.mark_handed_over(&tasks);
+                    });
                     // Where nothing can be stored, others must not wait for ever.
                     kept.caught_up().await;
                     drop(turn);

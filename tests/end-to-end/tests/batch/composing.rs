@@ -169,7 +169,7 @@ async fn a_sweep_is_sent_by_one_press() {
         browser.find(&by("button", "Generate")).await?;
         browser
             .see_text(
-                "All rows have been sent. Change values to start a new batch.",
+                "All rows are in a batch. Change values to start a new batch.",
                 TIMEOUT,
             )
             .await?;

@@ -63,7 +63,7 @@ async fn rows_that_were_sent_without_being_kept_are_not_sent_again() {
         })
         .await?;
         browser
-            .see_text("All rows have been sent.", TIMEOUT)
+            .see_text("All rows are in a batch.", TIMEOUT)
             .await?;
         browser.find_gone(&by("button", "Generate 3")).await?;
         assert_eq!(studio.prompts_sent(), prompts);

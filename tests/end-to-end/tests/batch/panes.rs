@@ -51,7 +51,7 @@ async fn a_batch_is_seen_beside_the_table_that_it_is_composed_in() {
         browser.set_size(1280, 900).await?;
         browser.find_gone(&by("button", "New batch")).await?;
         browser
-            .see_text("All rows have been sent.", TIMEOUT)
+            .see_text("All rows are in a batch.", TIMEOUT)
             .await?;
         studio.write(&numbered("long", 30)).await?;
         browser.find(&by("button", "Generate 30")).await?;

@@ -116,7 +116,7 @@ impl Table {
             (0, Some(plan)) => format!("{}.", plan.offer_message(way)),
             (0, None) if self.sent() == 0 && self.unsent() == 0 => way.first_step().to_owned(),
             (0, None) if self.is_all_sent() => {
-                format!("All rows have been sent. {}", way.next_step())
+                format!("All rows are in a batch. {}", way.next_step())
             }
             // What is wrong with the others is said beside them.
             (0, None) if self.bad().next().is_none() => "Fill in a row to send it.".to_owned(),
@@ -234,11 +234,13 @@ impl Table {
         !self.sending.contains(batch) && self.rows.iter().any(is_of_it)
     }
 
-    /// Says what has become of the rows that count as sent; `is_held`: what is not stored yet is not sent before that.
-    pub fn sent_message(&self, is_held: bool) -> String {
+    /// Says what has become of the rows that count as sent; `is_held`: what is not stored yet is not sent before that;
+    /// `is_blocked`: some of their tasks may not be sent yet.
+    pub fn sent_message(&self, is_held: bool, is_blocked: bool) -> String {
         let waits = |row: &&Row| is_held && self.is_under_way(row);
         let waiting = self.rows.iter().filter(waits).count();
         match (self.sent() - waiting, waiting) {
+            (sent, 0) if is_blocked => format!("{} in a batch", counted(sent, "row")),
             (sent, 0) => format!("{} sent", counted(sent, "row")),
             (0, waiting) => format!(
                 "{} {} to be sent",
