@@ -96,8 +96,7 @@ impl Parts {
             }
             TabMessage::State(block_reason, storage_error) => {
                 self.tabs.leader_is_awake();
-                let has_read = self.recovery.has_read_tasks();
-                (self.status).on_message(block_reason, storage_error, has_read);
+                self.status.on_message(block_reason, storage_error);
                 self.recovery.offer_to_lead();
                 // The leader may not have been there when they were first told.
                 for message in self.tabs.take_unconfirmed_requests() {

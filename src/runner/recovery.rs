@@ -66,7 +66,10 @@ impl Recovery {
             return;
         }
         match connected {
-            Ok(()) => self.decision.update_value(recovery::Recovery::opened),
+            Ok(()) => {
+                self.decision.update_value(recovery::Recovery::opened);
+                self.status.read();
+            }
             Err(error) => self.failed(error),
         }
     }
@@ -250,6 +253,7 @@ impl Recovery {
                 None => break,
             }
         }
+        self.status.read();
         self.status.set_storage_error(None);
         self.driver
             .change(|engine| engine.set_storage_works(true, true, clock::now()));

@@ -15,8 +15,10 @@ pub(super) struct Status {
     storage_error: RwSignal<Option<StorageError>>,
     /// The same in the tab that leads, where this one follows.
     leader_storage_error: RwSignal<Option<StorageError>>,
-    /// Another tab leads and stores all tasks, whatever has happened to this one's storage since it was read.
-    is_kept_by_leader: RwSignal<bool>,
+    /// Another tab leads and stores all tasks.
+    leader_keeps: RwSignal<bool>,
+    /// This tab knows what was stored when it was opened.
+    has_read: RwSignal<bool>,
     is_superseded: RwSignal<bool>,
 }
 
@@ -27,7 +29,8 @@ impl Status {
             block_reason: RwSignal::new(None),
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
-            is_kept_by_leader: RwSignal::new(false),
+            leader_keeps: RwSignal::new(false),
+            has_read: RwSignal::new(false),
             is_superseded: RwSignal::new(false),
         }
     }
@@ -38,7 +41,8 @@ impl Status {
 
     /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
     pub fn storage_error(self) -> Option<StorageError> {
-        let is_kept = self.is_kept_by_leader.get();
+        // Whatever has happened to this tab's storage since it was read.
+        let is_kept = self.leader_keeps.get() && self.has_read.get();
         let own = self.storage_error.get();
         let own = own.filter(|error| !is_kept || *error == StorageError::Newer);
         own.or(self.leader_storage_error.get())
@@ -88,7 +92,7 @@ impl Status {
     /// This tab leads: no other one's storage matters.
     pub fn lead(self) {
         self.leader_storage_error.set(None);
-        self.is_kept_by_leader.set(false);
+        self.leader_keeps.set(false);
         self.tell();
     }
 
@@ -102,15 +106,18 @@ impl Status {
         }
     }
 
-    /// The leader has reported its state. `has_read`: this tab knows what was stored when it was opened.
+    /// This tab has read what was stored, before or after the leader's first word.
+    pub fn read(self) {
+        self.has_read.set(true);
+    }
+
+    /// The leader has reported its state.
     pub fn on_message(
         self,
         block_reason: Option<BlockReason>,
         storage_error: Option<StorageError>,
-        has_read: bool,
     ) {
-        self.is_kept_by_leader
-            .set(has_read && storage_error.is_none());
+        self.leader_keeps.set(storage_error.is_none());
         self.block_reason.set(block_reason);
         self.leader_storage_error.set(storage_error);
     }
@@ -238,7 +245,7 @@ mod tests {
         let status = said.status;
         let shown = Memo::new(move |_| status.storage_error());
         assert_eq!(shown.get(), None);
-        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent), true);
+        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent));
         assert_eq!(shown.get(), Some(StorageError::Silent));
         assert!(status.leader_cannot_write());
         assert_eq!(
@@ -252,14 +259,14 @@ mod tests {
         assert_eq!(shown.get(), Some(StorageError::Silent));
         status.set_storage_error(Some(StorageError::Full));
         assert_eq!(shown.get(), Some(StorageError::Full));
-        status.on_message(None, None, false);
+        status.on_message(None, None);
         assert_eq!(
             shown.get(),
             Some(StorageError::Full),
             "what was stored is unknown"
         );
         // The leader stores this one's tasks as well.
-        status.on_message(None, None, true);
+        status.read();
         assert_eq!(shown.get(), None);
         assert!(!status.leader_cannot_write());
         assert_eq!(said.states(0).await, [""; 0]);
@@ -270,7 +277,7 @@ mod tests {
         start_afresh().await;
         let said = Said::new();
         let status = said.status;
-        status.on_message(None, Some(StorageError::Closed), true);
+        status.on_message(None, Some(StorageError::Closed));
         said.leads().await;
         status.lead();
         assert_eq!(untrack(|| status.storage_error()), None);

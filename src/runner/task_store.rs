@@ -90,6 +90,10 @@ impl TaskStore {
 
     /// Looks at every task as it is now, in no particular order; not tracked.
     pub fn with_tasks<T>(self, look: impl FnOnce(&[&Task]) -> T) -> T {
+        // Who asks may have waited for something meanwhile, and have been left.
+        if self.known.is_disposed() {
+            return look(&[]);
+        }
         self.known.with_value(|known| {
             let tasks: Vec<_> = known
                 .tasks

@@ -130,6 +130,17 @@ pub async fn stored() -> Vec<Task> {
     tasks.collect()
 }
 
+/// Waits until these are stored, and no others.
+pub async fn until_stored(wanted: &[Task]) {
+    let begun = clock::now();
+    let mut found = stored().await;
+    while found != wanted {
+        assert!(clock::now() - begun < 60_000, "in vain: {found:?}");
+        pause().await;
+        found = stored().await;
+    }
+}
+
 /// Waits up to a minute for something that others do. The page itself waits up to ten seconds to learn whether a
 /// service knows keys.
 pub async fn until(what: &str, is_so: impl Fn() -> bool) {

@@ -7,7 +7,9 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use super::*;
 use crate::browser::storage::StorageError;
 use crate::browser::tabs::Channel;
-use crate::runner::testing::{Tab, failed, pause, put, ready, start_afresh, stored, task, until};
+use crate::runner::testing::{
+    Tab, failed, pause, put, ready, start_afresh, stored, task, until, until_stored,
+};
 
 fn key(key: &str) -> TaskKey {
     TaskKey(key.into())
@@ -190,8 +192,7 @@ async fn what_is_handed_over_is_stored_though_it_is_shown_already() {
     say(&said("Unstored", &told));
     say(&said("Unstored", &unheard));
     next.lists(&["b", "a"]).await;
-    next.runner.written().await.expect("written");
-    assert_eq!(stored().await, [told, unheard]);
+    until_stored(&[told, unheard]).await;
 }
 
 /// A task that is cancelled must not be sent, though nobody was there to hear it.
@@ -249,7 +250,9 @@ async fn what_was_asked_for_last_counts_whoever_leads() {
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     let is_paused = |tab: &Tab| task_of(tab, "a").is_some_and(|task| task.paused);
     next.runner.act_on_batch(&batch, BatchAction::Resume);
-    until("the batch to go on", || !is_paused(&leader)).await;
+    for tab in [&leader, &next] {
+        until("the batch to go on", || !is_paused(tab)).await;
+    }
     leader.runner.act_on_batch(&batch, BatchAction::Pause);
     until("the batch to be held", || is_paused(&next)).await;
     drop(leader);
