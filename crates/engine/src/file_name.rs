@@ -11,15 +11,20 @@ use crate::fold;
 const MAX_TITLE: usize = 40;
 const MAX_MODEL: usize = 40;
 const MAX_SEED: usize = 24;
+/// Bytes in front of the number and the extension.
+const MAX_STEM: usize = 200;
 
-/// `{subcategory}-{slug of title}-{n}.{ext}` for output `n` (from 1) of a task.
-pub fn output(model: &ModelId, title: &str, n: usize, extension: &str) -> String {
-    let parts = [
-        slug(&model.subcategory, MAX_MODEL),
-        slug(title, MAX_TITLE),
-        n.to_string(),
-    ];
-    joined(&parts, extension, "-")
+/// `{subcategory}-{slug of each part}-{n}.{ext}` for output `n` (from 1) of a task.
+pub fn output(model: &ModelId, parts: &[&str], n: usize, extension: &str) -> String {
+    let slugs = parts.iter().map(|part| slug(part, MAX_TITLE));
+    let slugs = [slug(&model.subcategory, MAX_MODEL)]
+        .into_iter()
+        .chain(slugs);
+    let slugs: Vec<String> = slugs.filter(|slug| !slug.is_empty()).collect();
+    let mut stem = slugs.join("-");
+    // Letters of other scripts take several bytes each.
+    stem.truncate(stem.floor_char_boundary(MAX_STEM));
+    joined(&[stem, n.to_string()], extension, "-")
 }
 
 /// `{index}-{slug of title}-{n}.{ext}` for output `n` (from 1) of item `index` (from 1) out of
@@ -141,10 +146,15 @@ mod tests {
     #[test]
     fn names_of_outputs() {
         let model = ModelId::new("image", "flux/dev");
-        let name = |title| output(&model, title, 1, "png");
+        let name = |title| output(&model, &[title], 1, "png");
         assert_eq!(name("A café, at night!"), "flux-dev-a-cafe-at-night-1.png");
         assert_eq!(name(""), "flux-dev-1.png");
         assert_eq!(name("東京の夜"), "flux-dev-東京の夜-1.png");
+        let parts = output(&model, &["a lake", "", "mist 0.5"], 3, "png");
+        assert_eq!(parts, "flux-dev-a-lake-mist-0-5-3.png");
+        let wide = "𠀀".repeat(40);
+        let wide = output(&model, &[&wide, &wide], 1, "png");
+        assert!(wide.len() <= 255 && wide.ends_with("𠀀-1.png"), "{wide}");
         assert_eq!(
             name("a very long prompt about a lighthouse keeper and his seven cats"),
             "flux-dev-a-very-long-prompt-about-a-lighthouse-1.png"
@@ -185,7 +195,7 @@ mod tests {
         #[test]
         fn any_text_gives_a_name_that_every_system_takes(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
             let model = ModelId::new(category.clone(), title.clone());
-            for name in [output(&model, &title, n, &extension), in_archive(n, 50, &title, n, &extension),
+            for name in [output(&model, &[&title, &category], n, &extension), in_archive(n, 50, &title, n, &extension),
                          made(&mut HashSet::new(), "2026-11-27", (&model, Some(&title)), n, &extension),
                          of_model("recipes", &model, &extension), archive(&title, &extension)] {
                 prop_assert!(name.len() <= 255, "{}", name.len());

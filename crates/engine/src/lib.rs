@@ -42,6 +42,7 @@ pub mod connection_verdict;
 pub mod control;
 pub mod crash_report;
 pub mod derived_key;
+pub mod download_name;
 pub mod duration;
 pub mod excerpt;
 pub mod file_name;

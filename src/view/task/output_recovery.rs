@@ -2,10 +2,11 @@
 
 use std::pin::pin;
 
+use atelier_engine::download_name::download_name;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::output_access::NoFile;
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
-use atelier_engine::{Action, file_name, stored_output};
+use atelier_engine::{Action, Task, stored_output};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -190,8 +191,12 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
         match fetch(contexts, &shown).await {
             Ok(blob) => {
                 let extension = output_file::extension(&blob, &shown.url, shown.kind).await;
-                let (title, n) = (task.input.title(), shown.position + 1);
-                let name = file_name::output(&task.model, title, n, &extension);
+                let keys = task.batch.as_ref();
+                let keys = keys.map(|it| untrack(|| contexts.runner.keys_of_batch(&it.batch)));
+                let n = shown.position + 1;
+                let name = |tasks: &[&Task]| download_name(task, tasks, n, &extension);
+                let keys = keys.unwrap_or_default();
+                let name = contexts.runner.with_tasks_of(&keys, name);
                 download::blob(&name, &blob);
             }
             Err(reason) => {
