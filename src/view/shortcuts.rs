@@ -90,6 +90,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
         &[
             ("← or →", "Along an axis, or move the slider"),
             ("+ or -", "Zoom in, zoom out; all pictures in step"),
+            ("f or d", "Explore: toggle favorite, download"),
             ("0", "Fit to the window"),
             ("Shift+← ↑ → ↓", "Move around pictures that are zoomed in"),
         ],

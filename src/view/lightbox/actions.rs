@@ -1,11 +1,29 @@
 use atelier_engine::output::SafeUrl;
 use leptos::prelude::*;
+use web_sys::KeyboardEvent;
 
 use crate::boxed::dynamic;
 use crate::contexts::contexts;
+use crate::view::parts::click::click;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, save, use_in, vary};
+
+/// Presses what [`actions`] has for a key, in the dialog of this name; whether there is a tool for it.
+pub fn press_tool(event: &KeyboardEvent, dialog: &str) -> bool {
+    let tool = match event.key().as_str() {
+        "f" | "F" => "heart",
+        "d" | "D" => "save",
+        _ => return false,
+    };
+    // Held down, it is one press all the same.
+    if !event.repeat() {
+        click(&format!(
+            "dialog[aria-label={dialog}] .lightbox-actions .{tool}"
+        ));
+    }
+    true
+}
 
 /// What is done most with an output that is shown large, all of one kind: none is what everybody came for. `more` comes
 /// at the end.

@@ -6,7 +6,7 @@ pub mod comparing;
 pub mod entry;
 pub mod explored;
 mod item;
-mod layers;
+pub mod layers;
 
 use atelier_engine::output::OutputKind;
 use leptos::html::Dialog;
@@ -14,13 +14,14 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, KeyboardEvent};
 
+use super::actions;
 use super::shown::{EXPLORED, shown_output};
 use super::zooming::Zooming;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::contexts::contexts;
-use crate::view::parts::{dialog, focus_return};
+use crate::view::parts::{dialog, focus, focus_return};
 use explored::Explored;
 
 #[component]
@@ -87,7 +88,8 @@ pub fn Sweep() -> impl IntoView {
                 <p class="muted" role="status" prop:textContent=said></p>
                 {zooming.button(has_picture)} {dialog::close_button(close, false)}
             </header>
-            <div class="lightbox-body">
+            // A press on what is only read does not take the keys out of the dialog.
+            <div class="lightbox-body" tabindex="-1">
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
                     "This browser knows no batch at this address whose items differ."
                 </p>
@@ -106,10 +108,19 @@ pub fn Sweep() -> impl IntoView {
             node_ref=dialog
             aria-label="Sweep"
             on:close=handler(move |_: web_sys::Event| close())
-            on:keydown=handler(move |event: KeyboardEvent| zooming.keys(&event))
+            on:keydown=handler(move |event: KeyboardEvent| press(&event, zooming))
         >
             {dialog::contents(is_open, contents)}
         </dialog>
+    }
+}
+
+/// A key on what is shown, as on any output that is shown large. Nothing is selected here.
+fn press(event: &KeyboardEvent, zooming: Zooming) {
+    let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
+    match !has_modifier && !focus::is_writing() && actions::press_tool(event, "Sweep") {
+        true => event.prevent_default(),
+        false => zooming.keys(event),
     }
 }
 

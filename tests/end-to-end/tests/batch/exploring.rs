@@ -89,6 +89,26 @@ async fn compares(studio: &Studio<'_>) -> Result<()> {
     is_at(studio, "prompt=dusk&panes=60").await
 }
 
+/// Guards against a sweep in which what is looked at can't be kept without a pointer, and against files that are all called
+/// the same.
+async fn acts_by_keys(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    let keys = browser.client.active_element().await?;
+    keys.send_keys("f").await?;
+    let pressed = "return document.querySelector('dialog[aria-label=Sweep] .heart').ariaPressed";
+    becomes(browser, "a favorite", pressed, "true").await?;
+    keys.send_keys("d").await?;
+    let saved = browser.downloaded(1, ".png").await?.remove(0);
+    let name = saved.file_name().map(|name| name.to_string_lossy());
+    assert_eq!(
+        name.as_deref(),
+        Some("tessera-panes-60-dawn-06-1.png"),
+        "what differs, and where it is in the batch"
+    );
+    keys.send_keys("f").await?;
+    becomes(browser, "a favorite no more", pressed, "false").await
+}
+
 /// Guards against pictures that are cut, or stand in squares that are not theirs, where the shape is an axis.
 #[tokio::test(flavor = "multi_thread")]
 async fn pictures_of_a_sweep_keep_their_shapes() {
@@ -291,6 +311,7 @@ async fn a_sweep_is_explored_along_its_axes() {
         becomes(browser, "how close the next is", close, 125).await?;
         browser.see_text("Item 6 of 6: Completed", TIMEOUT).await?;
         sees_picture(studio, "Image: dawn").await?;
+        acts_by_keys(studio).await?;
         for name in ["Favorite", "Vary", "Download", "Use as input"] {
             browser.find(&by("button", name).within(&dialog)).await?;
         }
