@@ -8,6 +8,7 @@ mod focus;
 mod grid;
 mod keys;
 mod laid;
+pub mod long_press;
 mod marquee;
 pub mod narrowing;
 mod pack;

@@ -16,6 +16,7 @@ pub mod beside;
 pub mod compare;
 pub mod days;
 pub mod layout;
+pub mod long_press;
 pub mod overlay;
 pub mod shapes;
 pub mod side_by_side;

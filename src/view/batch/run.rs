@@ -30,6 +30,7 @@ use crate::boxed::{effect, follow_memo, handler, memo, text};
 use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
 use crate::contexts::contexts;
+use crate::view::gallery::long_press;
 use crate::view::gallery::selection::{Selection, SelectionBar};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::item_order;
@@ -156,6 +157,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     };
     let when_sent = dates::time(batch.created, clock::now());
     let article = NodeRef::<Article>::new();
+    long_press::follow(move || article.get(), around.selection);
     if let Some(composer) = composer {
         show_once(composer, batch.key.clone(), article);
     }

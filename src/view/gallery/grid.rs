@@ -13,7 +13,7 @@ use super::selection::Selection;
 use super::tile::{Around, TileRect};
 use super::waiting::{waiting_status, waiting_tile};
 use super::windowed::{Sources, Windowed};
-use super::{focus, keys, marquee, tile_list};
+use super::{focus, keys, long_press, marquee, tile_list};
 use crate::boxed::{effect, memo, text};
 use crate::browser::local;
 use crate::browser::{clock, dates};
@@ -75,6 +75,7 @@ pub fn Grid(
     let laid = Laid { found, layout };
     laid.follow_lightbox(element);
     keys::follow(element, laid, selection);
+    long_press::follow(move || element.get().map(Into::into), selection);
     effect(move || {
         if let Some(wanted) = day.get() {
             day.set(None);

@@ -1,12 +1,13 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
+use atelier_engine::gallery::swipe;
 use atelier_engine::{control, input_json, obstacle, seed};
 use icondata_lu::{LuSlidersHorizontal, LuSparkles};
 use leptos::html::{Div, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, HtmlTextAreaElement};
+use web_sys::{HtmlElement, HtmlTextAreaElement, PointerEvent};
 
 use super::input_json::InputJson;
 use super::loaded::{self, Loaded};
@@ -20,9 +21,8 @@ use crate::contexts::contexts;
 use crate::secrets;
 use crate::view::form::{Field, Fields, ProblemSummary, field, unknown_names};
 use crate::view::parts::away::away_note;
-use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::viewport;
+use crate::view::parts::{dialog, focus, viewport};
 use crate::view::task::inputs::copy_link;
 
 /// Where the form is a bar: every parameter. The focus is what keeps the form open; with it here the form would open under the
@@ -45,6 +45,36 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
         >
             <Glyph icon=LuSlidersHorizontal />
         </button>
+    }
+    .into_any()
+}
+
+/// Where the form is a sheet: what it is drawn down by, and what closes it at a press, which leaves the focus where it is
+/// until then.
+fn sheet_handle(form: NodeRef<Form>) -> AnyView {
+    let close = move || {
+        if let Some(form) = form.get_untracked() {
+            fold(&form);
+        }
+    };
+    let place = |event: &PointerEvent| (event.client_x(), event.client_y());
+    let began = StoredValue::new(None);
+    let up = move |event: PointerEvent| {
+        let from = began.try_update_value(Option::take).flatten();
+        if from.is_some_and(|from| swipe::closes_sheet(from, place(&event))) {
+            close();
+        }
+    };
+    view! {
+        <div
+            class="sheet-handle"
+            on:pointerdown=handler(move |event: PointerEvent| began.set_value(Some(place(&event))))
+            on:pointerup=handler(up)
+            on:pointercancel=handler(move |_: PointerEvent| began.set_value(None))
+            on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
+        >
+            {dialog::close_button(close, false)}
+        </div>
     }
     .into_any()
 }
@@ -127,7 +157,7 @@ pub fn OneForm(
     let rests = submission.cooldown.is_active(draft);
     let rests = derived(move || rests.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
-    let dialog = presets::dialog(has_presets_open, &model, draft, move |preset| {
+    let presets = presets::dialog(has_presets_open, &model, draft, move |preset| {
         loaded::put(loaded, draft, preset, Vec::new());
     });
     view! {
@@ -147,6 +177,7 @@ pub fn OneForm(
             on:click:capture=handler(keep_from_second)
             on:click=handler(fold)
         >
+            {sheet_handle(form)}
             <div class="form-scroll" tabindex="-1" node_ref=fields>
             <div class="row form-tools">{json.choice()} {presets::button(has_presets_open)} {link}</div>
             {loaded::note(loaded, draft, is_recipe)}
@@ -190,7 +221,7 @@ pub fn OneForm(
                 {fixed_seed}
             </div>
         </form>
-        {dialog}
+        {presets}
     }
 }
 

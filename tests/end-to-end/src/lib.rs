@@ -22,6 +22,7 @@ pub mod service;
 pub mod site;
 pub mod story;
 pub mod studio;
+mod touch;
 pub mod tour;
 pub mod wait;
 mod webkit;

@@ -16,6 +16,12 @@ pub fn step((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> isize {
     }
 }
 
+/// Whether a sheet is drawn down, and so closed, by where a finger came down on its handle and where it left.
+pub fn closes_sheet((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> bool {
+    let down = to_y - from_y;
+    down > FAR / 2 && down > (to_x - from_x).abs()
+}
+
 /// Whether a finger so far above the foot of a film, which is so high, means the picture and not the player.
 pub fn is_on_picture(above: f64, height: f64) -> bool {
     above > PLAYER.min(height / 2.0)
@@ -31,6 +37,14 @@ mod tests {
         assert_eq!(step((100, 120), (200, 100)), -1);
         assert_eq!(step((200, 100), (150, 100)), 0, "not far enough");
         assert_eq!(step((200, 100), (100, 200)), 0, "as much down as across");
+    }
+
+    #[test]
+    fn a_sheet_is_drawn_down_and_no_other_way() {
+        assert!(closes_sheet((100, 100), (110, 150)));
+        assert!(!closes_sheet((100, 100), (100, 110)), "not far enough");
+        assert!(!closes_sheet((100, 150), (100, 100)));
+        assert!(!closes_sheet((100, 100), (200, 150)), "across");
     }
 
     #[test]

@@ -44,6 +44,28 @@ async fn items_are_seen_large_one_after_the_other() {
     .await;
 }
 
+/// Guards against items of a batch that a finger selects by a small mark alone, and one that is opened by being selected.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_finger_that_stays_on_an_item_selects_it() {
+    visit("a_finger_on_an_item", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.emulate_touch().await?;
+        studio.send(&numbered("held", 2)).await?;
+        studio.see_counts("2 completed").await?;
+        let selected = "return document.querySelectorAll('.tile-select:checked').length";
+        let first = browser.middle_of("li:nth-child(1) [data-output]").await?;
+        let second = browser.middle_of("li:nth-child(2) [data-output]").await?;
+        browser.touch_start(first).await?;
+        becomes(browser, "what a long press selects", selected, 1).await?;
+        browser.touch_end().await?;
+        // While something is selected, a press selects; it would take the first one away had that been pressed, too.
+        browser.touch_start(second).await?;
+        browser.touch_end().await?;
+        becomes(browser, "what is selected then", selected, 2).await
+    })
+    .await;
+}
+
 /// Guards against outputs of a batch that can be compared in the gallery alone.
 #[tokio::test(flavor = "multi_thread")]
 async fn items_are_made_favorites_and_compared_where_they_are() {

@@ -115,6 +115,40 @@ async fn back_folds_the_sheet_of_parameters_first() {
     .await;
 }
 
+/// Guards against a sheet that is closed only by those who know how: by Back, or by a press beside it.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_sheet_is_closed_by_its_button_and_by_its_handle() {
+    play("the_sheet_is_closed", &[], async |studio| {
+        let browser = studio.browser;
+        browser.emulate_touch().await?;
+        browser.set_size(320, 640).await?;
+        open(studio, "/models/image/tessera", "Tessera").await?;
+        let is_open = "return document.querySelector('.more-fields').open";
+        let unfold = "document.querySelector('.more-fields > summary').click()";
+        let handle = "
+            const { top, width } = document.querySelector('.sheet-handle').getBoundingClientRect();
+            return width && top > 0 ? 'in sight' : 'hidden'";
+        let form = browser.find(&by("form", "Input")).await?;
+        becomes(browser, "the handle of a bar", handle, "hidden").await?;
+        browser.run(unfold, vec![]).await?;
+        becomes(browser, "the handle", handle, "in sight").await?;
+        browser.press(&by("button", "Close").within(&form)).await?;
+        becomes(browser, "the sheet after Close", is_open, false).await?;
+        let query = "return location.search";
+        becomes(browser, "the address after Close", query, "").await?;
+        browser.run(unfold, vec![]).await?;
+        becomes(browser, "the sheet", is_open, true).await?;
+        becomes(browser, "the handle", handle, "in sight").await?;
+        let (x, y) = browser.middle_of(".sheet-handle").await?;
+        browser.touch_start((x, y)).await?;
+        browser.touch_move((x, y + 60.0)).await?;
+        browser.touch_end().await?;
+        becomes(browser, "the sheet once drawn down", is_open, false).await?;
+        becomes(browser, "the handle", handle, "hidden").await
+    })
+    .await;
+}
+
 async fn open(studio: &Studio<'_>, path: &str, heading: &str) -> Result<()> {
     let browser = studio.browser;
     browser.open(&studio.address(path)).await?;

@@ -1,0 +1,89 @@
+//! A finger that stays on a tile selects it, wherever tiles are selected.
+
+use atelier_engine::gallery::long_press::{HOLD, LongPress, Place};
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, Event, HtmlElement, MouseEvent, PointerEvent};
+
+use super::selection::Selection;
+use crate::boxed::{after, effect};
+
+/// Follows the fingers on the tiles in an element, for as long as the view lives in which this is called.
+pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Selection) {
+    let press = StoredValue::new(LongPress::default());
+    let timer = StoredValue::new_local(None::<Timeout>);
+    let listeners = StoredValue::new_local(Vec::new());
+    let hold = move || {
+        let held = press.try_update_value(LongPress::hold).flatten();
+        if let Some(name) = held.filter(|name| !untrack(|| selection.holds(name))) {
+            selection.toggle(&name);
+        }
+    };
+    let down = move |event: &PointerEvent| {
+        let (is_touch, is_alone) = (event.pointer_type() == "touch", event.is_primary());
+        let output = output_below(event);
+        let begins =
+            press.try_update_value(|press| press.down(output, is_touch, is_alone, place(event)));
+        timer.set_value((begins == Some(true)).then(|| after(HOLD, hold)));
+    };
+    let end = move || press.update_value(LongPress::end);
+    effect(move || {
+        let Some(element) = element() else { return };
+        // The press comes to an end here before the tile hears of it.
+        let first = EventListenerOptions {
+            phase: EventListenerPhase::Capture,
+            passive: false,
+        };
+        let listen = |name: &'static str, done: Box<dyn Fn(&Event)>| {
+            EventListener::new_with_options(&element, name, first, move |event| done(event))
+        };
+        let of_pointer = |act: Box<dyn Fn(&PointerEvent)>| -> Box<dyn Fn(&Event)> {
+            Box::new(move |event| act(event.unchecked_ref()))
+        };
+        listeners.set_value(vec![
+            listen("pointerdown", of_pointer(Box::new(down))),
+            listen(
+                "pointermove",
+                of_pointer(Box::new(move |event| {
+                    press.update_value(|press| press.moved(place(event)));
+                })),
+            ),
+            listen("pointerup", Box::new(move |_| end())),
+            listen("pointercancel", Box::new(move |_| end())),
+            listen(
+                "click",
+                Box::new(move |event| {
+                    let is_keyboard = event.unchecked_ref::<MouseEvent>().detail() == 0;
+                    let is_taken = press.try_update_value(|press| press.takes_click(is_keyboard));
+                    if is_taken == Some(true) {
+                        event.stop_propagation();
+                        event.prevent_default();
+                    }
+                }),
+            ),
+            listen(
+                "contextmenu",
+                Box::new(move |event| {
+                    // Some open it sooner.
+                    hold();
+                    if press.with_value(LongPress::takes_menu) {
+                        event.prevent_default();
+                    }
+                }),
+            ),
+        ]);
+    });
+}
+
+fn place(event: &PointerEvent) -> Place {
+    (event.client_x().into(), event.client_y().into())
+}
+
+/// Not on what lies over a tile, which has presses of its own.
+fn output_below(event: &PointerEvent) -> Option<String> {
+    let target: Element = event.target()?.dyn_into().ok()?;
+    let tile = target.closest(".tile-open").ok().flatten()?;
+    tile.get_attribute("data-output")
+}
