@@ -20,6 +20,7 @@ mod leaving;
 pub mod model_order;
 pub mod navigation;
 pub mod notices;
+mod notifying;
 pub mod offline;
 mod outage;
 mod output_file;

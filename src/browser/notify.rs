@@ -17,6 +17,11 @@ pub fn is_granted() -> bool {
     is_supported() && Notification::permission() == NotificationPermission::Granted
 }
 
+/// Neither allowed nor refused: the browser would ask.
+pub fn is_undecided() -> bool {
+    is_supported() && Notification::permission() == NotificationPermission::Default
+}
+
 /// Asks the person; must be called from their click.
 pub async fn ask() -> bool {
     if !is_supported() {

@@ -60,8 +60,8 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: &str = r#"{"settings":{"address":"https://s.example","uid":"me","remember":true,"send_defaults":false,"notify":false,"keep":false,"keep_limit":5,"saved":7,"token_version":6},"token":{"address":"https://s.example","uid":"me","version":6,"token":"secret"}}"#;
-    const TAKEN_OUT: &str = r#"{"settings":{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":8,"token_version":8}}"#;
+    const SETTINGS: &str = r#"{"settings":{"address":"https://s.example","uid":"me","remember":true,"send_defaults":false,"notify":false,"keep":false,"keep_limit":5,"saved":7,"token_version":6,"notify_chosen":false},"token":{"address":"https://s.example","uid":"me","version":6,"token":"secret"}}"#;
+    const TAKEN_OUT: &str = r#"{"settings":{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":8,"token_version":8,"notify_chosen":false}}"#;
     const GUEST: &str =
         r#"{"address":"https://s.example","guest":{"uid":"guest","token":"for anyone"}}"#;
 

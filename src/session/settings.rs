@@ -15,6 +15,8 @@ pub struct Settings {
     pub send_defaults: bool,
     /// Notify on completion while the page is hidden.
     pub notify: bool,
+    /// Whether [`Self::notify`] was chosen: it is offered no more.
+    pub notify_chosen: bool,
     /// Keep copies of outputs in this browser.
     pub keep: bool,
     /// How many bytes of them.
@@ -40,6 +42,7 @@ impl Settings {
             remember: switch("remember"),
             send_defaults: switch("send_defaults"),
             notify: switch("notify"),
+            notify_chosen: switch("notify_chosen"),
             keep: switch("keep"),
             keep_limit: record.number("keep_limit").unwrap_or_default(),
             saved: record.number("saved").unwrap_or_default(),
@@ -58,6 +61,7 @@ impl Settings {
         record.put("keep_limit", self.keep_limit.into());
         record.put("saved", self.saved.into());
         record.put("token_version", self.token_version.into());
+        record.put("notify_chosen", self.notify_chosen.into());
         record.into_value()
     }
 }
@@ -128,7 +132,7 @@ mod tests {
 
     use super::*;
 
-    const SETTINGS: &str = r#"{"address":"https://s.example/base","uid":"me","remember":true,"send_defaults":true,"notify":true,"keep":true,"keep_limit":1073741824,"saved":1700000000001,"token_version":1700000000000}"#;
+    const SETTINGS: &str = r#"{"address":"https://s.example/base","uid":"me","remember":true,"send_defaults":true,"notify":true,"keep":true,"keep_limit":1073741824,"saved":1700000000001,"token_version":1700000000000,"notify_chosen":true}"#;
     const TOKEN: &str = r#"{"address":"https://s.example/base","uid":"me","version":1700000000000,"token":"secret"}"#;
 
     fn read(text: &str) -> Option<Settings> {
@@ -149,6 +153,7 @@ mod tests {
             remember: true,
             send_defaults: true,
             notify: true,
+            notify_chosen: true,
             keep: true,
             keep_limit: 1 << 30,
             saved: 1_700_000_000_001,
@@ -159,7 +164,7 @@ mod tests {
         let first = Settings::default().to_value().to_string();
         assert_eq!(
             first,
-            r#"{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":0,"token_version":0}"#
+            r#"{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":0,"token_version":0,"notify_chosen":false}"#
         );
         assert_eq!(read(&first), Some(Settings::default()));
     }
@@ -168,10 +173,11 @@ mod tests {
     #[wasm_bindgen_test]
     fn each_switch_is_its_own() {
         for (name, wanted) in [
-            ("remember", [true, false, false, false]),
-            ("send_defaults", [false, true, false, false]),
-            ("notify", [false, false, true, false]),
-            ("keep", [false, false, false, true]),
+            ("remember", [true, false, false, false, false]),
+            ("send_defaults", [false, true, false, false, false]),
+            ("notify", [false, false, true, false, false]),
+            ("keep", [false, false, false, true, false]),
+            ("notify_chosen", [false, false, false, false, true]),
         ] {
             let settings = read(&format!(r#"{{"{name}":true}}"#)).expect("settings");
             let switches = [
@@ -179,6 +185,7 @@ mod tests {
                 settings.send_defaults,
                 settings.notify,
                 settings.keep,
+                settings.notify_chosen,
             ];
             assert_eq!(switches, wanted, "{name}");
         }

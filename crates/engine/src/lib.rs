@@ -64,6 +64,7 @@ pub mod lease;
 pub mod lineage;
 pub mod manifest;
 pub mod model_order;
+pub mod notification_offer;
 pub mod obstacle;
 pub mod other_accounts;
 pub mod outage;

@@ -2,24 +2,23 @@ use leptos::prelude::*;
 
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{handler, spawn};
-use crate::browser::notify;
+use crate::boxed::handler;
 use crate::contexts::contexts;
+use crate::notifying;
 
 /// What is sent, and what is told when it is done.
 pub fn generating(entered: Entered) -> AnyView {
-    let notices = contexts().notices;
+    let all = contexts();
     let ask = move |event| {
         let is_wanted = event_target_checked(&event);
         entered.notify.set(is_wanted);
-        entered.choose(|settings| settings.notify = is_wanted);
+        entered.choose(|settings| {
+            settings.notify = is_wanted;
+            settings.notify_chosen = true;
+        });
         if is_wanted {
-            spawn(async move {
-                if !notify::ask().await {
-                    entered.notify.try_set(false);
-                    entered.choose(|settings| settings.notify = false);
-                    notices.problem("The browser does not allow notifications for this page.");
-                }
+            notifying::ask(all, move || {
+                entered.notify.try_set(false);
             });
         }
     };

@@ -11,6 +11,7 @@ pub mod inputs;
 mod late;
 pub mod lineage;
 pub mod more;
+mod notification_offer;
 pub mod output_recovery;
 pub mod output_view;
 mod outputs;

@@ -7,6 +7,7 @@ use leptos::prelude::*;
 
 use super::expected_shape;
 use super::film_sides;
+use super::notification_offer::offer;
 use super::room::room;
 use super::{refused, words};
 use crate::boxed::{derived, dynamic, memo, text, when};
@@ -165,6 +166,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             (1..expected.read().0).map(|_| view! { <div class="output-place"></div> }.into_any());
         others.collect_view().into_any()
     });
+    let offer = offer(task.clone(), now);
     let unwatched = when(move || !task.read().watching);
     let place = view! {
         <div
@@ -188,6 +190,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 <summary>"Why?"</summary>
                 <p class="muted" prop:textContent=why></p>
             </details>
+            {offer}
         </div>
         {others}
         </div>

@@ -6,6 +6,7 @@ mod form;
 mod kept_place;
 mod missing;
 mod moving;
+mod notified;
 mod phone;
 mod place;
 mod presses;

@@ -1,0 +1,70 @@
+//! The offer of notifications, next to the first task that takes long.
+
+use atelier_engine::{Millis, Task};
+use leptos::prelude::*;
+
+use crate::boxed::{dynamic, effect, handler, memo};
+use crate::contexts::contexts;
+use crate::notifying;
+
+thread_local! {
+    /// How many offers stand on the page: one is enough.
+    static SHOWN: ArcRwSignal<u32> = ArcRwSignal::new(0);
+}
+
+pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
+    let all = contexts();
+    let shown = SHOWN.with(Clone::clone);
+    let is_mine = RwSignal::new(false);
+    let is_offered = {
+        let shown = shown.clone();
+        memo(move || {
+            let is_elsewhere = !is_mine.get() && shown.get() > 0;
+            notifying::facts(all, &task.read(), is_elsewhere).is_offered(now.get())
+        })
+    };
+    let release = {
+        let shown = shown.clone();
+        move || {
+            if is_mine.try_get_untracked() == Some(true) {
+                is_mine.try_set(false);
+                shown.update(|shown| *shown = shown.saturating_sub(1));
+            }
+        }
+    };
+    effect({
+        let release = release.clone();
+        move || match (is_offered.get(), is_mine.get_untracked()) {
+            (true, false) => {
+                is_mine.set(true);
+                shown.update(|shown| *shown += 1);
+            }
+            (false, true) => release(),
+            _ => {}
+        }
+    });
+    on_cleanup(release);
+    let accept = move |_| {
+        notifying::choose(all, true);
+        notifying::ask(all, || {});
+    };
+    dynamic(move || match is_offered.get() && is_mine.get() {
+        true => view! {
+            <div class="row notification-offer">
+                <p class="muted">"This takes a while. Notify me when it is done?"</p>
+                <button class="button small" type="button" on:click=handler(accept)>
+                    "Notify me"
+                </button>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    on:click=handler(move |_| notifying::choose(all, false))
+                >
+                    "Not now"
+                </button>
+            </div>
+        }
+        .into_any(),
+        false => ().into_any(),
+    })
+}
