@@ -11,6 +11,7 @@ pub mod editing;
 pub mod expendable;
 pub mod file;
 pub mod frame;
+pub mod full_screen;
 pub mod head;
 pub mod http;
 pub mod kept_replies;

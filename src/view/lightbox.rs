@@ -8,6 +8,7 @@ mod player;
 mod removal;
 mod sequence;
 pub mod shown;
+mod slideshow;
 mod stage;
 pub mod sweep;
 mod zooming;
@@ -15,24 +16,25 @@ mod zooming;
 use atelier_engine::output::OutputKind;
 use atelier_engine::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
-use icondata_lu::{LuChevronLeft, LuChevronRight};
+use icondata_lu::{LuChevronLeft, LuChevronRight, LuMaximize, LuMinimize};
 use leptos::html::{Dialog, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::KeyboardEvent;
+use web_sys::{Element, KeyboardEvent, PointerEvent};
 
 use measures::Measures;
 use removal::Removal;
 use sequence::Sequence;
 use shown::{SHOWN, known, shown_output};
+use slideshow::Slideshow;
 use zooming::Zooming;
 
 use super::undo::Undo;
 use crate::boxed::{dynamic, effect, follow_memo, handler, memo, text, when};
 use crate::browser::frame::after_frame;
+use crate::browser::full_screen;
 use crate::contexts::contexts;
 use crate::navigation::Navigation;
-use crate::view::parts::click::click;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::{dialog, focus};
@@ -49,8 +51,19 @@ pub fn Lightbox() -> impl IntoView {
     let zooming = Zooming::new(".stage > img");
     let close = move || navigation.pop_query(SHOWN);
     let removal = Removal::new(sequence);
-    let remove = move || removal.remove(close);
-    follow_keys(navigation, sequence, zooming, remove);
+    let room = NodeRef::<Div>::new();
+    let slideshow = Slideshow::new(sequence, zooming, room);
+    let remove = move || {
+        // What is asked about stays.
+        slideshow.stop();
+        removal.remove(close);
+    };
+    let turn_full_screen = move || {
+        if let Some(room) = room.get_untracked() {
+            full_screen::turn(&room);
+        }
+    };
+    follow_keys(navigation, sequence, zooming, (remove, turn_full_screen));
     let body = NodeRef::<Div>::new();
     effect(move || {
         shown.track();
@@ -62,16 +75,27 @@ pub fn Lightbox() -> impl IntoView {
     });
     return_focus(navigation, shown);
     removal::keep_focus(shown);
+    // What is pressed beside the picture is meant for this one.
+    let stop = move |event: PointerEvent| {
+        let is_in_panel = event_target::<Element>(&event).closest(".lightbox-panel");
+        if is_in_panel.is_ok_and(|it| it.is_some()) {
+            slideshow.stop();
+        }
+    };
     let contents = move || {
         view! {
-            {head(sequence, zooming, close)}
-            // None of the buttons has the focus first: Space is to play what is shown.
-            <div class="lightbox-body" tabindex="-1" autofocus node_ref=body>
-                {output(sequence, zooming, remove)}
+            // What is shown in full screen.
+            <div class="lightbox-room" class:slideshow=slideshow.is_on node_ref=room>
+                {head(sequence, zooming, slideshow, turn_full_screen, close)}
+                // None of the buttons has the focus first: Space is to play what is shown.
+                <div class="lightbox-body" tabindex="-1" autofocus node_ref=body on:pointerdown=handler(stop)>
+                    {output(sequence, zooming, remove)}
+                </div>
+                // That of the page lies behind.
+                <Undo />
+                {removal.question(close)}
             </div>
-            // That of the page lies behind.
-            <Undo />
-            {removal.question(close)}
+            {slideshow.next_output()}
         }
         .into_any()
     };
@@ -135,7 +159,7 @@ fn follow_keys(
     navigation: Navigation,
     sequence: Sequence,
     zooming: Zooming,
-    remove: impl Fn() + 'static,
+    (remove, turn_full_screen): (impl Fn() + 'static, impl Fn() + 'static),
 ) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
@@ -158,16 +182,18 @@ fn follow_keys(
             return;
         }
         let is_button = has_focus("button, summary");
+        let is_control = is_button || has_focus("a");
         match event.key().as_str() {
             _ if zooming.key(event) => {}
             "ArrowLeft" => sequence.go(-1),
             "ArrowRight" => sequence.go(1),
             // Held down, it is one press all the same.
-            "Delete" | "f" | "F" | "d" | "D" if event.repeat() => {}
+            "Enter" if is_control => return,
+            "Delete" | "Enter" if event.repeat() => {}
+            "Enter" if full_screen::is_supported() => turn_full_screen(),
             "Delete" => remove(),
             " " if !event.repeat() && !is_button && player::turn() => {}
-            "f" | "F" => click(".lightbox-actions .heart"),
-            "d" | "D" => click(".lightbox-actions .save"),
+            _ if actions::press_tool(event, "Output") => {}
             _ => return,
         }
         event.prevent_default();
@@ -175,7 +201,41 @@ fn follow_keys(
     StoredValue::new_local(keys);
 }
 
-fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static) -> AnyView {
+/// Turns to full screen and back, where the browser has it.
+fn full_screen_button(turn: impl Fn() + 'static) -> AnyView {
+    let is_on = full_screen::is_on();
+    let label = text(move || {
+        match is_on.get() {
+            true => "Leave full screen",
+            false => "Full screen",
+        }
+        .to_owned()
+    });
+    view! {
+        <button
+            class="icon-button"
+            type="button"
+            aria-label=label
+            title=text(move || format!("{} (Enter)", label.get()))
+            hidden=!full_screen::is_supported()
+            on:click=handler(move |_| turn())
+        >
+            {dynamic(move || match is_on.get() {
+                true => view! { <Glyph icon=LuMinimize /> }.into_any(),
+                false => view! { <Glyph icon=LuMaximize /> }.into_any(),
+            })}
+        </button>
+    }
+    .into_any()
+}
+
+fn head(
+    sequence: Sequence,
+    zooming: Zooming,
+    slideshow: Slideshow,
+    turn_full_screen: impl Fn() + 'static,
+    close: impl Fn() + Copy + 'static,
+) -> AnyView {
     // Films and sounds have their own controls.
     let known = known(sequence.shown);
     let is_picture = memo(move || {
@@ -205,7 +265,10 @@ fn head(sequence: Sequence, zooming: Zooming, close: impl Fn() + Copy + 'static)
                 <span prop:textContent=text(move || sequence.place())></span> " "
                 <span class="lightbox-whole" prop:textContent=text(move || sequence.whole().to_owned())></span>
             </p>
+            <span class="lightbox-percent" translate="no" title="Of the picture's own pixels" hidden=when(move || !is_picture.get()) prop:textContent=text(move || zooming.percent())></span>
             {zooming.button(is_picture)}
+            {full_screen_button(turn_full_screen)}
+            {slideshow.button()}
             {step_button("Previous", LuChevronLeft, -1)}
             {step_button("Next", LuChevronRight, 1)}
             {dialog::close_button(close, false)}

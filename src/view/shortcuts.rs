@@ -77,6 +77,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
         &[
             ("← or →", "Previous, next"),
             ("Space", "Play a film or a sound, or pause it"),
+            ("Enter", "Full screen, and back"),
             ("f", "Toggle favorite"),
             ("d", "Download"),
             ("+ or -", "Zoom in, zoom out"),
@@ -89,8 +90,8 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
         "Compare and Explore",
         &[
             ("← or →", "Along an axis, or move the slider"),
-            ("+ or -", "Zoom in, zoom out; all pictures in step"),
             ("f or d", "Explore: toggle favorite, download"),
+            ("+ or -", "Zoom in, zoom out; all pictures in step"),
             ("0", "Fit to the window"),
             ("Shift+← ↑ → ↓", "Move around pictures that are zoomed in"),
         ],

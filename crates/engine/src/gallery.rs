@@ -20,6 +20,7 @@ pub mod long_press;
 pub mod overlay;
 pub mod shapes;
 pub mod side_by_side;
+pub mod slideshow;
 pub mod swipe;
 pub mod zoom;
 

@@ -6,21 +6,53 @@ use web_sys::HtmlMediaElement;
 
 use crate::boxed::spawn;
 
+fn find() -> Option<HtmlMediaElement> {
+    let found = document().query_selector("dialog.lightbox[open] .stage :is(audio, video)");
+    found.ok().flatten()?.dyn_into().ok()
+}
+
 /// Plays it, or pauses it; whether there is one.
 pub fn turn() -> bool {
-    let found = document().query_selector("dialog.lightbox[open] .stage :is(audio, video)");
-    let player = found.ok().flatten();
-    let Some(player) = player.and_then(|it| it.dyn_into::<HtmlMediaElement>().ok()) else {
+    let Some(player) = find() else {
         return false;
     };
-    if !player.paused() {
+    match player.paused() {
+        // It fails where the file can't be played, which the player shows.
+        true => play(&player, || {}),
         // It fails for no player.
-        let _ = player.pause();
-    } else if let Ok(playing) = player.play() {
-        spawn(async move {
-            // It fails where the file can't be played, which the player shows.
-            let _ = wasm_bindgen_futures::JsFuture::from(playing).await;
-        });
+        false => drop(player.pause()),
     }
     true
+}
+
+fn play(player: &HtmlMediaElement, failed: impl FnOnce() + 'static) {
+    if let Ok(playing) = player.play() {
+        spawn(async move {
+            if wasm_bindgen_futures::JsFuture::from(playing).await.is_err() {
+                failed();
+            }
+        });
+    }
+}
+
+/// Plays it to its end, if there is one.
+pub fn play_once(failed: impl FnOnce() + 'static) {
+    if let Some(player) = find() {
+        // What is there can be taken away.
+        let _ = player.remove_attribute("loop");
+        play(&player, failed);
+    }
+}
+
+/// A film repeats again.
+pub fn repeat() {
+    if let Some(film) = find().filter(|it| it.local_name() == "video") {
+        // What is missing can be put there.
+        let _ = film.set_attribute("loop", "");
+    }
+}
+
+/// It is there, and its length is known.
+pub fn has_begun() -> bool {
+    find().is_some_and(|player| player.duration() > 0.0)
 }

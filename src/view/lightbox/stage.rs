@@ -6,8 +6,9 @@ use web_sys::{Element, PointerEvent};
 
 use super::measures::Measures;
 use super::zooming::Zooming;
-use crate::boxed::{derived, handler, text, when};
+use crate::boxed::{derived, effect, handler, text, when};
 use crate::contexts::contexts;
+use crate::view::parts::viewport::scrolled;
 use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{expected_shape, words};
@@ -24,6 +25,12 @@ pub fn stage(
     measures.follow(stage, shown);
     zooming.follow(stage);
     zooming.reset();
+    let room = scrolled(stage);
+    effect(move || {
+        room.track();
+        measures.width();
+        zooming.measure();
+    });
     // Where one finger came down; none once there were two.
     let began = StoredValue::new(None);
     let down = move |event: PointerEvent| {

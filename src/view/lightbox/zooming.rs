@@ -1,7 +1,7 @@
 //! Pictures are brought closer by the wheel, by keys, by two fingers and by pressing twice, and moved about
 //! with one; several of them in step. What comes of it is decided in the engine.
 
-use atelier_engine::gallery::zoom::{Point, Room, STEP, Zoom};
+use atelier_engine::gallery::zoom::{Point, Room, STEP, Zoom, percent};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::LuZoomIn;
 use leptos::html::Div;
@@ -22,6 +22,8 @@ const MOVE: f64 = 80.0;
 pub struct Zooming {
     /// The way is in parts of the sides of the room that each picture has.
     zoom: RwSignal<Zoom>,
+    /// How large the picture is drawn as a whole, as a multiple of its own size.
+    fit: RwSignal<Option<f64>>,
     stage: StoredValue<Option<NodeRef<Div>>>,
     /// Selects the pictures on the stage.
     pictures: &'static str,
@@ -33,6 +35,7 @@ impl Zooming {
     pub fn new(pictures: &'static str) -> Self {
         Self {
             zoom: RwSignal::new(Zoom::default()),
+            fit: RwSignal::new(None),
             stage: StoredValue::new(None),
             pictures,
             fingers: StoredValue::new(Vec::new()),
@@ -90,6 +93,33 @@ impl Zooming {
         let Zoom { scale, x, y } = self.zoom.get();
         let (x, y) = (x * 100.0, y * 100.0);
         format!("translate({x:.3}%, {y:.3}%) scale({scale:.3})")
+    }
+
+    /// Finds out anew how the picture fits: it was loaded, or its room has changed.
+    pub fn measure(self) {
+        let scale = self.zoom.get_untracked().scale;
+        let fit = self.pictures().first().and_then(|picture| {
+            // Not rounded, as what the layout says of it is.
+            let drawn = picture.get_bounding_client_rect();
+            Room {
+                width: drawn.width() / scale,
+                height: drawn.height() / scale,
+                picture: (
+                    picture.natural_width().into(),
+                    picture.natural_height().into(),
+                ),
+            }
+            .known_fit()
+        });
+        if self.fit.get_untracked() != fit {
+            self.fit.set(fit);
+        }
+    }
+
+    /// `43%` of its own pixels; empty while they are not known.
+    pub fn percent(self) -> String {
+        let percent = percent(self.zoom.get().scale, self.fit.get());
+        percent.map_or_else(String::new, |percent| format!("{percent}%"))
     }
 
     /// For the style sheet: what is to be seen of a picture that has the room's size.

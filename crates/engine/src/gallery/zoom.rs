@@ -29,6 +29,13 @@ impl Default for Zoom {
     }
 }
 
+/// How large a picture is drawn, in per cent of its own pixels: at 100 each is one CSS pixel. None before its size is
+/// known, and where it has none of its own. `fit`: see [`Room::fit`].
+pub fn percent(scale: f64, fit: Option<f64>) -> Option<f64> {
+    let percent = (scale * fit? * 100.0).round();
+    percent.is_finite().then_some(percent.max(1.0))
+}
+
 /// A place in the room for the picture, in px from its middle.
 pub type Point = (f64, f64);
 
@@ -42,6 +49,12 @@ pub struct Room {
 }
 
 impl Room {
+    /// Returns the factor by which the picture fits, if both sizes are known.
+    pub fn known_fit(self) -> Option<f64> {
+        let sides = [self.width, self.height, self.picture.0, self.picture.1];
+        sides.iter().all(|side| *side > 0.0).then(|| self.fit())
+    }
+
     /// Gives the factor by which the picture fits.
     fn fit(self) -> f64 {
         let (width, height) = self.picture;
@@ -203,6 +216,28 @@ mod tests {
         let actual = Zoom::default().turned((0.0, 0.0), large);
         assert_eq!(actual.scale, 6.0);
         assert_eq!(actual.turned((0.0, 0.0), large), Zoom::default());
+    }
+
+    #[test]
+    fn per_cents_are_of_the_picture_as_it_is() {
+        assert_eq!(percent(1.0, ROOM.known_fit()), Some(50.0));
+        assert_eq!(percent(2.0, ROOM.known_fit()), Some(100.0));
+        let small = Room {
+            picture: (64.0, 64.0),
+            ..ROOM
+        };
+        assert_eq!(percent(1.0, small.known_fit()), Some(781.0));
+        let huge = Room {
+            picture: (9e5, 9e5),
+            ..ROOM
+        };
+        assert_eq!(percent(1.0, huge.known_fit()), Some(1.0), "not nothing");
+        // Not loaded, or a drawing without a size.
+        let unknown = Room {
+            picture: (0.0, 0.0),
+            ..ROOM
+        };
+        assert_eq!(percent(1.0, unknown.known_fit()), None);
     }
 
     /// Guards against another detail in each of the pictures that are compared, and against one that lies over the next.

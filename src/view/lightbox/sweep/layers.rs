@@ -166,7 +166,7 @@ fn layer(
 }
 
 /// Whether what is in the element can be shown: a picture once it is decoded. Of all else whoever puts it there says so.
-fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
+pub fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
     let is_ready = RwSignal::new(false);
     let listeners = StoredValue::new_local(Vec::new());
     effect(move || {

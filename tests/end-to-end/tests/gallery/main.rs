@@ -10,6 +10,7 @@ mod filters;
 mod many;
 mod removing;
 mod shapes;
+mod slideshow;
 mod swiping;
 mod tiles;
 mod touched;

@@ -1,0 +1,220 @@
+//! Shows one output after the other, as Next does, until a person does anything else. When it moves on is decided in the
+//! engine.
+
+use atelier_engine::gallery::slideshow::{self, Facts, LONGEST_WAIT, SHOWN, Step};
+use atelier_engine::output::OutputKind;
+use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use gloo_timers::callback::Timeout;
+use icondata_lu::{LuPlay, LuSquare};
+use leptos::html::Div;
+use leptos::prelude::*;
+
+use super::player;
+use super::sequence::Sequence;
+use super::shown::{self, shown_output};
+use super::sweep::layers::ready_in;
+use super::zooming::Zooming;
+use crate::boxed::{after, dynamic, effect, handler, memo, text};
+use crate::contexts::contexts;
+use crate::view::parts::glyph::Glyph;
+use crate::view::shortcuts;
+use crate::view::task::output_view::OutputView;
+
+#[derive(Clone, Copy)]
+pub struct Slideshow {
+    sequence: Sequence,
+    zooming: Zooming,
+    pub is_on: RwSignal<bool>,
+    /// The name of the next output.
+    next: Memo<Option<String>>,
+    /// The output that it has moved to itself, or begun with.
+    moved_to: StoredValue<Option<String>>,
+    /// Each the name of an output: that was shown long enough; whose film or sound has ended; and that can be shown.
+    due: RwSignal<Option<String>>,
+    ended: RwSignal<Option<String>>,
+    ready: RwSignal<Option<String>>,
+}
+
+impl Slideshow {
+    /// `room`: what the outputs are shown in.
+    pub fn new(sequence: Sequence, zooming: Zooming, room: NodeRef<Div>) -> Self {
+        let slideshow = Self {
+            sequence,
+            zooming,
+            is_on: RwSignal::new(false),
+            next: memo(move || sequence.neighbor(1)),
+            moved_to: StoredValue::new(None),
+            due: RwSignal::new(None),
+            ended: RwSignal::new(None),
+            ready: RwSignal::new(None),
+        };
+        slideshow.follow_time();
+        slideshow.follow_player(room);
+        slideshow.move_on();
+        slideshow
+    }
+
+    fn start(self) {
+        self.due.set(None);
+        self.ended.set(None);
+        self.zooming.reset();
+        self.moved_to.set_value(self.sequence.shown.get_untracked());
+        self.is_on.set(true);
+        self.play();
+    }
+
+    pub fn stop(self) {
+        if self.is_on.get_untracked() {
+            self.is_on.set(false);
+            player::repeat();
+        }
+    }
+
+    fn follow_time(self) {
+        let navigation = contexts().navigation;
+        let is_covered = memo(move || {
+            shown::is_covered(navigation) || navigation.query(shortcuts::OPEN).is_some()
+        });
+        let timers = StoredValue::new_local(Vec::<Timeout>::new());
+        effect(move || {
+            let (is_on, shown) = (self.is_on.get(), self.sequence.shown.get());
+            let (is_covered, is_close) = (is_covered.get(), self.zooming.is_close());
+            timers.update_value(Vec::clear);
+            if !is_on {
+                return;
+            }
+            let moved_to = self.moved_to.get_value();
+            if !slideshow::goes_on(moved_to.as_deref(), shown.as_deref(), is_covered, is_close) {
+                return self.stop();
+            }
+            let late = shown.clone();
+            timers.set_value(vec![
+                after(SHOWN, move || drop(self.due.try_set(shown))),
+                after(LONGEST_WAIT, move || {
+                    if !player::has_begun() {
+                        self.ended.try_set(late);
+                    }
+                    self.ready.try_set(self.next.try_get_untracked().flatten());
+                }),
+            ]);
+        });
+    }
+
+    /// Films repeat by themselves; here they come to an end.
+    fn follow_player(self, room: NodeRef<Div>) {
+        let listeners = StoredValue::new_local(Vec::new());
+        effect(move || {
+            let Some(room) = room.get() else { return };
+            // These events do not rise.
+            let captured = EventListenerOptions {
+                phase: EventListenerPhase::Capture,
+                passive: true,
+            };
+            let listen = |name: &'static str, act: fn(Self)| {
+                EventListener::new_with_options(&room, name, captured, move |_| {
+                    if self.is_on.get_untracked() {
+                        act(self);
+                    }
+                })
+            };
+            listeners.set_value(vec![
+                listen("loadedmetadata", Self::play),
+                listen("ended", Self::end),
+                listen("error", Self::end),
+            ]);
+        });
+    }
+
+    fn play(self) {
+        player::play_once(move || self.end());
+    }
+
+    fn end(self) {
+        self.ended.try_set(self.sequence.shown.get_untracked());
+    }
+
+    fn move_on(self) {
+        let is_player = memo(move || {
+            let shown = self.sequence.shown.get();
+            let shown = shown.and_then(|name| shown_output(&name));
+            shown.is_some_and(|it| matches!(it.kind, OutputKind::Video | OutputKind::Audio))
+        });
+        effect(move || {
+            if !self.is_on.get() {
+                return;
+            }
+            let (shown, next) = (self.sequence.shown.get(), self.next.get());
+            let facts = Facts {
+                was_shown: self.due.get() == shown,
+                is_playing: is_player.get() && self.ended.get() != shown,
+                has_next: next.is_some(),
+                is_next_ready: self.ready.get() == next,
+            };
+            match (facts.step(), next) {
+                (Step::Next, Some(next)) => {
+                    self.moved_to.set_value(Some(next.clone()));
+                    self.sequence.show(&next);
+                }
+                (Step::Stay, _) => {}
+                _ => self.stop(),
+            }
+        });
+    }
+
+    /// The next output, out of sight, so that it is loaded when its turn comes; a film loads where it is shown.
+    pub fn next_output(self) -> AnyView {
+        dynamic(move || {
+            let Some(name) = self.next.get().filter(|_| self.is_on.get()) else {
+                return ().into_any();
+            };
+            let shown = shown_output(&name).filter(|it| it.kind == OutputKind::Image);
+            let Some(shown) = shown else {
+                self.ready.set(Some(name));
+                return ().into_any();
+            };
+            let element = NodeRef::<Div>::new();
+            let is_ready = ready_in(element);
+            effect(move || {
+                if is_ready.get() {
+                    self.ready.set(Some(name.clone()));
+                }
+            });
+            view! {
+                <div hidden node_ref=element>
+                    <OutputView shown label=String::new() />
+                </div>
+            }
+            .into_any()
+        })
+    }
+
+    pub fn button(self) -> AnyView {
+        let label = text(move || {
+            match self.is_on.get() {
+                true => "Stop slideshow",
+                false => "Slideshow",
+            }
+            .to_owned()
+        });
+        let turn = move |_| match self.is_on.get_untracked() {
+            true => self.stop(),
+            false => self.start(),
+        };
+        view! {
+            <button
+                class="icon-button"
+                type="button"
+                aria-label=label
+                title=label
+                aria-disabled=text(move || (!self.is_on.get() && self.next.read().is_none()).to_string())
+                on:click=handler(turn)
+            >
+                {dynamic(move || match self.is_on.get() {
+                    true => view! { <Glyph icon=LuSquare /> }.into_any(),
+                    false => view! { <Glyph icon=LuPlay /> }.into_any(),
+                })}
+            </button>
+        }
+        .into_any()
+    }
+}
