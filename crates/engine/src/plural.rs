@@ -39,6 +39,28 @@ pub fn listed(names: &[String]) -> String {
     }
 }
 
+/// Lists numbers in ascending order, three and more that follow each other as a range: `2 to 5, 9 and 12`. Of many the
+/// first: `1, 3, 5 and 4 more`.
+pub fn listed_numbers(numbers: &[usize]) -> String {
+    const MOST: usize = 3;
+    let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
+    let mut parts: Vec<(String, usize)> = Vec::new();
+    for run in runs {
+        match run {
+            [first, _, .., last] => parts.push((format!("{first} to {last}"), run.len())),
+            few => parts.extend(few.iter().map(|number| (number.to_string(), 1))),
+        }
+    }
+    let rest: usize = parts.iter().skip(MOST).map(|(_, count)| count).sum();
+    let few = parts.len() <= MOST + 1;
+    let mut names: Vec<String> = parts.into_iter().map(|(name, _)| name).collect();
+    if !few {
+        names.truncate(MOST);
+        names.push(format!("{rest} more"));
+    }
+    listed(&names)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -57,6 +79,23 @@ mod tests {
         assert_eq!(counts, ["0", "999", "1,000", "11,242", "1,000,001"]);
         let counts = [1, 11_242].map(|count| counted_many(count, "output"));
         assert_eq!(counts, ["1 output", "11,242 outputs"]);
+    }
+
+    /// Guards against `Rows 2, 3, 4 and 1 more` for four rows in a row.
+    #[test]
+    fn numbers_that_follow_each_other_are_a_range() {
+        for (numbers, expected) in [
+            (&[][..], ""),
+            (&[7], "7"),
+            (&[2, 3], "2 and 3"),
+            (&[2, 3, 4, 5], "2 to 5"),
+            (&[2, 3, 4, 5, 9, 12], "2 to 5, 9 and 12"),
+            (&[2, 3, 9, 12], "2, 3, 9 and 12"),
+            (&[1, 3, 5, 7, 8, 9, 11], "1, 3, 5 and 4 more"),
+            (&[usize::MAX], "18446744073709551615"),
+        ] {
+            assert_eq!(listed_numbers(numbers), expected);
+        }
     }
 
     #[test]

@@ -35,7 +35,7 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
         studio.press("Add to the table").await?;
         studio.choose("Lines").await?;
         sees_lines(studio, "").await?;
-        let left_alone = "Rows 1, 2 and 3 came from elsewhere and stay as they are.";
+        let left_alone = "Rows 1 to 3 came from elsewhere and stay as they are.";
         browser.see_text(left_alone, TIMEOUT).await?;
         studio
             .generate(&["dusk", "dawn", "noon"].map(str::to_owned))

@@ -3,6 +3,7 @@
 
 use super::{Source, Table};
 use crate::compose::MAX_ROWS;
+use crate::plural::listed_numbers;
 
 /// A row that can't be sent as it was filled in.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,21 +54,21 @@ impl Table {
         told.collect()
     }
 
-    /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 3, 7, 8
-    /// and 9 more …`; empty where there is none.
+    /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 2 to 5,
+    /// 9, 12 and 4 more …`; empty where there is none.
     pub fn unlined_message(&self) -> String {
-        const NAMED: usize = 3;
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers());
         let unlined = numbered.filter(|(row, _)| row.source != Source::Line);
-        let numbers: Vec<String> = unlined.map(|(_, number)| number.to_string()).collect();
-        let named = match numbers.as_slice() {
-            [] => return String::new(),
-            [one] => return format!("Row {one} came from elsewhere and stays as it is."),
-            [all @ .., last] if all.len() < NAMED => format!("{} and {last}", all.join(", ")),
-            all => format!("{} and {} more", all[..NAMED].join(", "), all.len() - NAMED),
-        };
-        format!("Rows {named} came from elsewhere and stay as they are.")
+        let numbers: Vec<usize> = unlined.map(|(_, number)| number).collect();
+        match numbers.as_slice() {
+            [] => String::new(),
+            [one] => format!("Row {one} came from elsewhere and stays as it is."),
+            all => {
+                let named = listed_numbers(all);
+                format!("Rows {named} came from elsewhere and stay as they are.")
+            }
+        }
     }
 
     /// Names a row that can't be sent: `Row 7`; `Row 9 (row 7 of the file)` where other rows stand above it.
@@ -150,7 +151,7 @@ mod tests {
         assert!(
             table
                 .unlined_message()
-                .starts_with("Rows 3, 7, 9 and 2 more ")
+                .starts_with("Rows 3, 7 and 9 to 11 came ")
         );
     }
 
