@@ -1,5 +1,5 @@
-//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025` or
-//! `Nov 28, 2025`.
+//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`,
+//! `Nov 28, 2025`, and, with nothing else beside it, `November` or `November 2026`.
 
 use std::ops::RangeInclusive;
 
@@ -45,6 +45,10 @@ impl NamedDays {
     /// year the last one that has been.
     pub fn read(text: &str, today: Day) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
+        if let Some(days) = month_alone(&words, today) {
+            let rest = String::new();
+            return Some(Self { days, rest });
+        }
         let found = (0..words.len()).find_map(|at| {
             let (count, days) = named(&words[at..], today)?;
             Some((at, count, days))
@@ -53,6 +57,27 @@ impl NamedDays {
         let rest = [&words[..at], &words[at + count..]].concat().join(" ");
         Some(Self { days, rest })
     }
+}
+
+/// The month that is all that is asked for, by its whole name: the last one of this name that has begun, if there is no
+/// year. `may` without one is a word like any other.
+fn month_alone(words: &[&str], today: Day) -> Option<RangeInclusive<Day>> {
+    let (name, year) = match words {
+        [name] if !name.eq_ignore_ascii_case("may") => (name, None),
+        [name, year] if year.len() == 4 => (name, Some(year.parse().ok()?)),
+        _ => return None,
+    };
+    let name = fold::fold(name.trim_end_matches(','));
+    let month = 1 + MONTHS.iter().position(|month| *month == name)? as i64;
+    let year: i64 = year.unwrap_or(today.year - i64::from(month > today.month));
+    whole_month(&format!("{year}-{month:02}"))
+}
+
+/// The days of `2026-11`.
+fn whole_month(month: &str) -> Option<RangeInclusive<Day>> {
+    let first = Day::read(&format!("{month}-01"))?;
+    let next = Day::of_number(first.number() + 31);
+    Some(first..=Day::of_number(next.number() - next.day))
 }
 
 /// How many of the words name days, and which.
@@ -73,10 +98,8 @@ fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
         return Some((1, one(day)));
     }
     let is_month = word.len() == 7 && word.as_bytes()[4] == b'-';
-    if let Some(first) = Day::read(&format!("{word}-01")).filter(|_| is_month) {
-        let next = Day::of_number(first.number() + 31);
-        let last = Day::of_number(next.number() - next.day);
-        return Some((1, first..=last));
+    if let Some(days) = whole_month(&word).filter(|_| is_month) {
+        return Some((1, days));
     }
     // Before its month, or behind it.
     let second = fold::fold(words.get(1)?.trim_end_matches(','));
@@ -122,6 +145,11 @@ mod tests {
             ("31 Dec", "2025-12-31", "2025-12-31", ""),
             ("29 February", "2024-02-29", "2024-02-29", ""),
             ("12 mar 2024 lake", "2024-03-12", "2024-03-12", "lake"),
+            ("march", "2026-03-01", "2026-03-31", ""),
+            ("November", "2026-11-01", "2026-11-30", ""),
+            ("december", "2025-12-01", "2025-12-31", ""),
+            ("february 2024", "2024-02-01", "2024-02-29", ""),
+            ("May, 2026", "2026-05-01", "2026-05-31", ""),
         ] {
             let found = NamedDays::read(text, today).unwrap();
             assert_eq!(found.days, day(from)..=day(to), "{text}");
@@ -142,6 +170,10 @@ mod tests {
             "2026-13-01",
             "3 marbles",
             "may",
+            "mar",
+            "march hare",
+            "a march",
+            "nov 20261",
         ] {
             assert_eq!(NamedDays::read(text, today), None, "{text}");
         }
