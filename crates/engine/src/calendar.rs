@@ -97,6 +97,12 @@ impl Day {
     }
 }
 
+/// Says why a filter by its first and its last day finds nothing, if the first is after the last.
+pub fn range_problem(from: Option<Day>, to: Option<Day>) -> Option<&'static str> {
+    let is_backwards = from.zip(to).is_some_and(|(from, to)| from > to);
+    is_backwards.then_some("From is after To: no day lies between them.")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -141,6 +147,17 @@ mod tests {
         ] {
             assert_eq!(Day::read(text), None, "{text}");
         }
+    }
+
+    /// Guards against an empty list that does not say that its dates are the wrong way round.
+    #[test]
+    fn a_first_day_after_the_last_is_reported() {
+        let day = |text| Day::read(text);
+        let said = |from, to| range_problem(from, to).is_some();
+        assert!(said(day("2026-11-02"), day("2026-11-01")));
+        assert!(!said(day("2026-11-01"), day("2026-11-01")));
+        assert!(!said(day("2026-11-02"), None));
+        assert!(!said(None, day("2026-11-01")));
     }
 
     proptest! {

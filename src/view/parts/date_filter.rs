@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use atelier_engine::Millis;
-use atelier_engine::calendar::Day;
+use atelier_engine::calendar::{self, Day};
 use icondata_lu::LuCalendarDays;
 use leptos::prelude::*;
 
@@ -55,6 +55,10 @@ pub fn dates(navigation: Navigation, more: impl IntoAny) -> AnyView {
         </button>
         <div class="menu" id=DATES popover="auto">
             {date(navigation, "from", "From")} {date(navigation, "to", "To")}
+            <p class="problem" role="status" prop:textContent=text(move || {
+                    let day = |name| Day::read(&navigation.query(name)?);
+                    calendar::range_problem(day("from"), day("to")).unwrap_or_default().to_owned()
+                })></p>
             <button
                 class="button quiet"
                 type="button"
