@@ -71,6 +71,14 @@ pub fn fixed(draft: &Draft, schema: &Schema) -> Option<String> {
     entry(draft, schema).map(|entry| entry.to_text().trim().to_owned())
 }
 
+/// Names the seed that all items of a batch have: `Seed 7 for all items.`; empty without one.
+pub fn shared_message(seed: &str) -> String {
+    match seed.trim() {
+        "" => String::new(),
+        seed => format!("Seed {seed} for all items."),
+    }
+}
+
 /// What tells a variation from the others, which have all else in common with it.
 pub fn of_variation(task: &Task) -> Option<String> {
     let seed = task.input.values().get(NAME)?.as_number()?;
@@ -254,6 +262,12 @@ mod tests {
         assert_eq!(fixed(&draft, &with_default), None);
         assert!(!release(&mut draft, &with_default));
         assert!(draft.get("seed").is_some());
+    }
+
+    #[test]
+    fn the_seed_of_all_items_is_named() {
+        assert_eq!(shared_message(" 7 "), "Seed 7 for all items.");
+        assert_eq!(shared_message(" "), "");
     }
 
     proptest! {

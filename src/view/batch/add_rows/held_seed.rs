@@ -6,7 +6,7 @@ use atelier_engine::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 
-use crate::boxed::{derived, handler, memo, when};
+use crate::boxed::{derived, handler, memo};
 use crate::browser::random;
 use crate::view::parts::glyph::Glyph;
 
@@ -82,6 +82,13 @@ impl HeldSeed {
                 found.err().map(|problem| problem.message)
             })
         };
+        let hint = crate::boxed::text(move || match &*text.read() {
+            seed if seed.trim().is_empty() => "Empty: another seed for each item.".to_owned(),
+            seed => format!(
+                "{}, so that only the axes differ.",
+                seed::shared_message(seed).trim_end_matches('.')
+            ),
+        });
         let roll = move |_| text.set(seed::seed(&parameter, random::bits()).to_string());
         view! {
             <div class="field held-seed" hidden=is_swept>
@@ -112,12 +119,7 @@ impl HeldSeed {
                 <p class="problem" id="held-seed-problem" role="status">
                     {crate::boxed::text(move || problem.get().unwrap_or_default())}
                 </p>
-                <p class="hint" id="held-seed-hint" hidden=when(move || text.read().trim().is_empty())>
-                    "The same for all, so that only the axes differ."
-                </p>
-                <p class="hint" hidden=when(move || !text.read().trim().is_empty())>
-                    "Empty: another seed for each item."
-                </p>
+                <p class="hint" id="held-seed-hint" prop:textContent=hint></p>
             </div>
         }
         .into_any()

@@ -2,6 +2,7 @@ use std::rc::Rc;
 
 use atelier_contract::Draft;
 use atelier_engine::compose::table::{LinesBefore, Source};
+use atelier_engine::seed;
 use leptos::prelude::*;
 
 use super::base_hint::{SINGLE_FORM, base_hint};
@@ -117,6 +118,10 @@ fn unlined(composer: Composer) -> AnyView {
 /// One seed for all rows that were not sent, so that only their prompts differ; or, again, another for each.
 /// A seed that was typed into a row stays.
 fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> AnyView {
+    let named = {
+        let seed = seed.clone();
+        text(move || seed::shared_message(&seed.text()))
+    };
     let hold = move |event| {
         let is_wanted = event_target_checked(&event);
         is_held.set(is_wanted);
@@ -134,10 +139,13 @@ fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> Any
         });
     };
     view! {
-        <label class="tick">
-            <input type="checkbox" prop:checked=is_held on:change=handler(hold) />
-            <span>"Same seed for all"</span>
-        </label>
+        <div class="row tight">
+            <label class="tick">
+                <input type="checkbox" prop:checked=is_held on:change=handler(hold) />
+                <span>"Same seed for all"</span>
+            </label>
+            <p class="hint" hidden=when(move || !is_held.get()) prop:textContent=named></p>
+        </div>
     }
     .into_any()
 }
