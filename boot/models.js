@@ -29,16 +29,7 @@
     const list = drawn(JSON.parse(new TextDecoder().decode(bytes)));
     const page = boot.querySelector(".page");
     if (!page) return;
-    // A group is as wide as its cards, or as the page: how many columns that has, the style sheet knows.
-    const link = document.querySelector("[rel=stylesheet]");
-    if (!link.sheet) await new Promise((loaded) => link.addEventListener("load", loaded));
-    if (!page.isConnected) return;
     page.replaceChildren(list);
-    const groups = page.querySelector(".boot-groups");
-    const columns = getComputedStyle(groups).gridTemplateColumns.split(" ").length;
-    for (const { style, lastChild } of groups.children) {
-      style.gridColumn = `span ${Math.min(columns, lastChild.children.length)}`;
-    }
     // So that the program can show the same in the frame in which it takes this away.
     early.body = bytes;
     // The program's now: held here, a list of ten thousand would stay in memory twice for as long as the page lives.
@@ -75,10 +66,13 @@
     if (kept || !models.some(({ category }) => category.includes("image"))) welcome.remove();
     if (!guest && !JSON.parse(read("atelier.settings") || "{}").uid) welcome.querySelector("button").remove();
     list.querySelector("fieldset").append(chip("All", ""), ...[...groups.keys()].map((name) => chip(name, name)));
+    const groupsList = list.querySelector(".boot-groups");
+    // As in src/view/models/model_grid.rs.
+    groupsList.style.setProperty("--most", Math.max(3, ...[...groups.values()].map((members) => members.length)));
     let left = MAX_CARDS;
     for (const [name, members] of groups) {
       if (left <= 0) break;
-      list.querySelector(".boot-groups").append(group(name, members, left));
+      groupsList.append(group(name, members, left));
       left -= members.length;
     }
     return list;

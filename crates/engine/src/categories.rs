@@ -56,6 +56,15 @@ impl Categories {
         &self.names
     }
 
+    /// How many models the largest category has.
+    pub fn largest(&self) -> usize {
+        let mut counts = vec![0; self.names.len()];
+        for category in &self.of_models {
+            counts[*category] += 1;
+        }
+        counts.into_iter().max().unwrap_or_default()
+    }
+
     /// The models found, by category; within one in the order in which they were found. Of the category
     /// that is wanted alone, if one is.
     pub fn group(

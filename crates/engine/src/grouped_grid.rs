@@ -1,5 +1,4 @@
-//! A windowed list of cards in groups: which headings and rows of cards a person can see. Groups that fit stand beside
-//! each other: a wide page is not left empty beside small ones.
+//! A windowed list of cards in groups, one below the other: which headings and rows of cards a person can see.
 
 use std::ops::Range;
 
@@ -25,8 +24,6 @@ pub struct GridItem {
     pub cards: Option<Range<usize>>,
     /// How far from the top of the list, in CSS pixels.
     pub top: f64,
-    /// The column that it begins in, from 0.
-    pub column: usize,
 }
 
 /// The place of a group.
@@ -35,7 +32,6 @@ struct Place {
     cards: usize,
     top: f64,
     height: f64,
-    column: usize,
 }
 
 impl GroupedGrid {
@@ -45,25 +41,21 @@ impl GroupedGrid {
 
     /// Gives the places of the groups with cards, in order.
     fn places(&self) -> Vec<Place> {
-        let columns = self.columns();
         let mut places = Vec::new();
-        let (mut top, mut next_top, mut taken) = (0.0, 0.0, columns);
+        let mut top = 0.0;
         for (group, cards) in self.groups.iter().copied().enumerate() {
             if cards == 0 {
                 continue;
             }
-            if taken + cards > columns {
-                (top, taken) = (next_top, 0);
-            }
-            let height = self.heading_height + cards.div_ceil(columns) as f64 * self.row_height;
+            let rows = cards.div_ceil(self.columns());
+            let height = self.heading_height + rows as f64 * self.row_height;
             places.push(Place {
                 group,
                 cards,
                 top,
                 height,
-                column: taken,
             });
-            (taken, next_top) = (taken + cards, top + height);
+            top += height;
         }
         places
     }
@@ -78,7 +70,7 @@ impl GroupedGrid {
     pub fn visible(&self, from: f64, to: f64) -> Vec<GridItem> {
         let mut pieces = Vec::new();
         for place in self.places() {
-            let Place { group, column, .. } = place;
+            let Place { group, .. } = place;
             if place.top >= to || place.top + place.height <= from {
                 continue;
             }
@@ -91,7 +83,6 @@ impl GroupedGrid {
                     group,
                     cards: None,
                     top: place.top,
-                    column,
                 });
             }
             for row in first..last.min(rows) {
@@ -101,7 +92,6 @@ impl GroupedGrid {
                     group,
                     cards: Some(begin..end),
                     top: rows_top + row as f64 * self.row_height,
-                    column,
                 });
             }
         }
@@ -123,13 +113,8 @@ mod tests {
         }
     }
 
-    fn item(group: usize, cards: Option<Range<usize>>, top: f64, column: usize) -> GridItem {
-        GridItem {
-            group,
-            cards,
-            top,
-            column,
-        }
+    fn item(group: usize, cards: Option<Range<usize>>, top: f64) -> GridItem {
+        GridItem { group, cards, top }
     }
 
     #[test]
@@ -139,25 +124,21 @@ mod tests {
         assert_eq!(
             grouped_grid.visible(200.0, 390.0),
             [
-                item(0, Some(2..4), 140.0, 0),
-                item(0, Some(4..5), 240.0, 0),
-                item(2, None, 340.0, 0),
-                item(2, Some(0..1), 380.0, 0),
+                item(0, Some(2..4), 140.0),
+                item(0, Some(4..5), 240.0),
+                item(2, None, 340.0),
+                item(2, Some(0..1), 380.0),
             ]
         );
     }
 
-    /// Guards against a wide page that is three quarters empty beside groups of one.
+    /// Guards against categories beside each other that look like columns.
     #[test]
-    fn groups_that_fit_stand_beside_each_other() {
-        let grouped_grid = grouped_grid(vec![4, 1, 0, 1, 2, 7], 6);
+    fn each_group_begins_a_row() {
+        let grouped_grid = grouped_grid(vec![4, 1, 0, 7], 6);
         let places = grouped_grid.places();
-        let of = |at: usize| (places[at].group, places[at].top, places[at].column);
-        assert_eq!(of(0), (0, 0.0, 0));
-        assert_eq!(of(1), (1, 0.0, 4));
-        assert_eq!(of(2), (3, 0.0, 5));
-        assert_eq!(of(3), (4, 140.0, 0));
-        assert_eq!(of(4), (5, 280.0, 0));
+        let of = |at: usize| (places[at].group, places[at].top);
+        assert_eq!([of(0), of(1), of(2)], [(0, 0.0), (1, 140.0), (3, 280.0)]);
         assert_eq!(grouped_grid.height(), 280.0 + 40.0 + 200.0);
     }
 

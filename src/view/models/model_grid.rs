@@ -18,6 +18,8 @@ use crate::view::parts::viewport::viewport;
 const CARD_WIDTH: f64 = 17.0;
 /// Nor is a card narrower than this share of the list.
 const CARD_SHARE: f64 = 0.14;
+/// There are no more columns than cards in the largest category, but at least these.
+const FEW: usize = 3;
 const CARD_HEIGHT: f64 = 17.25;
 const GAP: f64 = 1.25;
 const HEADING_HEIGHT: f64 = 4.0;
@@ -31,11 +33,15 @@ pub fn ModelGrid(
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
+    // Of all: a search makes no card wider.
+    let most = categories.largest().max(FEW);
     let grouped_grid = move || {
         let seen = seen.get();
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
-        let card = CARD_WIDTH.max(CARD_SHARE * width);
+        let card = CARD_WIDTH
+            .max(CARD_SHARE * width)
+            .max(width / most as f64 - GAP);
         GroupedGrid {
             groups: found
                 .read()
@@ -71,6 +77,7 @@ pub fn ModelGrid(
             class="grouped-grid"
             node_ref=element
             style:height=text(move || px(grouped_grid().height()))
+            style:--most=most.to_string()
         >
             {list(pieces)}
         </div>
@@ -105,8 +112,7 @@ impl Shown {
     }
 
     fn key(&self) -> String {
-        let GridItem { top, column, .. } = &self.piece;
-        let place = format!("{} {column}", *top as i64);
+        let place = (self.piece.top as i64).to_string();
         match &self.what {
             What::Heading(category, count) => format!("{place} {category} {count}"),
             What::Cards(models) => models
@@ -116,7 +122,6 @@ impl Shown {
     }
 
     fn view(&self) -> AnyView {
-        let GridItem { top, column, .. } = &self.piece;
         let piece = match &self.what {
             What::Heading(category, count) => view! {
                 <h2 class="group-heading">
@@ -133,7 +138,7 @@ impl Shown {
             .into_any(),
         };
         view! {
-            <div class="group-row" style:top=px(*top) style:--column=column.to_string()>
+            <div class="group-row" style:top=px(self.piece.top)>
                 {piece}
             </div>
         }

@@ -212,10 +212,6 @@ async fn keys_lead_to_the_search_and_from_card_to_card() {
         .await?;
         keys(down, &first_of_next[0]).await?;
         keys(up, &cards[0]).await?;
-        // A group beside another one is beneath what stands over it.
-        keys(right, &cards[1]).await?;
-        keys(down, "Reverie").await?;
-        keys(up, &cards[1]).await?;
         // Who writes means the sign.
         keys("/", "Search models").await?;
         keys("/", "Search models").await?;
