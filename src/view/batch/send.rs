@@ -5,7 +5,7 @@ use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
 use atelier_engine::{TaskKey, control};
 use icondata_lu::LuSparkles;
-use leptos::html::Button;
+use leptos::html::{Button, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
@@ -26,6 +26,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
 use crate::view::parts::not_sent::not_sent;
 use crate::view::parts::question::Question;
+use crate::view::parts::size::{follow_size, set_root_property};
 
 /// Problems that are listed; the others are in the table.
 const MAX_PROBLEMS: usize = 5;
@@ -198,11 +199,17 @@ pub fn send(
         )
     });
     let send_all = Callback::new(move |()| send());
+    let foot = NodeRef::<Div>::new();
+    // What takes the focus comes to stand above it, however much is said there.
+    follow_size(foot, |foot| {
+        let height = foot.get_bounding_client_rect().height();
+        set_root_property("--foot", &format!("{height:.0}px"));
+    });
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
         {secret::secrets(&composer.schema(), typed, attempted)}
-        <div class="form-foot">
+        <div class="form-foot" node_ref=foot>
             {removed_rows(composer)}
             {made_already(composer, send_new)}
             {added_rows(composer, Callback::new(move |()| send_only.run(Which::Added)))}

@@ -100,6 +100,11 @@ impl InputJson {
         }
     }
 
+    /// The form was emptied: nothing is wrong with its text yet.
+    pub fn begin_anew(self) {
+        self.is_left.set(false);
+    }
+
     /// What is wrong with the text stands there, and nowhere else.
     pub fn focus(self) {
         field::focus(field::JSON_ID);

@@ -93,6 +93,12 @@ pub fn OneForm(
     keep_secrets_out(schema.clone(), draft);
     let edited = RwSignal::new(None);
     let refused = refused(schema.clone(), draft, edited);
+    // An empty form is not what was refused, even where its defaults were sent.
+    let is_cleared = RwSignal::new(false);
+    let refused = derived(move || match is_cleared.get() && draft.read().is_empty() {
+        true => Vec::new(),
+        false => refused.get(),
+    });
     let loaded = loaded::follow(schema.clone(), draft, is_recipe, edited);
     let submission = Submission::new(&model, &schema, draft, json);
     loaded::say_unchanged(loaded, draft, submission.answer);
@@ -103,6 +109,7 @@ pub fn OneForm(
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
         submission.begin_anew();
+        is_cleared.set(true);
         is_recipe.set(false);
         // What is said of it stands at the top.
         if let Some(fields) = fields.get_untracked() {
@@ -168,6 +175,7 @@ pub fn OneForm(
             novalidate
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
+                is_cleared.set(false);
                 if submission.submit() {
                     loaded.set(Loaded::Nothing);
                     is_recipe.set(false);

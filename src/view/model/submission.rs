@@ -156,6 +156,7 @@ impl Submission {
     pub fn begin_anew(self) {
         self.problems.set(Vec::new());
         self.attempted.set(false);
+        self.json.begin_anew();
     }
 
     /// Beside Generate: what is still needed, or how many are on their way.

@@ -2,7 +2,7 @@ use leptos::html::ElementType;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
-use web_sys::Element;
+use web_sys::{Element, HtmlElement};
 
 use crate::boxed::effect;
 
@@ -28,4 +28,13 @@ where
             observer.disconnect();
         }
     });
+}
+
+/// Sets a property that the style sheet reads, for the whole page.
+pub fn set_root_property(name: &str, value: &str) {
+    let root = document().document_element();
+    if let Some(root) = root.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+        // It fails only where the property can't be written to at all.
+        let _ = root.style().set_property(name, value);
+    }
 }
