@@ -33,7 +33,7 @@ pub fn SendUnstored() -> impl IntoView {
         }
     });
     let said = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
-                you lose it if you close this tab. Nothing has been sent yet.";
+                you lose it if you close this tab. Nothing more is sent until you decide.";
     let send = Callback::new(move |()| runner.send_without_storage());
     question.view(
         "Send without keeping",

@@ -139,21 +139,53 @@ fn in_sleeping_tab() -> String {
     format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}")
 }
 
+/// What of a task that is queued has left this browser before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    Nothing,
+    /// The service has not accepted it: it refused it for now, or its call was stopped on the way.
+    Refused,
+    /// The service may have accepted it.
+    Unanswered,
+}
+
+impl Left {
+    fn of(task: &Task) -> Self {
+        match (task.resubmitted, task.submitted.or(task.not_before)) {
+            (true, _) => Self::Unanswered,
+            (false, Some(_)) => Self::Refused,
+            (false, None) => Self::Nothing,
+        }
+    }
+}
+
 fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
+    let left = Left::of(task);
     if task.taken_back {
-        return "Taken back before it was sent. Its batch's page puts it into the table again."
-            .into();
+        let before = match left {
+            Left::Nothing => "it was sent",
+            Left::Refused | Left::Unanswered => "the service accepted it",
+        };
+        return format!(
+            "Taken back before {before}. Its batch's page puts it into the table again."
+        );
     }
     if sending.is_superseded {
-        return "Not sent from here: a newer Atelier has taken over. Reload this page to see \
-                whether that one has this task; if not, nothing was sent. Press Edit first to \
-                keep its inputs in the form."
-            .into();
+        let unless = match left {
+            Left::Nothing => "nothing was sent",
+            Left::Refused => "the service has accepted nothing",
+            Left::Unanswered => "only an earlier submission may be billed",
+        };
+        return format!(
+            "Not sent from here: a newer Atelier has taken over. Reload this page to see whether that one has this \
+             task; if not, {unless}. Press Edit first to keep its inputs in the form."
+        );
     }
-    let unsent = match task.resubmitted {
-        true => "An earlier submission was not answered, and may be billed.",
-        false if task.not_before.is_some() => "The service has taken nothing so far.",
-        false => "Nothing has left this browser.",
+    let unsent = match left {
+        Left::Nothing if task.retry_of.is_some() => "This retry has not left this browser.",
+        Left::Nothing => "Nothing has left this browser.",
+        Left::Refused => "The service has accepted nothing so far.",
+        Left::Unanswered => "An earlier submission was not answered, and may be billed.",
     };
     match elsewhere(task, sending) {
         Some(Elsewhere::Service) => {

@@ -90,7 +90,7 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         }
         TaskState::Failed { id: None, message } if task.is_unsent() => Explanation {
             what: message.clone(),
-            meaning: "Nothing was sent or billed. Your other inputs are kept: Retry asks for it again.",
+            meaning: "Nothing was generated or billed. Your other inputs are kept: Retry asks for it again.",
         },
         TaskState::Failed { id: None, message } => Explanation {
             what: or_silence(message),

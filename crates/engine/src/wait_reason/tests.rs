@@ -310,3 +310,69 @@ fn a_long_wait_is_said_where_a_task_goes_on() {
         );
     }
 }
+
+/// Guards against `Nothing has left this browser` once a call was made, also after the limit that the service asked for.
+#[test]
+fn what_left_and_was_refused_is_not_said_to_be_here_still() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let superseded = Sending {
+        is_superseded: true,
+        ..able(&account)
+    };
+    let put_back = Task {
+        submitted: Some(5),
+        ..task("", "me")
+    };
+    let of_limit = Task {
+        not_before: Some(9),
+        ..task("", "me")
+    };
+    for task in [&put_back, &of_limit] {
+        let said = wait_reason(task, able(&account), 0).unwrap();
+        assert!(
+            said.ends_with("The service has accepted nothing so far."),
+            "{said}"
+        );
+        let said = wait_reason(task, superseded, 0).unwrap();
+        assert!(!said.contains("nothing was sent"), "{said}");
+        let taken_back = Task {
+            taken_back: true,
+            ..task.clone()
+        };
+        let said = wait_reason(&taken_back, able(&account), 0).unwrap();
+        assert!(
+            said.starts_with("Taken back before the service accepted it."),
+            "{said}"
+        );
+    }
+    let again = Task {
+        resubmitted: true,
+        ..task("", "me")
+    };
+    let said = wait_reason(&again, superseded, 0).unwrap();
+    assert!(
+        said.contains("only an earlier submission may be billed"),
+        "{said}"
+    );
+}
+
+/// Its first attempt has left, and may have been billed.
+#[test]
+fn a_retry_says_that_only_it_is_here_still() {
+    let account = Account {
+        address: String::new(),
+        uid: "me".into(),
+    };
+    let retry = Task {
+        retry_of: Some(TaskKey("j".into())),
+        ..task("", "me")
+    };
+    let said = wait_reason(&retry, able(&account), 0).unwrap();
+    assert!(
+        said.ends_with("This retry has not left this browser."),
+        "{said}"
+    );
+}

@@ -180,7 +180,7 @@ async fn a_batch_without_credit_pauses_and_goes_on_with_one_press() {
             studio.proxy.add(Rule::next(1, BATCH, error(402)));
             let prompts = numbered("paid", 25);
             studio.send(&prompts).await?;
-            let text = "Paused: 15 items not sent yet. The service refused (HTTP 402).";
+            let text = "Paused: 15 items not accepted yet. The service refused (HTTP 402).";
             studio.browser.see_text(text, TIMEOUT).await?;
             studio.see_counts("10 completed, 15 queued").await?;
             studio.press("Resume").await?;

@@ -231,7 +231,7 @@ async fn a_used_up_quota_is_told_in_the_words_of_the_service() {
         let prompts = by("textbox", "Prompts");
         browser.paste(&prompts, "dusk\ndawn\nnoon").await?;
         browser.press(&by("button", "Generate 3")).await?;
-        let paused = "Paused: 2 items not sent yet. The service says: Monthly quota used up.";
+        let paused = "Paused: 2 items not accepted yet. The service says: Monthly quota used up.";
         browser.see_text(paused, TIMEOUT).await?;
         browser.press(&by("button", "Retry 1 failed")).await?;
         browser
