@@ -11,7 +11,7 @@ use atelier_engine::output::OutputKind;
 use atelier_engine::output_cache::{CachedOutput, CopyRequest};
 use atelier_engine::{
     Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, Sending, Task, TaskKey,
-    recovery, unasked_reason, wait_reason,
+    elapsed, recovery, unasked_reason, wait_reason, waits_for_person,
 };
 use leptos::prelude::*;
 use web_sys::Blob;
@@ -51,6 +51,16 @@ impl Runner {
     /// Why a task has not been sent, or is not asked about; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
         self.with_sending(|sending| wait_reason(task, sending, now))
+    }
+
+    /// Whether a task that is not sent yet waits for a person; tracked.
+    pub fn waits_for_person(&self, task: &Task) -> bool {
+        self.with_sending(|sending| waits_for_person(task, sending))
+    }
+
+    /// How long the present attempt has been going on, without what was waited for a person; tracked.
+    pub fn elapsed(&self, task: &Task, now: Millis) -> Option<Millis> {
+        self.with_sending(|sending| elapsed(task, sending, now))
     }
 
     /// Why the service can't be asked about a task; tracked.

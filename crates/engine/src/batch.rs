@@ -150,10 +150,17 @@ impl Batch {
     }
 }
 
-/// When a task began, and ended if it did; `None` where nobody knows when.
+/// When a task began, and ended if it did; `None` where nobody knows when, and while it waits for a person.
 fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
-    let is_awaited = matches!(Part::of(task), Part::InProgress | Part::Queued);
-    (is_awaited || task.finished.is_some()).then_some((task.created, task.finished))
+    let is_awaited = match Part::of(task) {
+        Part::InProgress => true,
+        Part::Queued => !task.paused,
+        _ => false,
+    };
+    // Records of earlier versions don't say when it was sent once more.
+    let resubmitted = task.submitted.filter(|_| task.resubmitted);
+    let began = task.requeued.or(resubmitted).unwrap_or(task.created);
+    (is_awaited || task.finished.is_some()).then_some((began, task.finished))
 }
 
 /// The parts of a batch's bar, in its order.

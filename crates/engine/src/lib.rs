@@ -25,7 +25,7 @@ pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
 pub use task::{BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO};
 pub use time::Millis;
-pub use wait_reason::{Access, Sending, unasked_reason, wait_reason};
+pub use wait_reason::{Access, Sending, elapsed, unasked_reason, wait_reason, waits_for_person};
 
 pub mod account_status;
 pub mod archive;

@@ -130,6 +130,10 @@ pub struct Task {
     /// The task that this one is a variation of. Records of earlier versions do not say.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varied: Option<TaskKey>,
+    /// When it last began to wait to be sent, after a wait for a person: a resubmission, a paused batch, other
+    /// credentials.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub requeued: Option<Millis>,
     /// When the present attempt's request was about to leave for the first time. It tells one attempt from another.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Millis>,
@@ -210,6 +214,7 @@ impl Task {
             retry_of: None,
             batch: None,
             varied: None,
+            requeued: None,
             submitted: None,
             idempotency_key: None,
             token_version: None,
@@ -291,10 +296,18 @@ impl Task {
         !self.watching && matches!(self.state.phase(), Phase::Running | Phase::Fetching)
     }
 
-    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where nobody saw it end.
+    /// When the present attempt began: it was sent, or began to wait to be sent. The time before that in which it waited
+    /// for a person is not counted.
+    pub fn began(&self) -> Millis {
+        let began = self.submitted.max(self.requeued);
+        began.unwrap_or(self.created)
+    }
+
+    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where nobody saw it end. `None`
+    /// for what was never sent.
     pub fn took(&self) -> Option<String> {
-        let begun = self.submitted.unwrap_or(self.created);
-        let took = self.finished?.saturating_sub(begun);
+        let finished = self.finished.filter(|_| !self.is_unsent())?;
+        let took = finished.saturating_sub(self.began());
         Some(match self.ended_unseen {
             true => format!("under {}", duration::text(took.div_ceil(1_000) * 1_000)),
             false => duration::text(took),

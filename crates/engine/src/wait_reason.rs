@@ -97,6 +97,24 @@ pub fn waits_for_account(task: &Task, sending: Sending<'_>) -> bool {
     is_to_be_sent && task.removed.is_none() && elsewhere(task, sending).is_some()
 }
 
+/// Whether a task that is not sent yet waits for a person: its batch is paused, or Settings, credentials or storage keep
+/// it from being sent.
+pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
+    let is_blocked = matches!(
+        sending.block_reason,
+        Some(BlockReason::Unauthorized | BlockReason::StorageError)
+    );
+    let is_held = task.paused || task.taken_back || is_blocked;
+    task.state.phase() == Phase::Queued && (is_held || elsewhere(task, sending).is_some())
+}
+
+/// How long the present attempt has been going on. `None` for what has ended, what is not asked about, and while it waits
+/// for a person.
+pub fn elapsed(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Millis> {
+    let goes_on = task.is_active() && !waits_for_person(task, sending);
+    goes_on.then(|| now.saturating_sub(task.began()))
+}
+
 /// Why the service can't be asked about a task, as Settings are now.
 pub fn unasked_reason(task: &Task, sending: Sending<'_>) -> Option<String> {
     let why = elsewhere_message(task, sending)?;

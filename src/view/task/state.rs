@@ -29,7 +29,7 @@ pub fn StatePill(task: ArcRwSignal<Task>) -> impl IntoView {
 /// State and time; read out when the state changes, not at every second.
 #[component]
 pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
-    let now = ticker(1_000);
+    let (runner, now) = (contexts().runner, ticker(1_000));
     let shown = task.clone();
     let time = text(move || {
         let task = task.read();
@@ -37,8 +37,8 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
             // A hidden task is not polled: nobody knows whether it still goes on.
             true => String::new(),
             false => {
-                let begun = task.submitted.unwrap_or(task.created);
-                duration::text(now.get().saturating_sub(begun))
+                let elapsed = runner.elapsed(&task, now.get());
+                elapsed.map_or_else(String::new, duration::text)
             }
         })
     });

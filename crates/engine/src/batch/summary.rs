@@ -81,9 +81,17 @@ impl BatchSummary {
     }
 
     /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
-    /// that is known): `1 min 05 s so far · about 3 min left`.
-    pub fn times(&self, now: Millis, left: impl FnOnce() -> Option<Millis>) -> String {
-        let elapsed = duration::text(self.worked.until(now));
+    /// that is known): `1 min 05 s so far · about 3 min left`. `is_held`: what is not sent yet waits for a person, which
+    /// is not counted.
+    pub fn times(
+        &self,
+        now: Millis,
+        is_held: bool,
+        left: impl FnOnce() -> Option<Millis>,
+    ) -> String {
+        let rests = is_held && self.counts.of(Part::InProgress) == 0;
+        let until = if rests { 0 } else { now };
+        let elapsed = duration::text(self.worked.until(until));
         if self.counts.is_settled() {
             return match self.finished {
                 Some(_) if self.ended_unseen => format!("Took at most {elapsed}."),
@@ -93,11 +101,16 @@ impl BatchSummary {
         }
         if self.is_paused {
             let unsent = counted(self.unsent, "item");
-            let why = match &self.refusal {
-                Some(error) => error.user_message(),
-                None => "What was sent goes on.".to_owned(),
+            // What was refused has been sent.
+            let (done, why) = match &self.refusal {
+                Some(error) => ("accepted", error.user_message()),
+                None => ("sent", "What was sent goes on.".to_owned()),
             };
-            return format!("{elapsed}. Paused: {unsent} not sent yet. {why}");
+            let paused = format!("Paused: {unsent} not {done} yet. {why}");
+            return match self.worked.until(until) {
+                0 => paused,
+                _ => format!("{elapsed}. {paused}"),
+            };
         }
         match left() {
             Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
@@ -163,22 +176,27 @@ mod tests {
         let mut tasks = [task("a", 0, 1_000, ready()), task("b", 1, 1_000, queued())];
         let batch = batch(2);
         let times = |tasks: &[crate::Task], left: Option<Millis>| {
-            BatchSummary::of(&batch.items(tasks)).times(66_000, || left)
+            BatchSummary::of(&batch.items(tasks)).times(66_000, false, || left)
         };
         assert_eq!(times(&tasks, None), "1 min 05 s so far");
         let expected = "1 min 05 s so far · about 3 min left";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         tasks[1].paused = true;
-        let expected = "1 min 05 s. Paused: 1 item not sent yet. What was sent goes on.";
+        let expected = "Paused: 1 item not sent yet. What was sent goes on.";
+        assert_eq!(times(&tasks, Some(180_000)), expected);
+        tasks[0].finished = Some(21_000);
+        let expected = "20 s. Paused: 1 item not sent yet. What was sent goes on.";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         let error = ApiError::Refused {
             status: 402,
             message: "Your balance is empty".into(),
         };
         tasks[1].poll_error = Some(crate::PollError { since: 0, error });
-        let expected = "1 min 05 s. Paused: 1 item not sent yet. The service refused (HTTP 402). It says: Your balance is \
+        // Guards against `not sent` at what the service has refused.
+        let expected = "20 s. Paused: 1 item not accepted yet. The service refused (HTTP 402). It says: Your balance is \
                         empty.";
         assert_eq!(times(&tasks, None), expected);
+        tasks[0].finished = None;
         tasks[1] = task("b", 1, 1_000, ready());
         assert_eq!(times(&tasks, None), "");
         tasks[1].finished = Some(13_000);

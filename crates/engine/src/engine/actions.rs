@@ -3,7 +3,7 @@
 use super::Engine;
 use super::submission_pause::SubmissionPause;
 use crate::reduce::Event;
-use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, TaskKey};
+use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, Task, TaskKey};
 
 impl Engine {
     /// Does what a person asks for, if the task's state allows it.
@@ -23,7 +23,7 @@ impl Engine {
             Action::Cancel if tracked.task.resubmitted => self.withdraw(key, now),
             Action::Cancel => self.apply_event(key, Event::Cancel, now),
             Action::Resubmit => {
-                Self::prepare_resubmission(&mut tracked.task);
+                Self::prepare_resubmission(&mut tracked.task, now);
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);
             }
@@ -88,6 +88,29 @@ impl Engine {
         for key in keys {
             self.resume(&key, now);
         }
+        self.restart_waits(now);
+    }
+
+    /// A person has set what queued tasks waited for: their waits are counted from now on.
+    pub(super) fn restart_waits(&mut self, now: Millis) {
+        if !self.leading {
+            return;
+        }
+        let waits = |task: &&Task| {
+            let is_queued = task.state.phase() == Phase::Queued;
+            is_queued && task.account == self.account && !(task.paused || task.taken_back)
+        };
+        let keys: Vec<TaskKey> = self
+            .tasks()
+            .filter(waits)
+            .map(|it| it.key.clone())
+            .collect();
+        for key in keys {
+            if let Some(tracked) = self.tasks.get_mut(&key) {
+                tracked.task.requeued = Some(now);
+                self.save(&key);
+            }
+        }
     }
 
     /// Whether the browser has a network. Without one no calls are made.
@@ -126,6 +149,7 @@ impl Engine {
 
     /// Does what a person asks for a whole batch.
     pub fn act_on_batch(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) {
+        self.advance(now);
         match action {
             BatchAction::Pause => self.pause_batch(batch),
             BatchAction::Resume => self.resume_batch(batch),
@@ -191,6 +215,9 @@ impl Engine {
                 && tracked.task.paused != paused
             {
                 tracked.task.paused = paused;
+                if !paused {
+                    tracked.task.requeued = Some(self.last_now);
+                }
                 // Why it was not accepted is history once it may be sent again.
                 tracked.task.poll_error.take_if(|_| !paused);
                 self.save(&key);

@@ -237,7 +237,7 @@ impl Engine {
 
     /// What a person sends once more keeps its key: a service that has taken the one before says so, and does not
     /// take it twice. Where it has refused that key, the refusal would be told again.
-    pub(super) fn prepare_resubmission(task: &mut Task) {
+    pub(super) fn prepare_resubmission(task: &mut Task, now: Millis) {
         let is_refused =
             matches!(&task.state, TaskState::Unconfirmed { error } if settles(error, true));
         if is_refused {
@@ -246,6 +246,7 @@ impl Engine {
             task.key_first_sent = task.key_first_sent.or(task.submitted);
         }
         task.submitted = None;
+        task.requeued = Some(now);
         task.resubmitted = true;
     }
 

@@ -141,6 +141,7 @@ impl Engine {
         self.advance(now);
         let were_refused = self.credentials.are_refused();
         self.credentials.change(&self.calls);
+        self.restart_waits(now);
         if were_refused {
             self.pause.probe();
             self.wake(now);

@@ -2,6 +2,7 @@ mod again;
 mod attempts;
 mod batches;
 mod credentials;
+mod elapsed;
 pub(super) mod hand;
 mod key_validity;
 mod knock;

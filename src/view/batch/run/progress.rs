@@ -65,7 +65,11 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let line = text(move || {
         let now = now.get();
         let summary = summary.read();
-        let mut line = summary.times(now, || {
+        let is_held = runner.with_tasks(|tasks| {
+            let unsent = batch.items(tasks.iter().copied()).unsent();
+            unsent.first().is_some_and(|it| runner.waits_for_person(it))
+        });
+        let mut line = summary.times(now, is_held, || {
             let schema = catalog.schema(&batch.model);
             runner.with_tasks(|tasks| {
                 let items = batch.items(tasks.iter().copied());
