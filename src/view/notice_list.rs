@@ -3,6 +3,7 @@ use leptos::prelude::*;
 
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
+use super::parts::settings_link::with_settings_link;
 use crate::boxed::handler;
 use crate::contexts::contexts;
 use crate::notices::{Notice, Notices};
@@ -31,7 +32,7 @@ fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
     view! {
                 <div class="notice" class:bad=notice.is_problem>
                     {notice.is_problem.then(|| view! { <Glyph icon=LuTriangleAlert /> }.into_any())}
-                    <p>{notice.text.clone()}</p>
+                    <p>{with_settings_link(Signal::stored(notice.text.clone()))}</p>
                     <button
                         class="icon-button"
                         type="button"

@@ -89,6 +89,7 @@ pub mod reuse;
 pub mod route;
 pub mod search;
 pub mod seed;
+pub mod settings_link;
 pub mod snippet;
 mod sort;
 pub mod stored_output;

@@ -8,6 +8,7 @@ use crate::boxed::handler;
 use crate::browser::location;
 
 use super::glyph::Glyph;
+use super::settings_link::with_settings_link;
 
 /// A fetch that failed: what happened, what to do, and a button to try again.
 #[component]
@@ -32,8 +33,11 @@ pub fn Failure(
             <Glyph icon=LuCloudOff />
             <div>
                 <p class="failure-what">{what} " could not be loaded from " {place} "."</p>
-                <p>{message}</p>
-                {advice.map(|advice| view! { <p class="muted">{advice}</p> }.into_any())}
+                <p>{with_settings_link(Signal::stored(message))}</p>
+                {advice.map(|advice| {
+                    let advice = with_settings_link(Signal::stored(advice.to_owned()));
+                    view! { <p class="muted">{advice}</p> }.into_any()
+                })}
                 <div class="row">
                     <button class="button" on:click=handler(move |_| retry())>
                         <Glyph icon=LuRotateCcw />

@@ -30,6 +30,7 @@ pub mod question;
 pub mod root_mark;
 pub mod search_field;
 pub mod segment;
+pub mod settings_link;
 pub mod size;
 pub mod status_note;
 pub mod ticker;

@@ -2,6 +2,7 @@ use leptos::html::P;
 use leptos::prelude::*;
 
 use super::into_view::into_view;
+use super::settings_link::with_settings_link;
 use crate::boxed::{after, dynamic, effect};
 use crate::browser::frame::after_frame;
 
@@ -85,7 +86,8 @@ impl StatusNote {
                     }
                     .into_any()
                 });
-                view! { <span><span prop:textContent=said.words></span> {link}</span> }.into_any()
+                view! { <span>{with_settings_link(Signal::stored(said.words))} {link}</span> }
+                    .into_any()
             })
             .into_any()
         });

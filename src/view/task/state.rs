@@ -12,6 +12,7 @@ use super::room::room;
 use super::{refused, words};
 use crate::boxed::{derived, dynamic, memo, text, when};
 use crate::browser::location;
+use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 
 /// The state as one word, with a dot of its colour.
@@ -185,10 +186,10 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 hidden=unwatched
             ></progress>
             <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none()) prop:textContent=text(move || progress.get().unwrap_or_default())></p>
-            <p class="muted" prop:textContent=line></p>
+            <p class="muted">{with_settings_link(line)}</p>
             <details hidden=when(move || why.read().is_empty())>
                 <summary>"Why?"</summary>
-                <p class="muted" prop:textContent=why></p>
+                <p class="muted">{with_settings_link(why)}</p>
             </details>
             {offer}
         </div>
@@ -204,7 +205,7 @@ pub fn Explained(task: Task) -> impl IntoView {
     words::explain(&task).map(|explanation| {
         view! {
             <div class="explained" data-phase=task.state.phase().word()>
-                <p class="explained-what" prop:textContent=explanation.what></p>
+                <p class="explained-what">{words::linked(&task, explanation.what)}</p>
                 <p class="muted" prop:textContent=explanation.meaning></p>
                 {refused::links(&task)}
             </div>

@@ -20,6 +20,7 @@ use crate::browser::clock;
 use crate::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 
 /// How many outputs a task asks for; tracked.
@@ -242,7 +243,7 @@ fn waited_for(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyVie
                 <div aria-hidden="true">
                     <StateLine task />
                 </div>
-                <p class="muted" prop:textContent=line></p>
+                <p class="muted">{with_settings_link(line)}</p>
                 {offered}
             }
             .into_any()

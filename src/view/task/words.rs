@@ -4,8 +4,10 @@
 use atelier_contract::ApiError;
 use atelier_engine::output::OutputKind;
 use atelier_engine::{Task, TaskState, refused_input, seed};
+use leptos::prelude::*;
 
 use crate::browser::location;
+use crate::view::parts::settings_link::with_settings_link;
 
 /// How a task is called where others stand beside it: a variation has its seed.
 pub fn name(task: &Task) -> String {
@@ -108,6 +110,18 @@ pub fn explain(task: &Task) -> Option<Explanation> {
         | TaskState::Fetching { .. }
         | TaskState::Ready { .. } => return None,
     })
+}
+
+/// What happened, with a link where it is said here to go to Settings. What else a service says means nothing here.
+pub fn linked(task: &Task, what: String) -> AnyView {
+    let is_ours = match &task.state {
+        TaskState::Failed { message, .. } => ApiError::is_about_credentials(message),
+        _ => true,
+    };
+    match is_ours {
+        true => with_settings_link(Signal::stored(what)),
+        false => view! { <span prop:textContent=what></span> }.into_any(),
+    }
 }
 
 /// What the service said of a submission of which nobody knows what became, or that it said nothing.

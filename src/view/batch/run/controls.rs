@@ -24,6 +24,7 @@ use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::removal_question::RemovalQuestion;
 use crate::view::task::words::why_unconfirmed;
@@ -202,7 +203,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
             .unwrap_or_default()
     });
     view! {
-        <p class="muted run-why" hidden=when(move || why.read().is_empty()) prop:textContent=why></p>
+        <p class="muted run-why" hidden=when(move || why.read().is_empty())>{with_settings_link(why)}</p>
         <div class="row" hidden=when(move || count() == 0)>
             <ConfirmButton
                 label="Resubmit unconfirmed"

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 
 use crate::boxed::{dynamic, text};
 use crate::contexts::contexts;
+use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 
 /// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty. Below it the
@@ -87,5 +88,5 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
         }
         line
     });
-    view! { <p class="muted run-times" translate="no" prop:textContent=line></p> }.into_any()
+    view! { <p class="muted run-times" translate="no">{with_settings_link(line)}</p> }.into_any()
 }

@@ -140,14 +140,14 @@ fn layer(
         let (label, what) = match task.map(|task| task.get()) {
             Some(task) => (
                 task.label().to_owned(),
-                words::explain(&task).map(|explanation| explanation.what),
+                words::explain(&task).map(|it| words::linked(&task, it.what)),
             ),
             None => ("Removed".to_owned(), None),
         };
         view! {
             <div class="sweep-state">
                 <strong translate="no">{label}</strong>
-                <p class="muted" dir="auto" prop:textContent=what.unwrap_or_default()></p>
+                <p class="muted" dir="auto">{what}</p>
             </div>
         }
         .into_any()
