@@ -196,6 +196,10 @@ mod tests {
         let expected = "20 s. Paused: 1 item not accepted yet. The service refused (HTTP 402). It says: Your balance is \
                         empty.";
         assert_eq!(times(&tasks, None), expected);
+        // Guards against a wait for Settings or a token that counts as work.
+        tasks[1] = task("b", 1, 1_000, queued());
+        let held = BatchSummary::of(&batch.items(&tasks)).times(66_000, true, || None);
+        assert_eq!(held, "20 s so far");
         tasks[0].finished = None;
         tasks[1] = task("b", 1, 1_000, ready());
         assert_eq!(times(&tasks, None), "");
