@@ -3,7 +3,7 @@ use leptos::prelude::*;
 
 use super::parts::glyph::Glyph;
 use super::parts::list::{Item, list};
-use super::parts::settings_link::with_settings_link;
+use super::parts::settings_link::in_text_nodes;
 use crate::boxed::handler;
 use crate::contexts::contexts;
 use crate::notices::{Notice, Notices};
@@ -32,7 +32,7 @@ fn notice_view(notices: Notices, notice: &Notice) -> AnyView {
     view! {
                 <div class="notice" class:bad=notice.is_problem>
                     {notice.is_problem.then(|| view! { <Glyph icon=LuTriangleAlert /> }.into_any())}
-                    <p>{with_settings_link(Signal::stored(notice.text.clone()))}</p>
+                    <p>{in_text_nodes(Signal::stored(notice.text.clone()))}</p>
                     <button
                         class="icon-button"
                         type="button"

@@ -3,7 +3,7 @@
 use atelier_engine::BlockReason;
 use leptos::prelude::*;
 
-use super::parts::settings_link::with_settings_link;
+use super::parts::settings_link::in_text_nodes;
 use super::parts::ticker::ticker;
 use crate::boxed::{after, effect, handler, memo, text, when};
 use crate::contexts::contexts;
@@ -83,7 +83,7 @@ pub fn status() -> AnyView {
     view! {
         <div class="limit" role="status" translate="no">
             <p class="limit-line" hidden=when(move || of_others.read().is_none())>
-                <span>{with_settings_link(text(move || of_others.get().unwrap_or_default()))}</span>
+                <span>{in_text_nodes(text(move || of_others.get().unwrap_or_default()))}</span>
             </p>
             <p class="limit-line" hidden=when(move || unkept.read().is_none())>
                 {text(move || unkept.get().unwrap_or_default())}

