@@ -113,3 +113,29 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
     })
     .await;
 }
+
+/// Guards against words that reach beyond what they stand in, and beyond the window, where items are explored on a phone.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_long_word_stays_in_its_place_where_items_are_explored() {
+    visit("a_long_word_stays_in_its_place", &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let word = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft";
+        let prompts = format!("a {word}\namber");
+        browser.paste(&by("textbox", "Prompts"), &prompts).await?;
+        studio.press("Generate 2").await?;
+        studio.see_counts("2 completed").await?;
+        browser.set_size(320, 800).await?;
+        studio.press("Explore").await?;
+        browser.find(&by("dialog", "Sweep")).await?;
+        let beyond = "
+            const dialog = document.querySelector('dialog.lightbox[open]');
+            const words = [...dialog.querySelectorAll('p, h2, legend, .sweep-axis-value, .segments span')];
+            const out = words.filter(it => it.checkVisibility()).filter(it => {
+                const { left, right, width } = it.getBoundingClientRect();
+                return left < 0 || right > innerWidth || it.scrollWidth > Math.ceil(width) + 1;
+            });
+            return words.length ? out.map(it => it.className || it.tagName).join() : 'no words'";
+        becomes(browser, "what reaches beyond its place", beyond, "").await
+    })
+    .await;
+}

@@ -62,6 +62,42 @@ async fn space_presses_the_control_that_has_the_focus() {
     .await;
 }
 
+/// Guards against a caption that lies over the frame of a tile that is selected or has the focus.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_caption_stays_within_the_frame_of_its_tile() {
+    visit("a_caption_stays_within", 3, async |studio| {
+        let browser = studio.browser;
+        browser.needs(Capability::FocusedWindow)?;
+        let inside = "
+            const caption = document.querySelector('.tile-prompt');
+            if (!caption) return 'no caption';
+            const frame = caption.closest('.tile').getBoundingClientRect();
+            const box = caption.getBoundingClientRect();
+            const free = [box.left - frame.left, frame.right - box.right, frame.bottom - box.bottom];
+            const words = caption.scrollWidth <= caption.clientWidth ? 'whole' : 'cut';
+            return `${Math.min(...free) >= 2 ? 'within' : 'over'} the frame, ${words}`";
+        for width in [320, 1280] {
+            browser.set_size(width, 900).await?;
+            browser
+                .find(&by("heading", "Gallery"))
+                .await?
+                .click()
+                .await?;
+            browser
+                .run("document.querySelector('[data-output]').focus()", vec![])
+                .await?;
+            // A key: only then has it the mark of the focus.
+            studio.keys(RIGHT).await?;
+            for what in ["of the focus", "of the selection"] {
+                becomes(browser, what, inside, "within the frame, whole").await?;
+                studio.keys("x").await?;
+            }
+        }
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against tiles that can only be selected: a favorite or a file took the way through the large view; and
 /// against buttons that the keyboard has to pass, one by one, on its way from tile to tile.
 #[tokio::test(flavor = "multi_thread")]
