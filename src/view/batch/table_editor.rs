@@ -19,6 +19,7 @@ use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::into_view::into_view;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::px::px;
 use crate::view::parts::viewport::scrolled;
@@ -179,7 +180,10 @@ fn focus_on_cell(label: String, frames: u32) {
     after_frame(move || {
         let is_there = focus::to(&format!(".sheet [aria-label={}]", focus::quoted(&label)));
         match frames {
-            _ if is_there => {}
+            _ if is_there => {
+                // Of a text the browser shows the line of the caret alone.
+                document().active_element().iter().for_each(into_view);
+            }
             // It has no column where all rows have the same there.
             0 => focus_on_items(),
             _ => focus_on_cell(label, frames - 1),

@@ -192,6 +192,8 @@ pub fn focus(id: &str) {
             let _ = fold.set_attribute("open", "");
         }
         let _ = element.focus();
+        // Of a text the browser shows the line of the caret alone.
+        bring_into_sight(id);
     }
 }
 

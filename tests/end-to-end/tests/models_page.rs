@@ -5,7 +5,7 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::Value;
 use std::time::Duration;
 
@@ -170,6 +170,35 @@ async fn a_favorite_comes_first_in_all_tabs() {
         browser.find(&heart).await?;
         let cards = texts(browser, PICTURES).await?;
         assert!(cards[0].starts_with("Tessera"), "{cards:?}");
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against categories that stand beside each other as if they were columns, cards that leave half of a wide page
+/// empty, and text that is as small at 2560 px as at 1440.
+#[tokio::test(flavor = "multi_thread")]
+async fn each_category_begins_a_row_and_the_largest_fills_the_page() {
+    drive("each_category_begins_a_row", async |browser| {
+        let service = Service::with_site(&[]).await?;
+        let place = "
+            const lists = [...document.querySelectorAll('.group-cards')].map(it => it.getBoundingClientRect());
+            const cards = [...document.querySelectorAll('.model-card')].map(it => it.getBoundingClientRect());
+            const { left, right } = document.querySelector('.grouped-grid').getBoundingClientRect();
+            const areRows = lists.every((it, at) => Math.abs(it.left - left) < 1 && (!at || it.top >= lists[at - 1].bottom));
+            const isFull = Math.abs(Math.max(...cards.map(it => it.right)) - right) < 2;
+            return `${areRows ? 'rows' : 'columns'}, ${isFull ? 'full' : 'half empty'}`";
+        let rem = "return parseFloat(getComputedStyle(document.documentElement).fontSize)";
+        let mut sizes = Vec::new();
+        for width in [768, 1440, 2560] {
+            browser.set_size(width, 900).await?;
+            browser.open(&service.address()).await?;
+            browser.find(&by("button", "Favorite: Strata")).await?;
+            becomes(browser, &format!("at {width}"), place, "rows, full").await?;
+            sizes.push(browser.run(rem, vec![]).await?.as_f64().unwrap_or_default());
+        }
+        // Without the room of a scroll bar.
+        assert!(sizes[0] == sizes[1] && sizes[2] > 1.2 * sizes[1], "{sizes:?}");
         Ok(())
     })
     .await;

@@ -85,6 +85,10 @@ async fn a_day_can_be_typed_chosen_and_gone_to() {
         studio.sees_outputs(80).await?;
         browser.run(choose, vec![json!("To"), day.clone()]).await?;
         studio.sees_outputs(22).await?;
+        browser
+            .run(choose, vec![json!("From"), json!("2023-11-16")])
+            .await?;
+        browser.see_text("From is after To", TIMEOUT).await?;
         browser.run(choose, vec![json!("From"), day]).await?;
         studio.sees_outputs(20).await
     })

@@ -169,6 +169,68 @@ async fn the_way_back_to_the_default_moves_nothing() {
     .await;
 }
 
+/// Guards against fields that become narrower as the help of one is opened.
+#[tokio::test(flavor = "multi_thread")]
+async fn help_leaves_the_form_as_wide_as_it_was() {
+    play("help_leaves_the_form", &[], async |studio| {
+        let browser = studio.browser;
+        let widths = "
+            const form = document.querySelector('form[aria-label=Input]');
+            const seen = [form, ...form.querySelectorAll('.field :is(input, textarea, select)')];
+            return seen.filter(it => it.checkVisibility()).map(it => Math.round(it.getBoundingClientRect().width)).join()";
+        for width in [768, 1440, 2560] {
+            browser.set_size(width, 900).await?;
+            browser.client.refresh().await?;
+            studio.is_open().await?;
+            if width < 1024 {
+                browser.run(UNFOLD_MORE, vec![]).await?;
+            }
+            browser.find(&by("spinbutton", "num_outputs")).await?;
+            browser.settled().await?;
+            let before = browser.run(widths, vec![]).await?;
+            let open = "document.querySelectorAll('.explain').forEach(it => it.click());
+                return String(document.querySelectorAll('.explain[aria-expanded=true]').length > 3)";
+            becomes(browser, "the help", open, "true").await?;
+            let what = format!("the fields at {width}");
+            becomes(browser, &what, widths, before.as_str()).await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
+/// Guards against a form that is empty and already wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn nothing_is_marked_as_wrong_once_the_form_is_cleared() {
+    play("nothing_is_marked_as_wrong", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1440, 900).await?;
+        let marked = "
+            const marked = [...document.querySelectorAll('.form :is([aria-invalid=true], .problem:not(:empty))')];
+            return String(marked.filter(it => it.checkVisibility()).length)";
+        for way in ["Form", "JSON"] {
+            browser.press(&by("radio", way)).await?;
+            match way {
+                "Form" => {
+                    let outputs = by("spinbutton", "num_outputs");
+                    browser.fill(&outputs, "99").await?;
+                }
+                _ => {
+                    let text = by("textbox", "Input as JSON");
+                    browser.fill(&text, r#"{"num_outputs": 99}"#).await?;
+                }
+            }
+            browser.press(&by("button", "Generate")).await?;
+            let count = if way == "Form" { "4" } else { "2" };
+            becomes(browser, "what is marked", marked, count).await?;
+            browser.press(&by("button", "Clear form")).await?;
+            becomes(browser, "what is marked in an empty form", marked, "0").await?;
+        }
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against a name in the JSON that is dropped without a word, and a value that is wrong where nothing is red.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_in_the_json_is_said_there_and_in_the_form() {

@@ -2,6 +2,7 @@
 
 mod again;
 mod filmstrip;
+mod foot;
 mod form;
 mod kept_place;
 mod missing;
