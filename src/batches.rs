@@ -299,12 +299,10 @@ impl Batches {
         let gone: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
         let mut left = untrack(|| runner.keys_of_batch(key));
         left.retain(|key| !gone.contains(key));
-        let attempted: HashSet<usize> = runner.with_tasks_of(&left, |tasks| {
-            let places = tasks.iter().filter_map(|task| task.index_in(key));
-            places.collect()
-        });
-        let items = tasks.iter().filter_map(|task| task.index_in(key));
-        let items = items.filter(|item| !attempted.contains(item));
+        let Some(batch) = self.find_untracked(key) else {
+            return;
+        };
+        let items = runner.with_tasks_of(&left, |left| batch.emptied(tasks, left.iter().copied()));
         self.leave_out_of(key, items, left);
     }
 

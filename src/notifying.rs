@@ -4,7 +4,7 @@ use atelier_engine::Task;
 use atelier_engine::notification_offer::Facts;
 
 use crate::boxed::spawn;
-use crate::browser::notify;
+use crate::browser::{clock, notify};
 use crate::contexts::Contexts;
 
 /// Saves what was chosen.
@@ -35,6 +35,7 @@ pub fn facts(all: Contexts, task: &Task, is_elsewhere: bool) -> Facts {
     let settings = all.session.settings();
     Facts {
         submitted: task.submitted,
+        is_followed: task.watching && all.runner.wait_reason(task, clock::now()).is_none(),
         may_ask: notify::is_undecided(),
         is_on: settings.notify,
         was_chosen: settings.notify_chosen,

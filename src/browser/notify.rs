@@ -1,6 +1,6 @@
 //! Telling a person who looks elsewhere: the document's title and system notifications.
 
-use leptos::prelude::document;
+use leptos::prelude::{document, window};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Notification, NotificationOptions, NotificationPermission};
 
@@ -8,9 +8,11 @@ pub fn set_title(title: &str) {
     document().set_title(title);
 }
 
-/// Whether this browser has system notifications at all.
+/// Whether this browser has system notifications that a page can show: Chrome on Android wants a service worker for that.
 pub fn is_supported() -> bool {
-    js_sys::Reflect::has(&leptos::prelude::window(), &"Notification".into()).unwrap_or(false)
+    let agent = window().navigator().user_agent().unwrap_or_default();
+    let is_phone = agent.contains("Android") && agent.contains("Chrome/");
+    !is_phone && js_sys::Reflect::has(&window(), &"Notification".into()) == Ok(true)
 }
 
 pub fn is_granted() -> bool {
@@ -44,6 +46,6 @@ pub fn show(title: &str, body: &str, tag: &str) {
     let options = NotificationOptions::new();
     options.set_body(body);
     options.set_tag(tag);
-    // Android's Chrome throws here (it wants a service worker): then there is no notification.
+    // Where a page may not show one, there is none.
     let _ = Notification::new_with_options(title, &options);
 }

@@ -20,7 +20,7 @@ use icondata_lu::{LuChevronLeft, LuChevronRight, LuMaximize, LuMinimize};
 use leptos::html::{Dialog, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, KeyboardEvent, PointerEvent};
+use web_sys::{Element, Event, KeyboardEvent, PointerEvent, WheelEvent};
 
 use measures::Measures;
 use removal::Removal;
@@ -76,8 +76,8 @@ pub fn Lightbox() -> impl IntoView {
     return_focus(navigation, shown);
     removal::keep_focus(shown);
     // What is pressed beside the picture is meant for this one.
-    let stop = move |event: PointerEvent| {
-        let is_in_panel = event_target::<Element>(&event).closest(".lightbox-panel");
+    let stop = move |event: &Event| {
+        let is_in_panel = event_target::<Element>(event).closest(".lightbox-panel");
         if is_in_panel.is_ok_and(|it| it.is_some()) {
             slideshow.stop();
         }
@@ -88,12 +88,22 @@ pub fn Lightbox() -> impl IntoView {
             <div class="lightbox-room" class:slideshow=slideshow.is_on node_ref=room>
                 {head(sequence, zooming, slideshow, turn_full_screen, close)}
                 // None of the buttons has the focus first: Space is to play what is shown.
-                <div class="lightbox-body" tabindex="-1" autofocus node_ref=body on:pointerdown=handler(stop)>
+                <div
+                    class="lightbox-body"
+                    tabindex="-1"
+                    autofocus
+                    node_ref=body
+                    on:pointerdown=handler(move |event: PointerEvent| stop(&event))
+                    on:keydown=handler(move |event: KeyboardEvent| stop(&event))
+                    on:wheel=handler(move |event: WheelEvent| stop(&event))
+                >
                     {output(sequence, zooming, remove)}
                 </div>
                 // That of the page lies behind.
                 <Undo />
                 {removal.question(close)}
+                // What lies outside of the room is not seen in full screen.
+                {dialog::notices(is_open)}
             </div>
             {slideshow.next_output()}
         }
@@ -106,7 +116,7 @@ pub fn Lightbox() -> impl IntoView {
             aria-label="Output"
             on:close=handler(move |_: web_sys::Event| close())
         >
-            {dialog::contents(is_open, contents)}
+            {dialog::contents_alone(is_open, contents)}
         </dialog>
     }
 }

@@ -86,6 +86,18 @@ impl Batch {
         (size, (0..size).filter(is_gap).collect())
     }
 
+    /// Gives the items that have no task any more once those go, and these are `left`.
+    pub fn emptied<'a>(
+        &self,
+        going: impl IntoIterator<Item = &'a Task>,
+        left: impl IntoIterator<Item = &'a Task>,
+    ) -> Vec<usize> {
+        let item = |task: &Task| task.index_in(&self.key);
+        let left: Vec<usize> = left.into_iter().filter_map(item).collect();
+        let going = going.into_iter().filter_map(item);
+        going.filter(|item| !left.contains(item)).collect()
+    }
+
     /// Some items were not sent with it after all; whether that is new of any.
     pub fn leave_out(&mut self, items: impl IntoIterator<Item = usize>) -> bool {
         let before = self.left_out.len();

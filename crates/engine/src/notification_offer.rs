@@ -10,6 +10,8 @@ pub const LONG: Millis = 20_000;
 pub struct Facts {
     /// Since when the service has the task; none while nothing was sent.
     pub submitted: Option<Millis>,
+    /// It is asked about, so that its end is known here.
+    pub is_followed: bool,
     /// The browser has notifications, and would ask about them: it has been told neither yes nor no.
     pub may_ask: bool,
     /// They are switched on.
@@ -24,6 +26,7 @@ impl Facts {
     pub fn is_offered(self, now: Millis) -> bool {
         let is_long = |since: Millis| now.saturating_sub(since) > LONG;
         self.submitted.is_some_and(is_long)
+            && self.is_followed
             && self.may_ask
             && !self.is_on
             && !self.was_chosen
@@ -37,6 +40,7 @@ mod tests {
 
     const LONG_TASK: Facts = Facts {
         submitted: Some(1_000),
+        is_followed: true,
         may_ask: true,
         is_on: false,
         was_chosen: false,
@@ -60,6 +64,13 @@ mod tests {
     #[test]
     fn it_is_not_offered_where_it_is_of_no_use_or_was_answered() {
         for (what, facts) in [
+            (
+                "hidden",
+                Facts {
+                    is_followed: false,
+                    ..LONG_TASK
+                },
+            ),
             (
                 "refused",
                 Facts {

@@ -79,6 +79,14 @@ pub fn shared_message(seed: &str) -> String {
     }
 }
 
+/// What a seed for every item of a sweep is for: `Seed 7 for all items, so that only the axes differ.`
+pub fn held_message(seed: &str) -> String {
+    match seed.trim() {
+        "" => String::new(),
+        seed => format!("Seed {seed} for all items, so that only the axes differ."),
+    }
+}
+
 /// What tells a variation from the others, which have all else in common with it.
 pub fn of_variation(task: &Task) -> Option<String> {
     let seed = task.input.values().get(NAME)?.as_number()?;
@@ -268,6 +276,8 @@ mod tests {
     fn the_seed_of_all_items_is_named() {
         assert_eq!(shared_message(" 7 "), "Seed 7 for all items.");
         assert_eq!(shared_message(" "), "");
+        let held = "Seed 7 for all items, so that only the axes differ.";
+        assert_eq!(held_message("7 "), held);
     }
 
     proptest! {

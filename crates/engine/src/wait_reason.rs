@@ -189,10 +189,12 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         );
     }
     if sending.is_superseded {
-        let unless = match left {
-            Left::Nothing => "nothing was sent",
-            Left::Refused => "the service has accepted nothing",
-            Left::Unanswered => "only an earlier submission may be billed",
+        let unless = match (left, task.retry_of.is_some()) {
+            (Left::Nothing, true) => "this retry was not sent",
+            (Left::Nothing, false) => "nothing was sent",
+            (Left::Refused, true) => "the service has not accepted this retry",
+            (Left::Refused, false) => "the service has accepted nothing",
+            (Left::Unanswered, _) => "only an earlier submission may be billed",
         };
         return format!(
             "Not sent from here: a newer Atelier has taken over. Reload this page to see whether that one has this \
@@ -202,6 +204,9 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
     let unsent = match left {
         Left::Nothing if task.retry_of.is_some() => "This retry has not left this browser.",
         Left::Nothing => "Nothing has left this browser.",
+        Left::Refused if task.retry_of.is_some() => {
+            "The service has not accepted this retry so far."
+        }
         Left::Refused => "The service has accepted nothing so far.",
         Left::Unanswered => "An earlier submission was not answered, and may be billed.",
     };

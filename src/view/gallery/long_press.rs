@@ -66,9 +66,23 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
             listen(
                 "contextmenu",
                 Box::new(move |event| {
+                    let pointer = event.dyn_ref::<PointerEvent>();
+                    // One of the keyboard or the mouse is no end of a press.
+                    if pointer.is_none_or(|it| it.pointer_type() != "touch") {
+                        return;
+                    }
                     // Some open it sooner.
                     hold();
                     if press.with_value(LongPress::takes_menu) {
+                        event.prevent_default();
+                    }
+                }),
+            ),
+            // A picture under a finger that stays would be dragged.
+            listen(
+                "dragstart",
+                Box::new(move |event| {
+                    if press.with_value(LongPress::is_touch) {
                         event.prevent_default();
                     }
                 }),

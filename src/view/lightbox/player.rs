@@ -2,12 +2,20 @@
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlMediaElement;
+use web_sys::{Element, Event, HtmlMediaElement};
 
 use crate::boxed::spawn;
 
+const PLAYER: &str = "dialog.lightbox[open] .stage :is(audio, video)";
+
+/// What an event is about is the player.
+pub fn is_of(event: &Event) -> bool {
+    let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+    target.is_some_and(|it| it.matches(PLAYER) == Ok(true))
+}
+
 fn find() -> Option<HtmlMediaElement> {
-    let found = document().query_selector("dialog.lightbox[open] .stage :is(audio, video)");
+    let found = document().query_selector(PLAYER);
     found.ok().flatten()?.dyn_into().ok()
 }
 
@@ -28,7 +36,12 @@ pub fn turn() -> bool {
 fn play(player: &HtmlMediaElement, failed: impl FnOnce() + 'static) {
     if let Ok(playing) = player.play() {
         spawn(async move {
-            if wasm_bindgen_futures::JsFuture::from(playing).await.is_err() {
+            let Err(error) = wasm_bindgen_futures::JsFuture::from(playing).await else {
+                return;
+            };
+            // Paused, or taken away, before it began: that is no failure.
+            let name = error.dyn_ref::<js_sys::Error>().map(|error| error.name());
+            if name.is_none_or(|name| name != "AbortError") {
                 failed();
             }
         });

@@ -125,7 +125,9 @@ pub fn keep_focus(shown: Memo<Option<String>>) {
         after_frame(move || {
             if focus::is_lost() {
                 // Its top may be below the picture, which stays in sight.
-                focus::in_place_to("dialog.lightbox[open] .lightbox-panel");
+                let _ = focus::in_place_to("dialog.lightbox[open] .lightbox-panel")
+                    // In full screen there is none.
+                    || focus::in_place_to("dialog.lightbox[open] .lightbox-body");
             }
         });
     });

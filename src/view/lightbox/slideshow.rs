@@ -55,6 +55,9 @@ impl Slideshow {
     }
 
     fn start(self) {
+        if self.next.read_untracked().is_none() {
+            return;
+        }
         self.due.set(None);
         self.ended.set(None);
         self.zooming.reset();
@@ -111,8 +114,8 @@ impl Slideshow {
                 passive: true,
             };
             let listen = |name: &'static str, act: fn(Self)| {
-                EventListener::new_with_options(&room, name, captured, move |_| {
-                    if self.is_on.get_untracked() {
+                EventListener::new_with_options(&room, name, captured, move |event| {
+                    if player::is_of(event) && self.is_on.get_untracked() {
                         act(self);
                     }
                 })
@@ -126,11 +129,12 @@ impl Slideshow {
     }
 
     fn play(self) {
-        player::play_once(move || self.end());
+        let shown = self.sequence.shown.get_untracked();
+        player::play_once(move || drop(self.ended.try_set(shown)));
     }
 
     fn end(self) {
-        self.ended.try_set(self.sequence.shown.get_untracked());
+        self.ended.set(self.sequence.shown.get_untracked());
     }
 
     fn move_on(self) {

@@ -64,11 +64,20 @@ pub fn contents(
     is_open: Signal<bool>,
     contents: impl Fn() -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
+    contents_alone(is_open, move || {
+        view! { {contents()} {notices(is_open)} }.into_any()
+    })
+}
+
+/// The same without what is said: it stands among the contents.
+pub fn contents_alone(
+    is_open: Signal<bool>,
+    contents: impl Fn() -> AnyView + Send + Sync + 'static,
+) -> AnyView {
     // What it shows may change while it is open.
     let is_open = memo(move || is_open.get());
-    let notices = move || notices(is_open.into());
     dynamic(move || match is_open.get() {
-        true => view! { {untrack(&contents)} {notices()} }.into_any(),
+        true => untrack(&contents),
         false => ().into_any(),
     })
 }

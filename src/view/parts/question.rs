@@ -50,6 +50,10 @@ impl Question {
         on_yes: Callback<()>,
     ) -> AnyView {
         RootMark::Dialog.follow(self.is_open.into());
+        // The dialog may go while it is open, and closes without a word.
+        on_cleanup(move || {
+            self.is_open.try_set(false);
+        });
         let confirm = move |_| {
             self.is_confirmed.set_value(true);
             self.close();

@@ -6,6 +6,7 @@ use leptos::prelude::*;
 use crate::boxed::{dynamic, effect, handler, memo};
 use crate::contexts::contexts;
 use crate::notifying;
+use crate::view::parts::focus;
 
 thread_local! {
     /// How many offers stand on the page: one is enough.
@@ -47,18 +48,24 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
     let accept = move |_| {
         notifying::choose(all, true);
         notifying::ask(all, || {});
+        focus::once_lost(to_page);
     };
-    dynamic(move || match is_offered.get() && is_mine.get() {
+    let decline = move |_| {
+        notifying::choose(all, false);
+        focus::once_lost(to_page);
+    };
+    dynamic(move || {
+        match is_offered.get() && is_mine.get() {
         true => view! {
             <div class="row notification-offer">
-                <p class="muted">"This takes a while. Notify me when it is done?"</p>
+                <p class="muted">"This takes a while. Get a notification if it is done while this page is hidden?"</p>
                 <button class="button small" type="button" on:click=handler(accept)>
                     "Notify me"
                 </button>
                 <button
                     class="button quiet small"
                     type="button"
-                    on:click=handler(move |_| notifying::choose(all, false))
+                    on:click=handler(decline)
                 >
                     "Not now"
                 </button>
@@ -66,5 +73,10 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
         }
         .into_any(),
         false => ().into_any(),
+    }
     })
+}
+
+fn to_page() {
+    let _ = focus::in_place_to("main");
 }

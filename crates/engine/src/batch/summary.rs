@@ -112,7 +112,8 @@ impl BatchSummary {
                 _ => format!("{elapsed}. {paused}"),
             };
         }
-        match left() {
+        // Until a person has done something nobody knows when it ends.
+        match left().filter(|_| !rests) {
             Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
             None => format!("{elapsed} so far"),
         }

@@ -47,6 +47,20 @@ fn what_is_taken_back_counts_as_that_and_holds_nothing_up() {
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
 }
 
+/// Guards against an item that counts as never sent though an attempt of it is still there.
+#[test]
+fn what_is_taken_back_leaves_items_without_any_task() {
+    let going = [task("a", 0, 1, queued()), task("b-2", 1, 2, queued())];
+    let left = [task("b", 1, 1, failed()), task("c", 2, 1, ready())];
+    let batch = batch(3);
+    assert_eq!(batch.emptied(&going, &left), [0]);
+    assert_eq!(batch.emptied(&going, &left[1..]), [0, 1]);
+    assert_eq!(batch.emptied(&[], &left), [] as [usize; 0]);
+    let mut of_other = task("z", 0, 1, queued());
+    of_other.batch = None;
+    assert_eq!(batch.emptied(&[of_other], &left), [] as [usize; 0]);
+}
+
 /// A person follows it no longer, or its answers are too large.
 #[test]
 fn what_is_not_followed_holds_nothing_up() {

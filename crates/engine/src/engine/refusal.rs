@@ -141,8 +141,8 @@ impl Engine {
         self.advance(now);
         let were_refused = self.credentials.are_refused();
         self.credentials.change(&self.calls);
-        self.restart_waits(now);
         if were_refused {
+            self.restart_waits(now);
             self.pause.probe();
             self.wake(now);
         }

@@ -29,14 +29,22 @@ impl Engine {
     /// they never could, the page has said so from the start.
     pub fn set_storage_works(&mut self, works: bool, had_worked: bool, now: Millis) {
         self.advance(now);
+        let asked = self.asks_before_sending();
         self.storage.works = works;
         self.storage.had_worked = had_worked;
+        if asked && !self.asks_before_sending() {
+            self.restart_waits(now);
+        }
     }
 
     /// The person wants tasks to be sent although they can't be kept.
     pub fn accept_without_storage(&mut self, now: Millis) {
         self.advance(now);
+        let asked = self.asks_before_sending();
         self.storage.is_accepted = true;
+        if asked {
+            self.restart_waits(now);
+        }
     }
 
     /// Submissions wait for the person's word.

@@ -16,6 +16,8 @@ pub struct LongPress {
     held: Option<(String, Place)>,
     /// The last press has selected.
     has_selected: bool,
+    /// The last press was a finger's.
+    is_touch: bool,
 }
 
 impl LongPress {
@@ -29,6 +31,7 @@ impl LongPress {
         at: Place,
     ) -> bool {
         self.has_selected = false;
+        self.is_touch = is_touch;
         self.held = output
             .filter(|_| is_touch && is_alone)
             .map(|output| (output, at));
@@ -57,6 +60,10 @@ impl LongPress {
     /// Whether a click is the end of a press that has selected. One of the keyboard never is.
     pub fn takes_click(&mut self, is_keyboard: bool) -> bool {
         !is_keyboard && std::mem::take(&mut self.has_selected)
+    }
+
+    pub fn is_touch(&self) -> bool {
+        self.is_touch
     }
 
     /// Whether the browser's menu is to stay away.

@@ -375,4 +375,18 @@ fn a_retry_says_that_only_it_is_here_still() {
         said.ends_with("This retry has not left this browser."),
         "{said}"
     );
+    let refused = Task {
+        not_before: Some(1),
+        ..retry
+    };
+    let said = wait_reason(&refused, able(&account), 0).unwrap();
+    let wanted = "The service has not accepted this retry so far.";
+    assert!(said.ends_with(wanted), "{said}");
+    let superseded = Sending {
+        is_superseded: true,
+        ..able(&account)
+    };
+    let said = wait_reason(&refused, superseded, 0).unwrap();
+    let wanted = "if not, the service has not accepted this retry.";
+    assert!(said.contains(wanted), "{said}");
 }

@@ -84,10 +84,7 @@ impl HeldSeed {
         };
         let hint = crate::boxed::text(move || match &*text.read() {
             seed if seed.trim().is_empty() => "Empty: another seed for each item.".to_owned(),
-            seed => format!(
-                "{}, so that only the axes differ.",
-                seed::shared_message(seed).trim_end_matches('.')
-            ),
+            seed => seed::held_message(seed),
         });
         let roll = move |_| text.set(seed::seed(&parameter, random::bits()).to_string());
         view! {

@@ -66,10 +66,11 @@ fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let line = text(move || {
         let now = now.get();
         let summary = summary.read();
-        let is_held = runner.with_tasks(|tasks| {
-            let unsent = batch.items(tasks.iter().copied()).unsent();
-            unsent.first().is_some_and(|it| runner.waits_for_person(it))
-        });
+        let is_held = !summary.counts.is_settled()
+            && runner.with_tasks(|tasks| {
+                let unsent = batch.items(tasks.iter().copied()).unsent();
+                unsent.first().is_some_and(|it| runner.waits_for_person(it))
+            });
         let mut line = summary.times(now, is_held, || {
             let schema = catalog.schema(&batch.model);
             runner.with_tasks(|tasks| {

@@ -42,10 +42,12 @@ async fn a_finger_that_stays_on_a_tile_selects_it() {
         browser.run(count, vec![]).await?;
         select_two(browser).await?;
         becomes(browser, "menus of the browser", "return window.menus", 0).await?;
-        // One that scrolls is no press.
+        // One that scrolls is no press, however long it stays then: timers end in the order of their times.
+        let held = "return new Promise((done) => setTimeout(done, 500))";
         let (x, y) = browser.middle_of("[data-output]").await?;
         browser.touch_start((x, y)).await?;
         browser.touch_move((x, y - 60.0)).await?;
+        browser.run(held, vec![]).await?;
         browser.touch_end().await?;
         becomes(browser, "what is selected after a scroll", SELECTED, 2).await
     })

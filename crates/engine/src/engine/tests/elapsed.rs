@@ -139,3 +139,24 @@ fn what_was_never_sent_took_no_time() {
     task.submitted = Some(hand.now);
     assert_eq!(task.took().as_deref(), Some("12 s"));
 }
+
+/// Guards against an hour beside what was sent a second ago, after a person was asked whether it may be lost.
+#[test]
+fn a_wait_for_storage_is_not_counted() {
+    for is_accepted in [true, false] {
+        let mut hand = Hand::new();
+        hand.engine.set_storage_works(false, true, hand.now);
+        hand.submit(&["a"]);
+        hand.now += HOUR;
+        assert_eq!(elapsed_of(&hand, "a"), None, "it waits for a person");
+        match is_accepted {
+            true => hand.engine.accept_without_storage(hand.now),
+            false => hand.engine.set_storage_works(true, true, hand.now),
+        }
+        assert_eq!(elapsed_of(&hand, "a"), Some(0));
+        // The same credentials once more change nothing.
+        hand.now += HOUR;
+        hand.engine.credentials_changed(hand.now);
+        assert_eq!(elapsed_of(&hand, "a"), Some(HOUR));
+    }
+}
