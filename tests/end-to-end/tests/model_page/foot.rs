@@ -9,7 +9,8 @@ use atelier_end_to_end::wait::becomes;
 async fn what_has_the_focus_stands_above_the_foot() {
     play("what_has_the_focus_stands_above", &[], async |studio| {
         let browser = studio.browser;
-        for width in [320, 768] {
+        // The last has a row that is wrong, which stays so.
+        for width in [768, 320] {
             browser.set_size(width, 700).await?;
             studio.open(&format!("{MODEL}?mode=batch")).await?;
             browser
@@ -30,6 +31,9 @@ async fn what_has_the_focus_stands_above_the_foot() {
                 });
                 return low.map(it => it.ariaLabel ?? it.innerText).join()";
             becomes(browser, &format!("below the foot at {width}"), place, "").await?;
+            if width > 320 {
+                continue;
+            }
             // What is wrong is shown whole.
             let spoil = "
                 const choice = document.querySelector('[aria-label=\"Add a column\"]');
