@@ -40,7 +40,7 @@ async fn notifications_are_offered_next_to_a_task_that_takes_long() {
             .let_pass(browser, Duration::from_secs(8))
             .await?;
         browser
-            .see_text("This takes a while. Notify me when it is done?", TIMEOUT)
+            .see_text("This takes a while. Get a notification if", TIMEOUT)
             .await?;
         let asked = "return Boolean(window.asked)";
         becomes(browser, "whether the browser has asked", asked, false).await?;
