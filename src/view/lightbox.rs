@@ -10,6 +10,7 @@ mod sequence;
 pub mod shown;
 mod slideshow;
 mod stage;
+mod stirred;
 pub mod sweep;
 mod zooming;
 
@@ -75,6 +76,7 @@ pub fn Lightbox() -> impl IntoView {
     });
     return_focus(navigation, shown);
     removal::keep_focus(shown);
+    let has_stirred = stirred::follow(room);
     // What is pressed beside the picture is meant for this one.
     let stop = move |event: &Event| {
         let is_in_panel = event_target::<Element>(event).closest(".lightbox-panel");
@@ -85,7 +87,7 @@ pub fn Lightbox() -> impl IntoView {
     let contents = move || {
         view! {
             // What is shown in full screen.
-            <div class="lightbox-room" class:slideshow=slideshow.is_on node_ref=room>
+            <div class="lightbox-room" class:slideshow=slideshow.is_on class:stirred=has_stirred node_ref=room>
                 {head(sequence, zooming, slideshow, turn_full_screen, close)}
                 // None of the buttons has the focus first: Space is to play what is shown.
                 <div

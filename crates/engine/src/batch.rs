@@ -7,8 +7,10 @@ use serde_json::{Map, Value};
 
 use working_time::WorkingTime;
 
+pub use part::Part;
+
 use crate::compose::sweep::GridLabels;
-use crate::{BatchKey, Millis, Phase, Task, TaskKey, UNDO, output, refused_input};
+use crate::{BatchKey, Millis, Task, TaskKey, UNDO, output, refused_input};
 
 pub mod again;
 pub mod combined;
@@ -16,6 +18,7 @@ pub mod differences;
 pub mod exploration;
 pub mod listed;
 pub mod naming;
+mod part;
 pub mod reasons;
 pub mod requests;
 pub mod space;
@@ -173,80 +176,6 @@ fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
     let resubmitted = task.submitted.filter(|_| task.resubmitted);
     let began = task.requeued.or(resubmitted).unwrap_or(task.created);
     (is_awaited || task.finished.is_some()).then_some((began, task.finished))
-}
-
-/// The parts of a batch's bar, in its order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
-    Completed,
-    Failed,
-    Gone,
-    /// Waits for a person.
-    Unconfirmed,
-    /// It may go on, and is not asked about: until a person follows it again, nothing more becomes of it here.
-    NotFollowed,
-    InProgress,
-    Queued,
-    /// It was stopped before it was sent, and is yet to be put into the table.
-    TakenBack,
-    /// The item's task is no longer in the list.
-    Removed,
-}
-
-impl Part {
-    pub const ALL: [Self; 9] = [
-        Self::Completed,
-        Self::Failed,
-        Self::Gone,
-        Self::Unconfirmed,
-        Self::NotFollowed,
-        Self::InProgress,
-        Self::Queued,
-        Self::TakenBack,
-        Self::Removed,
-    ];
-
-    pub fn of(task: &Task) -> Self {
-        match task.state.phase() {
-            Phase::Queued if task.taken_back => Self::TakenBack,
-            Phase::Ready => Self::Completed,
-            Phase::Failed => Self::Failed,
-            Phase::Gone => Self::Gone,
-            Phase::Unconfirmed => Self::Unconfirmed,
-            Phase::Running | Phase::Fetching if !task.watching => Self::NotFollowed,
-            Phase::Submitting | Phase::Running | Phase::Fetching => Self::InProgress,
-            Phase::Queued => Self::Queued,
-        }
-    }
-
-    /// Gives the word for a count, as in `22 completed`.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Gone => "gone",
-            Self::Unconfirmed => "unconfirmed",
-            Self::NotFollowed => "not followed",
-            Self::InProgress => "in progress",
-            Self::Queued => "queued",
-            Self::TakenBack => "taken back",
-            Self::Removed => "removed",
-        }
-    }
-
-    /// Gives the word for the phase, by which style sheets choose the colour, as that of a task.
-    pub fn phase_word(self) -> &'static str {
-        match self {
-            Self::Completed => Phase::Ready.word(),
-            Self::Failed => Phase::Failed.word(),
-            Self::Gone => Phase::Gone.word(),
-            Self::Unconfirmed => Phase::Unconfirmed.word(),
-            Self::NotFollowed => Phase::Gone.word(),
-            Self::InProgress => Phase::Running.word(),
-            Self::Queued => Phase::Queued.word(),
-            Self::TakenBack | Self::Removed => "removed",
-        }
-    }
 }
 
 /// How many items each part has; parts without any are left out.

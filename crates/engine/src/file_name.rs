@@ -82,6 +82,12 @@ pub fn archive(name: &str, extension: &str) -> String {
     joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension, "-")
 }
 
+/// The name of one file that is made of a batch: `{name}-{what}.{ext}`, however long the batch's name is.
+pub fn of_batch(name: &str, what: &str, extension: &str) -> String {
+    let name = slug(name, MAX_TITLE + MAX_MODEL - what.len() - 1);
+    joined(&[name, what.to_owned()], extension, "-")
+}
+
 /// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the
 /// end of a word where that loses little.
 pub fn slug(text: &str, most: usize) -> String {
@@ -165,6 +171,9 @@ mod tests {
         );
         assert_eq!(in_archive(7, 9, "", 2, ""), "07-2");
         assert_eq!(archive("CON", "zip"), "con-.zip");
+        assert_eq!(of_batch("A sea", "grid", "png"), "a-sea-grid.png");
+        let long = of_batch(&"very ".repeat(90), "grid", "png");
+        assert!(long.ends_with("-grid.png"), "{long}");
         assert_eq!(archive("?!", "zip"), "atelier.zip");
     }
 

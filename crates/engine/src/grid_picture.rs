@@ -98,7 +98,12 @@ impl GridPicture {
             for (row, name) in labels.rows.values.iter().enumerate() {
                 let y = top + above + row as f64 * (height + GAP);
                 let lines = ((height / LINE) as usize).clamp(1, MAX_LINES);
-                picture.write(name, (GAP, y), HEAD - GAP, lines, true);
+                let first = picture.texts.len();
+                let end = picture.write(name, (GAP, y), HEAD - GAP, lines, true);
+                // In the middle of the row.
+                for line in &mut picture.texts[first..] {
+                    line.y += (y + height - end).max(0.0) / 2.0;
+                }
             }
         }
         for (item, cell) in labels.cells.iter().enumerate() {

@@ -42,7 +42,7 @@ pub fn save_grid(
         let shape = labelled_grid::frame(&shapes.read_untracked());
         is_busy.set(true);
         spawn(async move {
-            let name = file_name::archive(&format!("{} grid", batch.name), "png");
+            let name = file_name::of_batch(&batch.name, "grid", "png");
             match drawn(all, &blocks, shape, &tasks).await {
                 Some(picture) => {
                     download::blob(&name, &picture);

@@ -345,7 +345,10 @@ fn problems(composer: Composer, count: usize) -> AnyView {
         });
         lines.collect_view().into_any()
     });
-    let rest = count.saturating_sub(MAX_PROBLEMS);
+    let rest = memo(move || {
+        let named: usize = rows.read().iter().map(|row| row.count).sum();
+        count.saturating_sub(named)
+    });
     view! {
         <div class="summary" role="status">
             <p>
@@ -358,7 +361,7 @@ fn problems(composer: Composer, count: usize) -> AnyView {
                 </strong>
             </p>
             <ul>{lines}</ul>
-            {(rest > 0).then(|| view! { <p>{format!("and {rest} more.")}</p> }.into_any())}
+            <p hidden=when(move || rest.get() == 0) prop:textContent=text(move || format!("and {} more.", rest.get()))></p>
         </div>
     }
     .into_any()

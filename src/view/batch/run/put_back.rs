@@ -55,6 +55,8 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                     && composer.change(|table, schema| table.take_back(items, schema))
                 {
                     runner.hand_over(&tasks);
+                    // They are not to be sent any more.
+                    composer.answer.clear();
                     handed_over.try_set(());
                     kept.once_stored(move || {
                         Batches::new(all).leave_out_taken_back(&batch.key, &tasks);

@@ -156,6 +156,16 @@ async fn enter_shows_the_picture_in_full_screen() {
         becomes(browser, "whether it is in full screen", is_full, true).await?;
         let panel = "return document.querySelector('.lightbox-panel').checkVisibility()";
         becomes(browser, "whether the panel is in sight", panel, false).await?;
+        // Guards against controls that no movement of the mouse brings back.
+        let stirred = "return document.fullscreenElement.matches('.stirred')";
+        becomes(browser, "whether controls are in sight", stirred, false).await?;
+        let stir = "
+            const moved = new PointerEvent('pointermove', { bubbles: true });
+            document.querySelector('.stage').dispatchEvent(moved);
+            return new Promise((done) => setTimeout(
+                () => done(document.fullscreenElement.matches('.stirred'))))";
+        assert_eq!(browser.run(stir, vec![]).await?, true);
+        becomes(browser, "whether controls are in sight", stirred, false).await?;
         browser
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;

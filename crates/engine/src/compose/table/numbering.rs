@@ -1,20 +1,27 @@
 //! The numbers of rows. An imported row has the number that it has in its file wherever it can: errors, the table, the
 //! items of the batch, and the names of their files all say that one.
 
-use super::{Source, Table};
+use std::collections::HashMap;
+
+use super::{Row, Source, Table};
 use crate::compose::MAX_ROWS;
 use crate::plural::listed_numbers;
 
-/// A row that can't be sent as it was filled in.
+/// A row that can't be sent as it was filled in, with those that have the same mistakes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRow {
-    /// Its place among the rows that wait, from 0.
+    /// The place of the first of them among the rows that wait, from 0.
     pub place: usize,
-    /// The label of the first cell that is wrong; see [`cell_label`].
+    /// The label of its first cell that is wrong; see [`cell_label`].
     pub cell: String,
-    /// `Row 7: layers must be at most 12.`
+    /// `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
     pub message: String,
+    /// How many rows these are.
+    pub count: usize,
 }
+
+/// The place of a row among those that wait, the row, and its number.
+type Numbered<'a> = (usize, &'a Row, usize);
 
 /// `layers, row 7`
 pub fn cell_label(parameter: &str, number: usize) -> String {
@@ -36,19 +43,36 @@ impl Table {
         numbers.collect()
     }
 
-    /// Gives the first rows that can't be sent as they were filled in, `most` at most.
+    /// Gives the rows that can't be sent as they were filled in, those with the same mistakes together: the first `most`.
     pub fn bad_rows(&self, most: usize) -> Vec<BadRow> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers()).enumerate();
         let bad = numbered.filter(|(_, (row, _))| !row.problems.is_empty() && !row.is_blank());
-        let told = bad.take(most).map(|(place, (row, number))| {
+        let mut found: Vec<(String, Vec<Numbered>)> = Vec::new();
+        let mut places: HashMap<String, usize> = HashMap::new();
+        for (place, (row, number)) in bad {
             let messages = row.problems.iter().map(|problem| problem.message.as_str());
-            let messages: Vec<&str> = messages.collect();
-            let label = Self::row_label(number, row.source);
+            let message = messages.collect::<Vec<_>>().join("; ");
+            let at = *places.entry(message).or_insert_with_key(|message| {
+                found.push((message.clone(), Vec::new()));
+                found.len() - 1
+            });
+            found[at].1.push((place, row, number));
+        }
+        let told = found.into_iter().take(most).map(|(message, rows)| {
+            let (place, row, number) = rows[0];
+            let label = match rows.as_slice() {
+                [_] => Self::row_label(number, row.source),
+                all => {
+                    let numbers: Vec<usize> = all.iter().map(|(.., number)| *number).collect();
+                    format!("Rows {}", listed_numbers(&numbers))
+                }
+            };
             BadRow {
                 place,
                 cell: cell_label(&row.problems[0].parameter, number),
-                message: format!("{label}: {}", messages.join("; ")),
+                message: format!("{label}: {message}"),
+                count: rows.len(),
             }
         });
         told.collect()
@@ -169,6 +193,33 @@ mod tests {
         };
         assert_eq!((row.place, row.cell.as_str()), (1, "steps, row 7"));
         assert!(row.message.starts_with("Row 7: "), "{}", row.message);
+    }
+
+    /// Guards against four lines that say the same, and hide the rows with other mistakes.
+    #[test]
+    fn rows_with_the_same_mistakes_are_named_together() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported(1..=9);
+        for at in [1, 2, 3, 4, 8] {
+            let many = atelier_contract::Entry::Text("many".into());
+            rows[at].1.set("steps", many);
+        }
+        rows[6]
+            .1
+            .set("prompt", atelier_contract::Entry::Text(String::new()));
+        rows[6]
+            .1
+            .set("steps", atelier_contract::Entry::Text("few".into()));
+        table.append_imported(rows, &schema).unwrap();
+        let bad = table.bad_rows(5);
+        let counts: Vec<_> = bad.iter().map(|row| (row.place, row.count)).collect();
+        assert_eq!(counts, [(1, 5), (6, 1)]);
+        assert_eq!(bad[0].cell, "steps, row 2");
+        let (named, other) = (&bad[0].message, &bad[1].message);
+        assert!(named.starts_with("Rows 2 to 5 and 9: steps "), "{named}");
+        assert!(other.starts_with("Row 7: "), "{other}");
+        assert_eq!(table.bad_rows(1).len(), 1);
     }
 
     /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
