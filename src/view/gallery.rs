@@ -65,8 +65,11 @@ pub fn GalleryPage() -> impl IntoView {
         is_read && is_empty.get() && gallery.find(&Default::default()).is_empty()
     });
     let is_refused = when(move || all.runner.own_storage_error().is_some());
+    // As the gallery is opened: a line that came with the first such output would move what is in sight.
     let is_any_elsewhere = memo(move || {
-        all.runner.track_phases();
+        if !all.runner.is_open() {
+            return false;
+        }
         all.runner.with_tasks(|tasks| {
             let mut urls = tasks.iter().flat_map(|task| task.outputs());
             urls.any(|url| is_elsewhere(url))

@@ -13,9 +13,9 @@ pub enum RootMark {
     Dialog,
     /// Outputs are shown large.
     Lightbox,
-    /// The form for one generation stands beside its result.
+    /// The form for one generation is shown, next to its result.
     OneForm,
-    /// The form for a batch stands beside its items.
+    /// The form for a batch is shown, next to its items.
     BatchForm,
     Composer,
     /// The fields that are folded away at first are unfolded.

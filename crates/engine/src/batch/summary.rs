@@ -112,7 +112,7 @@ impl BatchSummary {
                 _ => format!("{elapsed}. {paused}"),
             };
         }
-        // Until a person has done something nobody knows when it ends.
+        // It ends after a person has done something, and when that will be is not known.
         match left().filter(|_| !rests) {
             Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
             None => format!("{elapsed} so far"),

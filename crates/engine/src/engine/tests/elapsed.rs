@@ -40,7 +40,7 @@ fn worked(hand: &Hand, size: usize) -> Millis {
     summary.worked.until(hand.now)
 }
 
-/// Guards against `1 h 00 min` beside what was resubmitted a second ago, because its answer was lost an hour before.
+/// Guards against `1 h 00 min` shown for what was resubmitted a second ago, because its answer was lost an hour before.
 #[test]
 fn a_resubmission_counts_from_the_press() {
     let mut hand = Hand::new();
@@ -123,7 +123,7 @@ fn a_wait_for_the_service_is_counted() {
     assert_eq!(elapsed(&get(&hand, "a"), sending, hand.now), Some(7_000));
 }
 
-/// Guards against `12 s` beside what was never sent.
+/// Guards against `12 s` shown for what was never sent.
 #[test]
 fn what_was_never_sent_took_no_time() {
     let mut hand = Hand::new();
@@ -140,7 +140,7 @@ fn what_was_never_sent_took_no_time() {
     assert_eq!(task.took().as_deref(), Some("12 s"));
 }
 
-/// Guards against an hour beside what was sent a second ago, after a person was asked whether it may be lost.
+/// Guards against an hour shown for what was sent a second ago, after a person was asked whether it may be lost.
 #[test]
 fn a_wait_for_storage_is_not_counted() {
     for is_accepted in [true, false] {
