@@ -54,6 +54,8 @@ pub fn effect(follow: impl FnMut() + 'static) {
 }
 
 fn boxed_effect(mut follow: Box<dyn FnMut()>) {
+    #[cfg(test)]
+    crate::testing::mount_nothing();
     Effect::new(move |_| follow());
 }
 

@@ -34,6 +34,8 @@ pub mod session;
 mod shapes;
 mod tab_title;
 pub mod tables;
+#[cfg(test)]
+mod testing;
 pub mod theme;
 pub mod view;
 

@@ -11,7 +11,7 @@ use gloo_timers::future::TimeoutFuture;
 use idb::Factory;
 use leptos::prelude::*;
 use serde_json::{Value, json};
-use wasm_bindgen::{JsCast, JsValue};
+use wasm_bindgen::JsValue;
 
 use super::Runner;
 use super::parts::Parts;
@@ -20,6 +20,7 @@ use crate::browser::clock;
 use crate::browser::storage::{Storage, Store};
 use crate::notices::Notices;
 use crate::session::{Session, Settings};
+use crate::testing::mount_nothing;
 
 /// The name of the database of tasks.
 pub const DATABASE: &str = "atelier";
@@ -27,9 +28,7 @@ pub const DATABASE: &str = "atelier";
 thread_local! {
     /// One for all tests: what follows the page's events lives as long as the page.
     static SESSION: (Owner, Session) = {
-        // Leptos runs effects once something was shown.
-        let nowhere = document().create_element("div").expect("an element");
-        leptos::mount::mount_to(nowhere.unchecked_into(), || ()).forget();
+        mount_nothing();
         let owner = Owner::new();
         let session = owner.with(Session::start);
         (owner, session)
