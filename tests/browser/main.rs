@@ -10,6 +10,7 @@ mod page;
 mod wire;
 
 mod errors;
+mod fields;
 mod form;
 mod generate;
 mod integrations;

@@ -180,6 +180,7 @@ pub fn fill(control: &Element, text: &str) {
     happen(control, "input");
     happen(control, "change");
     happen(control, "blur");
+    happen(control, "focusout");
 }
 
 /// Presses a key in an element, with or without Alt.

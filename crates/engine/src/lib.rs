@@ -45,6 +45,7 @@ pub mod derived_key;
 pub mod download_name;
 pub mod duration;
 pub mod excerpt;
+pub mod field;
 pub mod file_name;
 pub mod file_type;
 pub mod filmstrip;

@@ -1,11 +1,13 @@
-use std::sync::Arc;
+//! One of many values; each keeps its JSON type.
 
 use atelier_contract::{Entry, check, choice_text};
-use leptos::prelude::*;
+use maud::html;
 use serde_json::Value;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlSelectElement};
 
-use super::field::{Field, FieldFrame};
-use crate::boxed::{handler, memo, text};
+use super::field::Field;
+use super::frame::Parts;
 
 /// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
 /// text.
@@ -20,61 +22,39 @@ pub fn chosen(field: &Field) -> Option<usize> {
     itself.or_else(|| place(&check(&field.parameter, false, Some(&entry)).ok()??))
 }
 
-/// One of many values; each keeps its JSON type.
-#[component]
-pub fn Choice(field: Field) -> impl IntoView {
-    let values: Arc<Vec<Value>> = Arc::new(field.parameter.choices().to_vec());
-    let (state, change) = (field.clone(), field.clone());
+pub fn html(field: &Field) -> Parts {
+    let values = field.parameter.choices();
+    let selected = chosen(field);
     // Without a default nothing is chosen until a person chooses.
+    let has_unset = field.parameter.default.is_none() || selected.is_none();
     let unset = if field.required {
         "Choose…"
     } else {
         "Not set"
     };
-    let has_unset = field.parameter.default.is_none();
-    let shown = values.clone();
-    let selected = memo(move || chosen(&state));
-    let options = shown
-        .iter()
-        .enumerate()
-        .map(|(at, value)| {
-            view! {
-                <option value=at.to_string() selected=selected.get_untracked() == Some(at)>
-                    {choice_text(&shown, value)}
-                </option>
-            }
-            .into_any()
-        })
-        .collect_view();
-    let on_change = move |event| match event_target_value(&event).parse::<usize>() {
-        Ok(at) => {
-            if let Some(value) = values.get(at) {
-                change.set(Entry::Value(value.clone()));
+    Parts::of(html! {
+        select translate="no" id=(field.id) required[field.required] aria-describedby=(field.described_by()) {
+            @if has_unset { option value="" selected[selected.is_none()] { (unset) } }
+            @for (at, value) in values.iter().enumerate() {
+                option value=(at) selected[selected == Some(at)] { (choice_text(values, value)) }
             }
         }
-        Err(_) => change.set_text(String::new()),
+    })
+}
+
+pub fn show(field: &Field, control: &Element) {
+    if let Some(select) = control.dyn_ref::<HtmlSelectElement>() {
+        let at = chosen(field).map(|at| at.to_string());
+        select.set_value(&at.unwrap_or_default());
+    }
+}
+
+/// Puts the value at this place of the list there; nothing where the place is none.
+pub fn choose(field: &Field, place: &str) {
+    let Ok(at) = place.parse::<usize>() else {
+        return field.set_text(String::new());
     };
-    view! {
-        <FieldFrame field=field.clone()>
-            <select
-                translate="no"
-                id=field.id.clone()
-                required=field.required
-                aria-describedby=field.described_by()
-                aria-invalid=field.invalid()
-                prop:value=text(move || selected.get().map(|at| at.to_string()).unwrap_or_default())
-                on:change=handler(on_change)
-            >
-                {(has_unset || selected.get_untracked().is_none())
-                    .then(|| {
-                        view! {
-                            <option value="" selected=selected.get_untracked().is_none()>
-                                {unset}
-                            </option>
-                        }.into_any()
-                    })}
-                {options}
-            </select>
-        </FieldFrame>
+    if let Some(value) = field.parameter.choices().get(at) {
+        field.set(Entry::Value(value.clone()));
     }
 }

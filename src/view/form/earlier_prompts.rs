@@ -1,15 +1,17 @@
 //! What was sent in a long text before, to be taken back into its field.
 
+use std::collections::BTreeSet;
+
 use atelier_contract::ModelId;
 use atelier_engine::Task;
 use atelier_engine::excerpt::excerpt;
 use atelier_engine::prompt_history::{self, distinct};
 use icondata_lu::LuHistory;
-use leptos::html::Textarea;
 use leptos::prelude::*;
+use web_sys::HtmlElement;
 
-use super::field::Field;
-use crate::boxed::{dynamic, handler, memo};
+use super::field::{self, Field};
+use crate::boxed::{dynamic, handler};
 use crate::contexts::contexts;
 use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
@@ -41,37 +43,37 @@ fn prompt_of<'a>(task: &'a Task, model: &ModelId, name: &str) -> Option<&'a str>
     (task.model == *model).then_some(text)
 }
 
-/// The button, once there is anything, and the menu that it opens.
-pub fn earlier_button(field: Field, model: ModelId, element: NodeRef<Textarea>) -> AnyView {
-    let runner = contexts().runner;
-    let has_any = memo({
-        let (model, name) = (model.clone(), field.parameter.name.clone());
-        move || {
-            runner.keys().iter().any(|key| {
-                let task = runner.task(key);
-                task.is_some_and(|task| {
-                    let task = task.read_untracked();
-                    prompt_of(&task, &model, &name).is_some_and(|text| !text.trim().is_empty())
-                })
-            })
+/// In which of these parameters the model's tasks had a text.
+pub fn sent_before(runner: Runner, model: &ModelId, names: &BTreeSet<String>) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    for key in runner.keys().iter() {
+        let Some(task) = runner.task(key) else {
+            continue;
+        };
+        let task = task.read_untracked();
+        let has_text = |name: &&String| {
+            prompt_of(&task, model, name).is_some_and(|text| !text.trim().is_empty())
+        };
+        found.extend(names.iter().filter(has_text).cloned());
+        if found.len() == names.len() {
+            break;
         }
-    });
-    // What stood in the field before the first of them was taken.
-    let typed = RwSignal::new(String::new());
-    let button = dynamic(move || match has_any.get() {
-        true => button_and_menu(field.clone(), model.clone(), element, typed),
-        false => ().into_any(),
-    });
-    // As at the way back to a default: nothing moves when it comes.
-    view! { <span class="reset-place">{button}</span> }.into_any()
+    }
+    found
 }
 
-fn button_and_menu(
-    field: Field,
-    model: ModelId,
-    element: NodeRef<Textarea>,
-    typed: RwSignal<String>,
-) -> AnyView {
+/// The button, once there is anything, and the menu that it opens. `sent` has the parameters in which a text was sent.
+pub fn earlier_button(field: &Field, model: &ModelId, sent: Memo<BTreeSet<String>>) -> AnyView {
+    // What stood in the field before the first of them was taken.
+    let typed = RwSignal::new(String::new());
+    let (field, model) = (field.clone(), model.clone());
+    dynamic(move || match sent.read().contains(&field.parameter.name) {
+        true => button_and_menu(field.clone(), model.clone(), typed),
+        false => ().into_any(),
+    })
+}
+
+fn button_and_menu(field: Field, model: ModelId, typed: RwSignal<String>) -> AnyView {
     let id = format!("{}-earlier", field.id);
     let label_id = field.label_id();
     let is_open = RwSignal::new(false);
@@ -82,7 +84,7 @@ fn button_and_menu(
     let lines = dynamic({
         let id = id.clone();
         move || match is_open.get() {
-            true => lines(&field, &model, element, typed, &id),
+            true => lines(&field, &model, typed, &id),
             false => ().into_any(),
         }
     });
@@ -112,13 +114,7 @@ fn button_and_menu(
     .into_any()
 }
 
-fn lines(
-    field: &Field,
-    model: &ModelId,
-    element: NodeRef<Textarea>,
-    typed: RwSignal<String>,
-    menu: &str,
-) -> AnyView {
+fn lines(field: &Field, model: &ModelId, typed: RwSignal<String>, menu: &str) -> AnyView {
     let earlier = earlier_prompts(contexts().runner, model, &field.parameter.name);
     let listed = prompt_history::listed(&earlier, &typed.read_untracked(), LISTED);
     let line = |prompt: String| {
@@ -130,7 +126,7 @@ fn lines(
                 typed.set(shown);
             }
             field.set_text(prompt.clone());
-            if let Some(element) = element.get_untracked() {
+            if let Some(element) = field::element::<HtmlElement>(&field.id) {
                 // A field that is there can take the focus.
                 let _ = element.focus();
             }

@@ -1,84 +1,80 @@
+//! The address of an image, a video or a sound, with a preview and the person's own recent outputs
+//! to choose from.
+
 use crate::contexts::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
 use atelier_engine::{reuse, stored_output};
 use leptos::prelude::*;
+use maud::html;
 
-use super::field::{Field, FieldFrame};
+use super::field::Field;
+use super::frame::Parts;
 use crate::boxed::{dynamic, handler, memo, spawn, text, when};
 use crate::output_file;
 use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 
-/// The address of an image, a video or a sound, with a preview and the person's own recent outputs
-/// to choose from.
-#[component]
-pub fn MediaAddress(field: Field, media: Media) -> impl IntoView {
+/// The address.
+pub fn html(field: &Field) -> Parts {
+    let text = field.text();
+    Parts::of(html! {
+        input type="text" inputmode="url" id=(field.id) required[field.required] autocomplete="off"
+            spellcheck="false" placeholder="https://…" aria-describedby=(field.described_by())
+            value=[(!text.is_empty()).then_some(text)];
+        div.below-address {}
+    })
+}
+
+/// What stands below the address.
+pub fn below(field: &Field, media: Media) -> AnyView {
     let session = contexts().session;
     let runner = contexts().runner;
     let kind = reuse::kind_of(media);
-    let (input, leave) = (field.clone(), field.clone());
-    let preview = {
-        let field = field.clone();
-        memo(move || {
-            let address = session.settings().address;
-            SafeUrl::media(field.text().trim(), address.as_str()).map(|url| url.to_string())
-        })
-    };
+    let value = field.value();
+    let preview = memo(move || {
+        let address = session.settings().address;
+        SafeUrl::media(value.read().trim(), address.as_str()).map(|url| url.to_string())
+    });
     let recent = memo(move || runner.recent_outputs(kind, 8));
     let pick = field.clone();
     view! {
-        <FieldFrame field=field.clone()>
-            <input
-                type="text"
-                inputmode="url"
-                id=field.id.clone()
-                required=field.required
-                autocomplete="off"
-                spellcheck="false"
-                placeholder="https://…"
-                aria-describedby=field.described_by()
-                aria-invalid=field.invalid()
-                prop:value=field.value()
-                on:input=handler(move |event| input.set_text(event_target_value(&event)))
-                on:blur=handler(move |_| leave.leave())
-            />
-                // It has the same height: history is read later than the form is shown.
-                <p class="hint recent" hidden=when(move || !recent.read().is_empty())>
-                    "Your recent outputs appear here."
-                </p>
-                <div
-                    class="recent"
-                    role="group"
-                    aria-label="Recent outputs"
-                    hidden=when(move || recent.read().is_empty())
-                >
-                    {list(move || {
-                        recent
-                            .get()
-                            .into_iter()
-                            .map(|(name, url)| {
-                                let field = pick.clone();
-                                Item::new(url.clone(), move || recent_output(&field, &name, &url, kind))
-                            })
-                            .collect()
-                    })}
-                </div>
-            {dynamic(move || {
-                preview
+        // It has the same height: history is read later than the form is shown.
+        <p class="hint recent" hidden=when(move || !recent.read().is_empty())>
+            "Your recent outputs appear here."
+        </p>
+        <div
+            class="recent"
+            role="group"
+            aria-label="Recent outputs"
+            hidden=when(move || recent.read().is_empty())
+        >
+            {list(move || {
+                recent
                     .get()
-                    .map(|url| {
-                        view! {
-                            <div class="media-preview">
-                                <MediaView url kind label="Preview" />
-                            </div>
-                        }.into_any()
+                    .into_iter()
+                    .map(|(name, url)| {
+                        let field = pick.clone();
+                        Item::new(url.clone(), move || recent_output(&field, &name, &url, kind))
                     })
-                    .into_any()
+                    .collect()
             })}
-        </FieldFrame>
+        </div>
+        {dynamic(move || {
+            preview
+                .get()
+                .map(|url| {
+                    view! {
+                        <div class="media-preview">
+                            <MediaView url kind label="Preview" />
+                        </div>
+                    }.into_any()
+                })
+                .into_any()
+        })}
     }
+    .into_any()
 }
 
 /// A button that puts one of the person's own outputs into the field.

@@ -1,8 +1,12 @@
 //! The form of a model's input, built from its schema: one file per kind of control.
 
 mod choice;
+mod controls;
 mod earlier_prompts;
+mod events;
 pub mod field;
+mod field_list;
+mod frame;
 mod json;
 mod media;
 mod number;
@@ -10,36 +14,35 @@ pub mod secret;
 mod segmented;
 mod several;
 mod sheet;
+mod steering;
 mod switch;
 mod text_field;
 mod unknown_names;
 
-use atelier_engine::plural::{agreeing, counted};
-use std::ops::Range;
 use std::sync::Arc;
 
-use atelier_contract::{Draft, ModelId, Parameter, Problem, Schema};
+use atelier_contract::{Draft, Parameter, Problem, Schema};
 use atelier_engine::control::{self, Control};
 use atelier_engine::folded;
+use atelier_engine::plural::{agreeing, counted};
 use leptos::html::{Details, Div};
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlInputElement};
 
 pub use earlier_prompts::earlier_prompts;
 pub use field::Field;
 pub use unknown_names::unknown_names;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
-use crate::browser::frame::after_frame;
-use crate::browser::lifecycle::is_visible;
 use crate::contexts::contexts;
 use crate::secrets::typed;
-use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport;
+use field::Kind;
+use field_list::FieldList;
 
-/// Fields that are built at once, which is more than a screen shows, and in each frame after that: a form
-/// of many is there as soon as one of few.
+/// Fields that are built at once, which is more than a screen shows: a form of many is there as soon as one of few.
 const FIRST: usize = 12;
-const MORE: usize = 40;
 
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.
@@ -52,67 +55,36 @@ pub fn Fields(
     #[prop(into)]
     refused: Signal<Vec<Problem>>,
 ) -> impl IntoView {
-    let parameters: Vec<(Parameter, bool)> = (schema.parameters())
-        .map(|(parameter, required)| (parameter.clone(), required))
-        .collect();
-    let total = parameters.len();
     let secrets = secret::secrets(&schema, typed(contexts().session, &schema), attempted);
-    if total == 0 {
+    let folded = folded::folded(&schema, viewport::is_one_pane());
+    let (mut first, mut more) = (Vec::new(), Vec::new());
+    for (at, (parameter, required)) in schema.parameters().enumerate() {
+        let kind = Kind::Parameter(Control::of(parameter));
+        let field = Field::new(at, parameter.clone(), required, kind, draft);
+        let part = if folded.contains(&at) {
+            &mut more
+        } else {
+            &mut first
+        };
+        part.push(field);
+    }
+    if first.is_empty() && more.is_empty() {
         if schema.secret_parameters().next().is_some() {
             return secrets;
         }
         return view! { <p class="muted">"This model takes no parameters."</p> }.into_any();
     }
-    let folded = folded::folded(&schema, viewport::is_one_pane());
-    let (more, first): (Vec<usize>, Vec<usize>) = (0..total).partition(|at| folded.contains(at));
-    let fold = first.len();
-    let folded_away: Vec<Parameter> = (more.iter()).map(|at| parameters[*at].0.clone()).collect();
-    let order = [first, more].concat();
-
-    // There are no frames while nobody looks.
-    let ends: Arc<[usize]> = if is_visible() {
-        ends(fold, total).into()
-    } else {
-        [fold, total].into()
-    };
-    let built = RwSignal::new(if is_visible() { ends[0] } else { total });
-    build_more(built, ends.clone());
-    let fields = StoredValue::new(Vec::<Field>::new());
-    // What changes the draft elsewhere shows here.
-    effect(move || {
-        let draft = draft.read();
-        fields.with_value(|fields| fields.iter().for_each(|field| field.follow(&draft)));
-    });
-    let part = move |from: usize, to: usize| {
-        let controls = order[from..to].iter().map(|at| {
-            let (parameter, required) = parameters[*at].clone();
-            let field = Field::new(*at, parameter, required, draft, attempted, refused);
-            fields.update_value(|fields| fields.push(field.clone()));
-            control_of(field, &schema.model)
-        });
-        controls.collect_view().into_any()
-    };
-    let parts = move |range: Range<usize>| {
-        let (ends, part) = (ends.clone(), part.clone());
-        list(move || {
-            let built = built.get();
-            let starts = std::iter::once(0).chain(ends.iter().copied());
-            let parts = starts.zip(ends.iter().copied());
-            parts
-                .filter(|(from, to)| range.contains(from) && from < to && *to <= built)
-                .map(|(from, to)| {
-                    let part = part.clone();
-                    Item::new(from.to_string(), move || part(from, to))
-                })
-                .collect()
-        })
-    };
-    if fold == total {
-        return view! { {parts(0..total)} {secrets} }.into_any();
+    let list =
+        |fields: Vec<Field>| FieldList::new(fields, draft, attempted, refused, Some(&schema.model));
+    let folded_away: Vec<Arc<Parameter>> = more.iter().map(|it| it.parameter.clone()).collect();
+    let first = list(first).view(FIRST);
+    if more.is_empty() {
+        return view! { {first} {secrets} }.into_any();
     }
+    let more = list(more).view(0);
     let changed = text(move || {
         let draft = draft.read();
-        let is_changed = |parameter: &&Parameter| {
+        let is_changed = |parameter: &&Arc<Parameter>| {
             let entry = draft.get(&parameter.name);
             entry.is_some_and(|entry| !control::is_default(parameter, entry))
         };
@@ -124,7 +96,7 @@ pub fn Fields(
     let sheet = NodeRef::<Details>::new();
     let keep = sheet::follow(sheet);
     view! {
-        {parts(0..fold)}
+        {first}
         {secrets}
         <details
             class="more-fields"
@@ -134,50 +106,24 @@ pub fn Fields(
             <summary>
                 "More" <span class="muted" prop:textContent=changed></span>
             </summary>
-            <div class="form-scroll">{parts(fold..total)}</div>
+            <div class="form-scroll">{more}</div>
         </details>
     }
     .into_any()
 }
 
-/// Where the parts end that are built frame by frame; none reaches over the fold.
-fn ends(fold: usize, total: usize) -> Vec<usize> {
-    let mut ends: Vec<usize> = (FIRST..total).step_by(MORE).chain([fold, total]).collect();
-    ends.retain(|end| *end > 0);
-    ends.sort_unstable();
-    ends.dedup();
-    ends
-}
-
-/// Builds some more in the next frame, until all are there or the form has gone.
-fn build_more(built: RwSignal<usize>, ends: Arc<[usize]>) {
-    let next = |built: usize| ends.iter().copied().find(|end| *end > built);
-    let Some(next) = built.try_get_untracked().and_then(next) else {
-        return;
-    };
-    after_frame(move || {
-        built.try_set(next);
-        build_more(built, ends);
-    });
-}
-
-fn control_of(field: Field, model: &ModelId) -> AnyView {
-    match Control::of(&field.parameter) {
-        Control::LongText => {
-            view! { <text_field::LongText field model=model.clone() /> }.into_any()
-        }
-        Control::Text => view! { <text_field::Text field /> }.into_any(),
-        Control::Media(media) => view! { <media::MediaAddress field media /> }.into_any(),
-        Control::Segmented => view! { <segmented::Segmented field /> }.into_any(),
-        Control::Select => view! { <choice::Choice field /> }.into_any(),
-        Control::Several => view! { <several::Several field /> }.into_any(),
-        Control::Number { slider } => {
-            view! { <number::NumberField field slider dice=false /> }.into_any()
-        }
-        Control::Seed => view! { <number::NumberField field slider=false dice=true /> }.into_any(),
-        Control::Switch => view! { <switch::Switch field /> }.into_any(),
-        Control::Json => view! { <json::Json field /> }.into_any(),
+/// Puts a text into a control, where it is another than there is: the caret stays where it is.
+fn set_value(control: &Element, text: &str) {
+    if let Some(input) = control.dyn_ref::<HtmlInputElement>()
+        && input.value() != text
+    {
+        input.set_value(text);
     }
+}
+
+fn set_attribute(element: &Element, name: &str, value: &str) {
+    // It fails only where the name is none.
+    let _ = element.set_attribute(name, value);
 }
 
 /// Every problem of the input in one place; takes the focus when it appears.

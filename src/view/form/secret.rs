@@ -1,70 +1,69 @@
-use atelier_contract::{Draft, Problem, Schema};
+//! The fields of a model's secrets, which are in no draft.
+
+use atelier_contract::{Draft, Schema};
 use leptos::prelude::*;
+use maud::{Markup, html};
+use web_sys::Element;
 
-use super::field::{Field, FieldFrame};
-use crate::boxed::{effect, handler, text};
+use super::field::{Field, Kind};
+use super::field_list::FieldList;
+use super::frame::Parts;
+use super::set_attribute;
 
-/// The fields of a model's secrets, which are in no draft. Their ids follow those of its parameters.
+/// Their ids follow those of its parameters.
 pub fn secrets(schema: &Schema, typed: RwSignal<Draft>, attempted: RwSignal<bool>) -> AnyView {
     let first = schema.parameters().count();
-    let refused: Signal<Vec<Problem>> = RwSignal::new(Vec::new()).into();
-    let fields: Vec<Field> = schema
-        .secret_parameters()
-        .enumerate()
+    let fields: Vec<Field> = (schema.secret_parameters().enumerate())
         .map(|(at, (parameter, required))| {
-            let at = first + at;
-            Field::new(at, parameter.clone(), required, typed, attempted, refused)
+            Field::new(first + at, parameter.clone(), required, Kind::Secret, typed)
         })
         .collect();
-    let views = fields.iter().cloned().map(secret).collect_view();
-    effect(move || {
-        let typed = typed.read();
-        fields.iter().for_each(|field| field.follow(&typed));
-    });
-    views.into_any()
+    if fields.is_empty() {
+        return ().into_any();
+    }
+    let refused = RwSignal::new(Vec::new()).into();
+    FieldList::new(fields, typed, attempted, refused, None).view(usize::MAX)
 }
 
-fn secret(field: Field) -> AnyView {
-    let (input, leave) = (field.clone(), field.clone());
-    let is_shown = RwSignal::new(false);
-    let name = field.parameter.name.clone();
-    let word = move || if is_shown.get() { "Hide" } else { "Show" };
-    let show = view! {
-        <button
-            class="button quiet small"
-            type="button"
-            aria-label=text(move || format!("{} {name}", word()))
-            on:click=handler(move |_| is_shown.update(|is| *is = !*is))
-            prop:textContent=text(move || word().to_owned())></button>
+/// Without the secret: a page that is saved as a file has all that is in its HTML.
+pub fn html(field: &Field) -> Parts {
+    let control = html! {
+        // Of no form: what a browser keeps of forms has none of it. Of a password it offers to keep nothing.
+        input type="password" id=(field.id) form="" required[field.required] autocomplete="new-password"
+            spellcheck="false" aria-describedby=(field.described_by());
+        p.hint { "Kept in this tab only: in no link, file or history." }
     };
-    let remembered = text(move || {
-        if is_shown.get() {
-            "off"
-        } else {
-            "new-password"
-        }
-        .to_owned()
-    });
-    let kind = text(move || if is_shown.get() { "text" } else { "password" }.to_owned());
-    view! {
-        <FieldFrame field=field.clone() aside=show.into_any()>
-            <input
-                type=kind
-                id=field.id.clone()
-                // No form's: what a browser keeps of forms has none of it.
-                form=""
-                required=field.required
-                // Of a password it offers to keep nothing; as a text it must not come back with the page, either.
-                autocomplete=remembered
-                spellcheck="false"
-                aria-describedby=field.described_by()
-                aria-invalid=field.invalid()
-                prop:value=field.value()
-                on:input=handler(move |event| input.set_text(event_target_value(&event)))
-                on:blur=handler(move |_| leave.leave())
-            />
-            <p class="hint">"Kept in this tab only: in no link, file or history."</p>
-        </FieldFrame>
+    Parts {
+        is_group: false,
+        aside: Some(show_button(field)),
+        control,
     }
-    .into_any()
+}
+
+fn show_button(field: &Field) -> Markup {
+    html! {
+        button.button.quiet.small type="button" data-action="show" aria-label={ "Show " (field.parameter.name) } {
+            "Show"
+        }
+    }
+}
+
+/// Shows the secret, or hides it again.
+pub fn show_or_hide(field: &Field, input: &Element, button: &Element) {
+    let is_shown = input.get_attribute("type").as_deref() == Some("text");
+    // As a text it must not come back with the page, either.
+    let (kind, remembered, word) = match is_shown {
+        true => ("password", "new-password", "Show"),
+        false => ("text", "off", "Hide"),
+    };
+    let label = format!("{word} {}", field.parameter.name);
+    let attributes = [
+        (input, "type", kind),
+        (input, "autocomplete", remembered),
+        (button, "aria-label", &label),
+    ];
+    for (element, name, value) in attributes {
+        set_attribute(element, name, value);
+    }
+    button.set_text_content(Some(word));
 }

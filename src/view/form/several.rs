@@ -1,50 +1,43 @@
+//! Any number of permitted values, sent as a list; each keeps its JSON type.
+
 use atelier_contract::choice_text;
 use atelier_engine::control::several;
 use leptos::prelude::*;
+use maud::html;
 
-use super::field::{Field, FieldFrame};
-use crate::boxed::{handler, memo, when};
+use super::field::Field;
+use super::frame::Parts;
 
-/// Any number of permitted values, sent as a list; each keeps its JSON type.
-#[component]
-pub fn Several(field: Field) -> impl IntoView {
-    let state = field.clone();
-    let chosen = memo(move || several::chosen(&state.parameter, state.shown().as_ref()));
-    let options = field.parameter.choices().iter().enumerate();
-    let options = options
-        .map(|(at, value)| {
-            let change = field.clone();
-            let toggle = move |_| {
-                let shown = untrack(|| change.shown());
-                change.put_back(several::toggled(&change.parameter, shown.as_ref(), at));
-            };
-            // The summary's links lead to the first choice.
-            let id = (at == 0).then(|| field.id.clone());
-            view! {
-                <label class="chip">
-                    <input
-                        type="checkbox"
-                        id=id
-                        prop:checked=when(move || chosen.read().get(at) == Some(&true))
-                        on:change=handler(toggle)
-                    />
-                    <span>{choice_text(field.parameter.choices(), value)}</span>
-                </label>
+/// Which of the permitted values are chosen.
+pub fn chosen(field: &Field) -> Vec<bool> {
+    several::chosen(&field.parameter, field.shown().as_ref())
+}
+
+pub fn html(field: &Field) -> Parts {
+    let values = field.parameter.choices();
+    let chosen = chosen(field);
+    let control = html! {
+        div.chips translate="no" role="group" aria-labelledby=(field.label_id())
+            aria-describedby=(field.described_by()) {
+            @for (at, value) in values.iter().enumerate() {
+                label.chip {
+                    // The summary's links lead to the first choice.
+                    input type="checkbox" id=[(at == 0).then_some(&field.id)] value=(at)
+                        checked[chosen.get(at) == Some(&true)];
+                    span { (choice_text(values, value)) }
+                }
             }
-            .into_any()
-        })
-        .collect_view();
-    view! {
-        <FieldFrame field=field.clone() group=true>
-            <div
-                class="chips"
-                translate="no"
-                role="group"
-                aria-labelledby=field.label_id()
-                aria-describedby=field.described_by()
-            >
-                {options}
-            </div>
-        </FieldFrame>
+        }
+    };
+    Parts {
+        is_group: true,
+        aside: None,
+        control,
     }
+}
+
+/// Takes the value at this place of the list in, or out.
+pub fn toggle(field: &Field, at: usize) {
+    let shown = untrack(|| field.shown());
+    field.put_back(several::toggled(&field.parameter, shown.as_ref(), at));
 }

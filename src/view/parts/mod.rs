@@ -21,6 +21,7 @@ pub mod into_view;
 pub mod item_order;
 pub mod list;
 pub mod media;
+pub mod mounted;
 pub mod no_account;
 pub mod not_sent;
 pub mod page_title;

@@ -16,12 +16,27 @@ where
     effect(move || {
         let Some(element) = element.get() else { return };
         let (act, of) = (act.clone(), element.clone());
-        let on_size = Closure::<dyn FnMut()>::new(move || act(&of));
-        if let Ok(observer) = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()) {
-            observer.observe(element.as_ref());
-            kept.set_value(Some((observer, on_size)));
-        }
+        kept.set_value(observed(element.as_ref(), move || act(&of)));
     });
+    disconnect(kept);
+}
+
+/// The same for an element that is there.
+pub fn follow_size_of(element: &Element, act: impl Fn() + 'static) {
+    disconnect(StoredValue::new_local(observed(element, act)));
+}
+
+type Observed = (web_sys::ResizeObserver, Closure<dyn FnMut()>);
+
+fn observed(element: &Element, act: impl Fn() + 'static) -> Option<Observed> {
+    let on_size = Closure::<dyn FnMut()>::new(act);
+    let observer = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()).ok()?;
+    observer.observe(element);
+    Some((observer, on_size))
+}
+
+/// With the owner, as it does not go by itself.
+fn disconnect(kept: StoredValue<Option<Observed>, LocalStorage>) {
     on_cleanup(move || {
         let kept = kept.try_update_value(Option::take).flatten();
         if let Some((observer, _)) = kept {

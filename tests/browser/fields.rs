@@ -1,0 +1,191 @@
+//! The fields of a form, which are put into the page as HTML.
+
+use std::iter::successors;
+use std::sync::Arc;
+
+use atelier::Contexts;
+use atelier::view::form::Fields;
+use atelier_contract::{Draft, ModelId, Parameters, Schema};
+use leptos::prelude::*;
+use serde_json::{Value, json};
+use wasm_bindgen::JsCast;
+use wasm_bindgen_test::wasm_bindgen_test;
+use web_sys::{Element, HtmlInputElement};
+
+use crate::find::{self, until, value_of};
+use crate::page::Page;
+
+/// A text that would be an element, and end an attribute, where it is taken for HTML.
+const MARKUP: &str = r#"a"'><img src="x" alt="&amp;"></textarea></option>"#;
+
+fn schema(model: &str, optional: impl IntoIterator<Item = Value>) -> Schema {
+    let parameter = |value: Value| serde_json::from_value(value).expect("a parameter");
+    Schema {
+        model: ModelId::new("image", model),
+        secrets: Parameters::default(),
+        parameters: Parameters {
+            required: Vec::new(),
+            optional: optional.into_iter().map(parameter).collect(),
+        },
+    }
+}
+
+async fn mount(schema: Schema, draft: RwSignal<Draft>) -> Page {
+    Page::forget_all().await;
+    Page::mount("/", move || {
+        Contexts::provide().runner.begin();
+        view! {
+            <form aria-label="Input">
+                <Fields
+                    schema=Arc::new(schema)
+                    draft
+                    attempted=RwSignal::new(false)
+                    refused=Vec::new()
+                />
+            </form>
+        }
+        .into_any()
+    })
+    .await
+}
+
+/// Guards against a text of a service that becomes a part of the page.
+#[wasm_bindgen_test]
+async fn no_text_of_a_schema_is_taken_for_html() {
+    let of = |name: &str, more: Value| {
+        let mut parameter = json!({"name": format!("{name} {MARKUP}"), "description": MARKUP});
+        let whole = parameter.as_object_mut().expect("an object");
+        whole.extend(more.as_object().expect("an object").clone());
+        parameter
+    };
+    let schema = schema(
+        "markup",
+        [
+            of("line", json!({"type": "string", "default": MARKUP})),
+            of(
+                "prompt",
+                json!({"type": "string", "default": format!("\n{MARKUP}\n"), "maxLength": 5000}),
+            ),
+            of(
+                "few",
+                json!({"type": "enum", "allowedValues": ["<b>", "&amp;"], "default": "<b>"}),
+            ),
+            of(
+                "many",
+                json!({"type": "enum", "allowedValues": [MARKUP, "b", "c", "d", "e", "f", "g"], "default": MARKUP}),
+            ),
+            of("odd", json!({"type": MARKUP, "default": [MARKUP]})),
+        ],
+    );
+    let page = mount(schema, RwSignal::new(Draft::default())).await;
+    let odd = page.the("textbox", &format!("odd {MARKUP}")).await;
+    assert_eq!(find::select(page.root(), "img").len(), 0);
+    assert!(find::description_of(&odd).contains(MARKUP));
+    assert_eq!(
+        serde_json::from_str::<Value>(&value_of(&odd)).ok(),
+        Some(json!([MARKUP]))
+    );
+    for (role, name, value) in [
+        ("textbox", "line", MARKUP.to_owned()),
+        ("textbox", "prompt", format!("\n{MARKUP}\n")),
+        ("combobox", "many", MARKUP.to_owned()),
+    ] {
+        page.shows(role, &format!("{name} {MARKUP}"), &value).await;
+    }
+    let few = page.the("radiogroup", &format!("few {MARKUP}")).await;
+    assert_eq!(find::text_of(&few), "<b> &amp;");
+}
+
+/// Guards against a form that takes several times as long to open as the browser needs for its controls.
+#[wasm_bindgen_test]
+async fn a_field_is_made_of_few_nodes() {
+    let kinds = |n: usize| match n % 6 {
+        0 => json!({"type": "string", "default": ""}),
+        1 => json!({"type": "integer", "default": 20, "minimum": 1, "maximum": 50}),
+        2 => {
+            json!({"type": "enum", "default": "a", "allowedValues": ["a", "film", "comic", "sketch", "oil", "ink", "clay"]})
+        }
+        3 => json!({"type": "number", "default": 0.5, "minimum": 0, "maximum": 1}),
+        4 => json!({"type": "enum", "default": "1:1", "allowedValues": ["1:1", "16:9", "9:16"]}),
+        _ => json!({"type": "boolean", "default": false}),
+    };
+    let parameters = (0..60).map(|n| {
+        let mut parameter = kinds(n);
+        parameter["name"] = format!("parameter_{n}").into();
+        parameter["description"] = "What it does.".into();
+        parameter
+    });
+    let page = mount(schema("many", parameters), RwSignal::new(Draft::default())).await;
+    let fields = until("all fields", || {
+        let fields = find::select(page.root(), ".field");
+        (fields.len() == 60).then_some(fields)
+    })
+    .await;
+    fn count(node: &web_sys::Node) -> u32 {
+        let children = successors(node.first_child(), web_sys::Node::next_sibling);
+        1 + children.map(|child| count(&child)).sum::<u32>()
+    }
+    let nodes: u32 = fields.iter().map(|field| count(field)).sum();
+    assert!(nodes <= 20 * 60, "{nodes} nodes in 60 fields");
+}
+
+/// Guards against a control that shows something else than what its field holds.
+#[wasm_bindgen_test]
+async fn what_the_draft_gets_elsewhere_shows_in_every_kind_of_control() {
+    let draft = RwSignal::new(Draft::default());
+    let schema = schema(
+        "all",
+        [
+            json!({"name": "line", "type": "string", "description": ""}),
+            json!({"name": "prompt", "type": "string", "description": ""}),
+            json!({"name": "steps", "type": "integer", "description": "", "minimum": 1, "maximum": 50, "default": 20}),
+            json!({"name": "seed", "type": "integer", "description": ""}),
+            json!({"name": "many", "type": "enum", "description": "", "default": "a", "allowedValues": ["a", "b", "c", "d", "e", "f", "g"]}),
+            json!({"name": "few", "type": "enum", "description": "", "default": 1, "allowedValues": [1, 2]}),
+            json!({"name": "tiled", "type": "boolean", "description": "", "default": false}),
+            json!({"name": "shape", "type": "object", "description": ""}),
+        ],
+    );
+    let page = mount(schema, draft).await;
+    let put = |values: Value| {
+        let entries = json!({"entries": values});
+        draft.set(Draft::from_value(entries).expect("a draft"));
+    };
+    put(json!({
+        "line": {"text": "one"}, "prompt": {"text": "two\nlines"}, "steps": {"value": 33}, "seed": {"text": "7"},
+        "many": {"value": "c"}, "few": {"value": 2}, "tiled": {"value": true}, "shape": {"value": {"a": 1}},
+    }));
+    for (role, name, value) in [
+        ("textbox", "line", "one"),
+        ("textbox", "prompt", "two\nlines"),
+        ("spinbutton", "steps", "33"),
+        ("spinbutton", "seed", "7"),
+        ("combobox", "many", "c"),
+        ("switch", "tiled", "true"),
+    ] {
+        page.shows(role, name, value).await;
+    }
+    // It is out of the way of assistive technology, and of `find`.
+    let slider = page.root().query_selector("input[type=range]");
+    let slider: Vec<HtmlInputElement> = cast(slider.ok().flatten().into_iter().collect());
+    assert_eq!(slider[0].value(), "33");
+    let few: Vec<HtmlInputElement> = cast(find::select(page.root(), "input[type=radio]"));
+    assert!(!few[0].checked() && few[1].checked());
+    let ways_back = || find::select(page.root(), "[aria-label='Back to the default']").len();
+    assert_eq!(ways_back(), 4);
+    put(json!({}));
+    page.shows("textbox", "prompt", "").await;
+    page.shows("spinbutton", "steps", "20").await;
+    page.shows("combobox", "many", "a").await;
+    assert!(few[0].checked() && !few[1].checked());
+    assert_eq!(ways_back(), 0);
+}
+
+fn cast<E: JsCast>(found: Vec<Element>) -> Vec<E> {
+    let cast = |element: Element| {
+        element
+            .dyn_into()
+            .unwrap_or_else(|_| panic!("another element"))
+    };
+    found.into_iter().map(cast).collect()
+}
