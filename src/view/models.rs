@@ -75,8 +75,8 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
             typed.set(url);
         }
     });
-    let is_typing = RwSignal::new(false);
-    let sought = search::sought(typed, is_typing);
+    let is_new = RwSignal::new(false);
+    let sought = search::sought(typed, is_new);
 
     let categories = list.models.iter().map(|model| model.id.category.as_str());
     let categories = Arc::new(Categories::of(categories));
@@ -128,7 +128,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
                     </p>
                 }.into_any()
             })}
-        <ModelGrid all=list categories found is_typing />
+        <ModelGrid all=list categories found is_new />
         <div class="empty" hidden=when(move || !found.read().is_empty())>
             <p>
                 {if total == 0 { "The service lists no models." } else { "No model matches." }}

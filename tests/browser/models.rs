@@ -1,5 +1,6 @@
 //! `/`: the list of models.
 
+use leptos::prelude::window;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -164,6 +165,32 @@ async fn ten_thousand_models_are_few_elements_and_filter_at_once() {
     let took = js_sys::Date::now() - begun;
     // Unoptimised code on a busy machine; the page that had all cards took far longer.
     assert!(took < 5_000.0, "{took} ms");
+}
+
+/// Guards against cards that are built anew at each key, though they are far off the screen.
+#[wasm_bindgen_test]
+async fn a_search_builds_what_is_near_the_screen_and_scrolling_the_rest() {
+    Page::forget_all().await;
+    wire::list_many_models(10_000);
+    let page = Page::reopen("/").await;
+    until("some cards", || (shown(&page).len() > 3).then_some(())).await;
+    page.fill("searchbox", "Search models", "category 3").await;
+    page.says("of 10000 models").await;
+    let rows = || find::select(page.root(), ".group-row");
+    // Of 18.5 rem each: one at most lies wholly below the screen.
+    let screen = window().inner_height().expect("a height").as_f64();
+    let end = screen.expect("a number") + 18.5 * 16.0;
+    let tops = rows()
+        .into_iter()
+        .map(|row| row.get_bounding_client_rect().top());
+    let lowest = tops.fold(0.0, f64::max);
+    assert!(lowest < end, "a row at {lowest}, beyond {end}");
+    let before = rows().len();
+    window().scroll_to_with_x_and_y(0.0, 10.0);
+    until("the rows that come next", || {
+        (rows().len() > before).then_some(())
+    })
+    .await;
 }
 
 #[wasm_bindgen_test]

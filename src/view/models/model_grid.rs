@@ -12,7 +12,7 @@ use super::card::ModelCard;
 use crate::boxed::text;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::px::px;
-use crate::view::parts::viewport::viewport;
+use crate::view::parts::viewport::{Viewport, viewport};
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -29,7 +29,8 @@ pub fn ModelGrid(
     all: Arc<ModelList>,
     categories: Arc<Categories>,
     found: Memo<Vec<Group>>,
-    is_typing: RwSignal<bool>,
+    /// What is found was sought just now: a key was pressed.
+    is_new: RwSignal<bool>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
@@ -53,12 +54,22 @@ pub fn ModelGrid(
             row_height: (CARD_HEIGHT + GAP) * rem,
         }
     };
+    let last_seen = RwSignal::new(Viewport::default());
     let pieces = move || {
         let seen = seen.get();
         let grouped_grid = grouped_grid();
-        // Each key brings other cards: those that scrolling would show come when typing pauses.
-        let (from, to) = match is_typing.get() {
-            true => seen.on_screen(),
+        if last_seen.get_untracked() != seen {
+            last_seen.set(seen);
+            is_new.set(false);
+        }
+        // Each key brings other cards. Until the list is scrolled those on the screen are enough, and a row to either
+        // side of them: there the focus or the pointer goes first.
+        let (from, to) = match is_new.get_untracked() {
+            true => {
+                let (from, to) = seen.on_screen();
+                let row = grouped_grid.row_height;
+                (from - row, to + row)
+            }
             false => (seen.from, seen.to),
         };
         found.with(|groups| {

@@ -17,9 +17,6 @@ use crate::view::parts::glyph::Glyph;
 /// Writing the URL waits until typing pauses: browsers limit how often it may change.
 const URL_DELAY: Duration = Duration::from_millis(300);
 
-/// Typing has paused when no key was pressed for this long.
-const PAUSE: Duration = Duration::from_millis(200);
-
 /// Where what is sought is typed.
 pub fn field(typed: RwSignal<String>, index: Arc<Index>) -> AnyView {
     let navigation = contexts().navigation;
@@ -50,23 +47,18 @@ pub fn field(typed: RwSignal<String>, index: Arc<Index>) -> AnyView {
     .into_any()
 }
 
-/// What is typed, a frame later: the typed letter is on the screen before what it finds. `is_typing`
-/// from then until typing pauses.
-pub fn sought(typed: RwSignal<String>, is_typing: RwSignal<bool>) -> RwSignal<String> {
+/// What is typed, a frame later: the typed letter is on the screen before what it finds. `is_new` is set with it.
+pub fn sought(typed: RwSignal<String>, is_new: RwSignal<bool>) -> RwSignal<String> {
     let sought = RwSignal::new(typed.get_untracked());
-    let mut pause = debounce(PAUSE, move |()| {
-        is_typing.try_set(false);
-    });
     effect(move || {
         typed.track();
         after_frame(move || {
             let text = typed.try_get_untracked().unwrap_or_default();
             if sought.try_with_untracked(|sought| *sought != text) == Some(true) {
-                is_typing.set(true);
+                is_new.set(true);
                 sought.set(text);
             }
         });
-        pause(());
     });
     sought
 }
