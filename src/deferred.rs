@@ -28,7 +28,7 @@ pub struct Program {
     /// Makes a first picture with a model.
     pub first_picture: fn(Catalog, Navigation, Runner, Model),
     /// In what order the list of models stands, and that it is as it was kept, while it is.
-    pub models_said: fn() -> AnyView,
+    pub models_said: fn(Signal<bool>) -> AnyView,
     /// A page behind the list of models, once it is here.
     pub page: fn(Route) -> AnyView,
     /// What stands above every page while calls or storage are held up, and the dialogs of every page.

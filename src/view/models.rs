@@ -77,6 +77,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     });
     let is_new = RwSignal::new(false);
     let sought = search::sought(typed, is_new);
+    let is_searched = when(move || !sought.read().trim().is_empty());
 
     let categories = list.models.iter().map(|model| model.id.category.as_str());
     let categories = Arc::new(Categories::of(categories));
@@ -112,7 +113,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     view! {
         <div class="page-head">
             <h1>"Models"</h1>
-            {dynamic(move || deferred.functions().map(|program| (program.models_said)()).into_any())}
+            {dynamic(move || deferred.functions().map(|program| (program.models_said)(is_searched)).into_any())}
             <p class="muted" role="status" translate="no">{count}</p>
         </div>
         {welcome(&list)}
