@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use atelier_engine::route::Route;
 
 use super::parts::glyph::{Glyph, changing_glyph};
-use crate::boxed::{derived, dynamic, effect, handler, text};
+use crate::boxed::{derived, dynamic, handler, text};
 use crate::deferred::{Deferred, Program, State};
 use crate::theme::Theme;
 
@@ -18,13 +18,14 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         ..
     } = contexts();
     let main = NodeRef::<leptos::html::Main>::new();
-    // A new page begins at its top, with the focus there: else a keyboard stays in the old one.
-    let mut first = true;
-    effect(move || {
+    // A new page begins at its top, with the focus there: else a keyboard stays in the old one. It is followed before the
+    // page itself is, and so moves first: browsers lay out a page from which the focused element is about to go.
+    let focus = dynamic(move || {
         navigation.route();
-        if let (false, Some(main)) = (std::mem::take(&mut first), main.get_untracked()) {
+        if let Some(main) = main.get_untracked() {
             let _ = main.focus();
         }
+        ().into_any()
     });
     let nav_link = move |href: &'static str, icon, label: &'static str, extra: Option<AnyView>| {
         let is_here = move || match navigation.route() {
@@ -70,6 +71,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
             State::Missing(None) => missing(deferred),
             _ => deferred.functions().map(|program| (program.status)()).into_any(),
         })}
+        {focus}
         <main id="main" tabindex="-1" node_ref=main>
             {page}
         </main>
