@@ -237,8 +237,8 @@ pub fn page_width() -> f64 {
     (width.unwrap_or_default() / rem()).min(WIDEST) - EDGES
 }
 
-/// In a window that is less wide the form is a bar at the foot, below the result; in `rem`. The stylesheet says the same.
-const TWO_PANES: f64 = 64.0;
+/// Where the form is a bar at the foot, below the result; the stylesheet says the same.
+const ONE_PANE: &str = "not all and (min-width: 64rem)";
 
 /// What came of a batch, on the page of its model.
 const PANE: &str = ".workbench .result";
@@ -277,9 +277,9 @@ pub fn beside() -> RwSignal<bool> {
     beside
 }
 
+/// Reads no style: a page that is being built would be styled for it.
 pub fn is_one_pane() -> bool {
-    let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    width.is_some_and(|width| width < TWO_PANES * rem())
+    matches(ONE_PANE)
 }
 
 /// Whether there are fingers, also beside a mouse.
