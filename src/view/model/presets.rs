@@ -43,17 +43,6 @@ pub fn dialog(
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, is_open.into());
     let close = move || is_open.set(false);
-    let rows = dynamic(move || {
-        let presets: Vec<Preset> = kept.presets.read().iter().cloned().collect();
-        let rows = presets.into_iter().map(|preset| {
-            let put = put.clone();
-            row(kept, preset, move |draft| {
-                put(draft);
-                close();
-            })
-        });
-        rows.collect_view().into_any()
-    });
     let name = RwSignal::new(String::new());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
@@ -66,22 +55,28 @@ pub fn dialog(
         name.set(String::new());
     };
     let replaces = when(move || kept.presets.read().get(name.read().trim()).is_some());
-    let export = {
+    let is_empty = when(move || kept.presets.read().is_empty());
+    let model = model.clone();
+    let contents = move || {
+        let put = put.clone();
+        let rows = dynamic(move || {
+            let presets: Vec<Preset> = kept.presets.read().iter().cloned().collect();
+            let rows = presets.into_iter().map(|preset| {
+                let put = put.clone();
+                row(kept, preset, move |draft| {
+                    put(draft);
+                    close();
+                })
+            });
+            rows.collect_view().into_any()
+        });
         let model = model.clone();
-        move |_| {
+        let export = move |_| {
             let file = file_name::archive(&format!("{} presets", model.subcategory), "json");
             let presets = kept.presets.read_untracked().export(&model);
             download::text(&file, "application/json", &presets);
-        }
-    };
-    let is_empty = when(move || kept.presets.read().is_empty());
-    view! {
-        <dialog
-            class="presets"
-            node_ref=dialog
-            aria-label="Presets"
-            on:close=handler(move |_: web_sys::Event| close())
-        >
+        };
+        view! {
             <div class="page-head">
                 <h2>"Presets"</h2>
                 {dialog::close_button(close, false)}
@@ -129,7 +124,17 @@ pub fn dialog(
             >
                 "Undo"
             </button>
-            {dialog::notices(is_open.into())}
+        }
+        .into_any()
+    };
+    view! {
+        <dialog
+            class="presets"
+            node_ref=dialog
+            aria-label="Presets"
+            on:close=handler(move |_: web_sys::Event| close())
+        >
+            {dialog::contents(is_open.into(), contents)}
         </dialog>
     }
     .into_any()
