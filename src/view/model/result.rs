@@ -9,11 +9,11 @@ use leptos::prelude::*;
 
 use super::newest_single::newest_single;
 use crate::batches::Batches;
-use crate::boxed::{effect, handler, memo, text, when};
+use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
-use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
+use crate::view::parts::{focus, viewport};
 use crate::view::task::{StatePill, TaskArticle, name, thumbnail, together};
 
 /// How many of a model's tasks are at hand beside its form; the rest is under Tasks.
@@ -129,6 +129,28 @@ pub fn ResultRegion(
         let frames = frames.read();
         !frames.iter().all(|frame| frame.task().is_some_and(is_seen))
     });
+    // Where it has a pane of its own it moves nothing: the form is on the screen before it is built.
+    let is_awaited = RwSignal::new(viewport::is_beside());
+    if is_awaited.get_untracked() {
+        after_frame(move || {
+            is_awaited.try_set(false);
+        });
+    }
+    let made = move || {
+        if is_awaited.get() {
+            return ().into_any();
+        }
+        view! {
+            {list(article)}
+            <div class="strip" hidden=when(move || !has_strip.get())>
+                {list(strip)}
+                <a class="button quiet" href="/tasks" hidden=when(move || frames.read().len() <= MAX)>
+                    "All tasks"
+                </a>
+            </div>
+        }
+        .into_any()
+    };
     let usual = text(move || {
         runner.track_phases();
         let outputs = outputs.get();
@@ -154,13 +176,7 @@ pub fn ResultRegion(
                     </span>
                 </p>
             </div>
-            {list(article)}
-            <div class="strip" hidden=when(move || !has_strip.get())>
-                {list(strip)}
-                <a class="button quiet" href="/tasks" hidden=when(move || frames.read().len() <= MAX)>
-                    "All tasks"
-                </a>
-            </div>
+            {dynamic(made)}
         </section>
     }
 }
