@@ -1,6 +1,8 @@
 //! A batch: many tasks that were composed together. Its record holds what the tasks do not; how it
 //! stands is always counted from them.
 
+use std::collections::HashSet;
+
 use atelier_contract::{ModelId, Schema};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -96,7 +98,7 @@ impl Batch {
         left: impl IntoIterator<Item = &'a Task>,
     ) -> Vec<usize> {
         let item = |task: &Task| task.index_in(&self.key);
-        let left: Vec<usize> = left.into_iter().filter_map(item).collect();
+        let left: HashSet<usize> = left.into_iter().filter_map(item).collect();
         let going = going.into_iter().filter_map(item);
         going.filter(|item| !left.contains(item)).collect()
     }

@@ -1,8 +1,6 @@
 //! The numbers of rows. An imported row has the number that it has in its file wherever it can: errors, the table, the
 //! items of the batch, and the names of their files all say that one.
 
-use std::collections::HashMap;
-
 use super::{Row, Source, Table};
 use crate::compose::MAX_ROWS;
 use crate::plural::listed_numbers;
@@ -22,6 +20,11 @@ pub struct BadRow {
 
 /// The place of a row among those that wait, the row, and its number.
 type Numbered<'a> = (usize, &'a Row, usize);
+
+/// What is wrong with a row.
+fn messages(row: &Row) -> impl Iterator<Item = &str> {
+    row.problems.iter().map(|problem| problem.message.as_str())
+}
 
 /// `layers, row 7`
 pub fn cell_label(parameter: &str, number: usize) -> String {
@@ -48,18 +51,18 @@ impl Table {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers()).enumerate();
         let bad = numbered.filter(|(_, (row, _))| !row.problems.is_empty() && !row.is_blank());
-        let mut found: Vec<(String, Vec<Numbered>)> = Vec::new();
-        let mut places: HashMap<String, usize> = HashMap::new();
-        for (place, (row, number)) in bad {
-            let messages = row.problems.iter().map(|problem| problem.message.as_str());
-            let message = messages.collect::<Vec<_>>().join("; ");
-            let at = *places.entry(message).or_insert_with_key(|message| {
-                found.push((message.clone(), Vec::new()));
-                found.len() - 1
-            });
-            found[at].1.push((place, row, number));
+        let bad = bad.map(|(place, (row, number))| (place, row, number));
+        let mut found: Vec<Vec<Numbered>> = Vec::new();
+        for one in bad {
+            // All rows are read, because a message names all rows that have its mistakes; without making a text of each.
+            let is_same = |rows: &Vec<Numbered>| messages(rows[0].1).eq(messages(one.1));
+            match found.iter().position(is_same) {
+                Some(at) => found[at].push(one),
+                None if found.len() < most => found.push(vec![one]),
+                None => {}
+            }
         }
-        let told = found.into_iter().take(most).map(|(message, rows)| {
+        let told = found.into_iter().map(|rows| {
             let (place, row, number) = rows[0];
             let label = match rows.as_slice() {
                 [_] => Self::row_label(number, row.source),
@@ -71,7 +74,7 @@ impl Table {
             BadRow {
                 place,
                 cell: cell_label(&row.problems[0].parameter, number),
-                message: format!("{label}: {message}"),
+                message: format!("{label}: {}", messages(row).collect::<Vec<_>>().join("; ")),
                 count: rows.len(),
             }
         });
@@ -219,7 +222,8 @@ mod tests {
         let (named, other) = (&bad[0].message, &bad[1].message);
         assert!(named.starts_with("Rows 2 to 5 and 9: steps "), "{named}");
         assert!(other.starts_with("Row 7: "), "{other}");
-        assert_eq!(table.bad_rows(1).len(), 1);
+        let first = table.bad_rows(1);
+        assert_eq!((first.len(), first[0].count), (1, 5));
     }
 
     /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
