@@ -193,6 +193,11 @@ impl Runner {
         self.is_open.get()
     }
 
+    /// Whether the tasks that were stored when this tab was opened have been read; tracked.
+    pub fn has_read_stored(&self) -> bool {
+        self.parts().status.has_read()
+    }
+
     /// Whether storage was read: a task that is not known then is none.
     pub fn has_read_tasks(&self) -> bool {
         self.parts().recovery.has_read_tasks()

@@ -106,6 +106,11 @@ impl Status {
         }
     }
 
+    /// Whether this tab has read what was stored; tracked.
+    pub fn has_read(self) -> bool {
+        self.has_read.get()
+    }
+
     /// This tab has read what was stored, before or after the leader's first word.
     pub fn read(self) {
         self.has_read.set(true);

@@ -336,4 +336,4 @@ impl<'a> Items<'a> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::compose::plan::Plan;
 use atelier_engine::compose::sweep::WrittenSweep;
-use atelier_engine::compose::table::{BadRow, Table, ToSend};
+use atelier_engine::compose::table::{BadRow, QueuedPlaces, Table, ToSend};
 use atelier_engine::compose::unfinished::Unfinished;
 use atelier_engine::compose::way::Way;
 use atelier_engine::manifest::Manifest;
@@ -15,7 +15,7 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::way_back::WayBack;
-use crate::boxed::{effect, when};
+use crate::boxed::{effect, memo, when};
 use crate::contexts::contexts;
 use crate::tables::KeptTable;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
@@ -92,8 +92,8 @@ pub struct Composer {
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
     /// What was sent waits, for it can't be kept.
     pub is_held: Signal<bool>,
-    /// Nothing is sent at present, for whatever reason.
-    pub is_blocked: Signal<bool>,
+    /// The places in batches of this model whose tasks were not handed to the service.
+    pub queued: Memo<QueuedPlaces>,
     /// The batch that was sent last, until it has come into view.
     pub unseen: RwSignal<Option<BatchKey>>,
     /// A manifest that is only looked at.
@@ -136,7 +136,7 @@ impl Composer {
             left: StoredValue::new(Unfinished::default()),
             way_back: WayBack::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
-            is_blocked: when(move || runner.block_reason().is_some()),
+            queued: queued_places(model.clone()),
             is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
@@ -292,4 +292,16 @@ impl Composer {
     pub fn edit<T>(self, change: impl FnOnce(&mut Table) -> T) -> T {
         self.keeping().edit(change)
     }
+}
+
+fn queued_places(model: ModelId) -> Memo<QueuedPlaces> {
+    let runner = contexts().runner;
+    memo(move || {
+        runner.track_phases();
+        let are_all_known = runner.has_read_stored();
+        runner.with_tasks(|tasks| {
+            let tasks = tasks.iter().copied().filter(|task| task.model == model);
+            QueuedPlaces::of(tasks, are_all_known)
+        })
+    })
 }

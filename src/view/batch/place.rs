@@ -118,8 +118,8 @@ fn show(composer: Composer) {
 
 fn said(composer: Composer) -> Signal<String> {
     text(move || {
-        let (is_held, is_blocked) = (composer.is_held.get(), composer.is_blocked.get());
-        composer.table.read().sent_message(is_held, is_blocked)
+        let (is_held, queued) = (composer.is_held.get(), composer.queued.read());
+        composer.table.read().sent_message(is_held, &queued)
     })
 }
 

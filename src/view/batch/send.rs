@@ -230,7 +230,7 @@ pub fn send(
                     let table = composer.table.read();
                     match offered() {
                         None if composer.is_held.get() && table.is_all_sent() => {
-                            format!("{}.", table.sent_message(true, true))
+                            format!("{}.", table.sent_message(true, &composer.queued.read()))
                         }
                         Some(plan) if replaces.get() => beside::instead_message(plan, &table),
                         plan => table.said(&composer.schema(), plan, composer.way.get()),

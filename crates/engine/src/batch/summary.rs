@@ -80,6 +80,23 @@ impl BatchSummary {
         is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
     }
 
+    /// Asks whether to take back what is queued.
+    pub fn stop_question(&self) -> String {
+        let unsent = counted(self.unsent, "item");
+        let question = format!("Take back the {unsent} not sent yet? They go back into the table.");
+        format!("{question} {}", self.ongoing_message())
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Says that a pause and a stop leave alone what the service is at work on; empty where that is nothing.
+    fn ongoing_message(&self) -> &'static str {
+        match self.counts.of(Part::InProgress) {
+            0 => "",
+            _ => "What was sent goes on.",
+        }
+    }
+
     /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
     /// that is known): `1 min 05 s so far · about 3 min left`. `is_held`: what is not sent yet waits for a person, which
     /// is not counted.
@@ -104,11 +121,12 @@ impl BatchSummary {
             // What was refused has been sent.
             let (done, why) = match &self.refusal {
                 Some(error) => ("accepted", error.user_message()),
-                None => ("sent", "What was sent goes on.".to_owned()),
+                None => ("sent", self.ongoing_message().to_owned()),
             };
             let paused = format!("Paused: {unsent} not {done} yet. {why}");
+            let paused = paused.trim_end();
             return match self.worked.until(until) {
-                0 => paused,
+                0 => paused.to_owned(),
                 _ => format!("{elapsed}. {paused}"),
             };
         }
@@ -142,6 +160,34 @@ mod tests {
         tasks[2].taken_back = true;
         let summary = BatchSummary::of(&batch.items(&tasks));
         assert_eq!((summary.unsent, summary.taken_back), (0, 1));
+    }
+
+    /// Guards against `What was sent goes on` where nothing was sent, or all of that has ended.
+    #[test]
+    fn only_what_the_service_works_on_goes_on() {
+        let running = serde_json::json!({"state": "running", "id": "t", "word": "processing"});
+        let mut unsent = task("b", 1, 1_000, queued());
+        unsent.paused = true;
+        let messages = |first: serde_json::Value| {
+            let mut first = task("a", 0, 1_000, first);
+            first.paused = first.state.phase() == Phase::Queued;
+            let summary = BatchSummary::of(&batch(2).items(&[first, unsent.clone()]));
+            (
+                summary.times(1_000, false, || None),
+                summary.stop_question(),
+            )
+        };
+        let (times, question) = messages(running);
+        assert_eq!(times, "Paused: 1 item not sent yet. What was sent goes on.");
+        let expected = "Take back the 1 item not sent yet? They go back into the table. What was sent goes on.";
+        assert_eq!(question, expected);
+        for (first, count) in [(queued(), "2 items"), (ready(), "1 item")] {
+            let (times, question) = messages(first);
+            assert_eq!(times, format!("Paused: {count} not sent yet."));
+            let expected =
+                format!("Take back the {count} not sent yet? They go back into the table.");
+            assert_eq!(question, expected);
+        }
     }
 
     /// Guards against `Sent: 2 items` above two refusals, and a way to look through outputs where there is none.
@@ -183,10 +229,10 @@ mod tests {
         let expected = "1 min 05 s so far · about 3 min left";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         tasks[1].paused = true;
-        let expected = "Paused: 1 item not sent yet. What was sent goes on.";
+        let expected = "Paused: 1 item not sent yet.";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         tasks[0].finished = Some(21_000);
-        let expected = "20 s. Paused: 1 item not sent yet. What was sent goes on.";
+        let expected = "20 s. Paused: 1 item not sent yet.";
         assert_eq!(times(&tasks, Some(180_000)), expected);
         let error = ApiError::Refused {
             status: 402,

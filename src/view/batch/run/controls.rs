@@ -108,10 +108,7 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
             <div hidden=!has_table>
                 <ConfirmButton
                     label="Stop sending"
-                    question=text(move || format!(
-                        "Take back the {} not sent yet? They go back into the table. What was sent goes on.",
-                        counted(summary.read().unsent, "item"),
-                    ))
+                    question=text(move || summary.read().stop_question())
                     confirm="Take them back"
                     on_confirm=stop
                     on_ask=Callback::new(move |()| hold())

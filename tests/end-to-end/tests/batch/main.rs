@@ -15,6 +15,7 @@ mod long_prompts;
 mod outputs;
 mod page;
 mod panes;
+mod queued;
 mod sending;
 mod size;
 mod studio;

@@ -84,6 +84,8 @@ async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
         browser.switch_to(&leader).await?;
         let put_back = "Put the 15 taken back into the table";
         browser.find(&by("button", put_back)).await?;
+        // Guards against `25 rows sent` while 15 of them wait to be put back.
+        browser.see_text("25 rows in a batch", TIMEOUT).await?;
         assert_eq!(studio.rows().await?, [] as [&str; 0]);
         let all = browser.client.windows().await?;
         let closing = all.into_iter().find(|tab| *tab != leader);

@@ -234,27 +234,6 @@ impl Table {
         !self.sending.contains(batch) && self.rows.iter().any(is_of_it)
     }
 
-    /// Says what has become of the rows that count as sent; `is_held`: what is not stored yet is not sent before that;
-    /// `is_blocked`: some of their tasks may not be sent yet.
-    pub fn sent_message(&self, is_held: bool, is_blocked: bool) -> String {
-        let waits = |row: &&Row| is_held && self.is_under_way(row);
-        let waiting = self.rows.iter().filter(waits).count();
-        match (self.sent() - waiting, waiting) {
-            (sent, 0) if is_blocked => format!("{} in a batch", counted(sent, "row")),
-            (sent, 0) => format!("{} sent", counted(sent, "row")),
-            (0, waiting) => format!(
-                "{} {} to be sent",
-                counted(waiting, "row"),
-                agreeing(waiting, "waits", "wait")
-            ),
-            (sent, waiting) => format!(
-                "{} sent, {waiting} {} to be sent",
-                counted(sent, "row"),
-                agreeing(waiting, "waits", "wait")
-            ),
-        }
-    }
-
     /// Whether a row counts as sent and it is not known yet whether its task is stored.
     pub fn is_under_way(&self, row: &Row) -> bool {
         let place = row.sent.as_ref();
