@@ -18,11 +18,11 @@ use atelier_contract::{ModelId, Schema, json};
 use atelier_engine::compose::revision::TableStored;
 use atelier_engine::compose::sweep::WrittenSweep;
 use atelier_engine::compose::sync_state::Heard;
-use atelier_engine::compose::table::Table;
 use atelier_engine::compose::table::conflict::Why;
+use atelier_engine::compose::table::{Table, Writer};
 use atelier_engine::{BatchKey, Millis};
 use futures::channel::oneshot;
-use futures::future::{FutureExt, select};
+use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
@@ -129,15 +129,40 @@ impl KeptTable {
 
     /// Shows what other tabs have stored, as far as this one has nothing that is not.
     pub async fn caught_up(&'static self) {
+        // It is not stored where another tab's is later, which is shown then, or where the browser refuses it.
+        let wait = TimeoutFuture::new(MAX_CATCH_UP_MS);
+        let settled = select(self.stored(), self.refused().boxed_local());
+        if let Either::Left((Either::Right(_), _)) = select(settled, wait).await {
+            // Storage may take seconds to refuse once more.
+            spawn(async move {
+                self.follow().await;
+            });
+        } else {
+            self.follow().await;
+        }
+    }
+
+    /// Waits until the table as it is now outlives this page: until it is stored or, where the browser refuses that, left
+    /// behind. Gives whether it does. `is_in_memory`: the browser keeps nothing at all, so that there is nothing to
+    /// wait for.
+    pub async fn kept(&'static self, is_in_memory: bool) -> bool {
+        match select(self.stored(), self.refused().boxed_local()).await {
+            Either::Left((stored, _)) => stored.is_ok(),
+            Either::Right((_, stored)) => {
+                let text = Writer::new(self.table.get_untracked()).finish();
+                self.leave_behind(&text) || is_in_memory || stored.await.is_ok()
+            }
+        }
+    }
+
+    /// Writes the table; ends once it is stored as it is now, or gives way to another tab's.
+    fn stored(&'static self) -> oneshot::Receiver<()> {
         let (stored, is_stored) = oneshot::channel();
         self.once_stored(move || {
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = stored.send(());
         });
-        // It is not where another tab's is later, which is shown then, or where nothing can be stored.
-        let wait = TimeoutFuture::new(MAX_CATCH_UP_MS);
-        select(is_stored.boxed_local(), wait).await;
-        self.follow().await;
+        is_stored
     }
 
     /// Checks the rows against another schema.

@@ -12,10 +12,10 @@ pub(super) fn text_of(model: &str) -> LocalText {
 }
 
 impl KeptTable {
-    pub(super) fn leave_behind(&self, table: &str) {
-        // If the browser refuses, only the database can keep it.
-        self.left_behind
-            .write(LeftBehind::new(self.writing.wanted(), table.to_owned()).to_text());
+    /// Whether it is left behind. If the browser refuses, only the database can keep it.
+    pub(super) fn leave_behind(&self, table: &str) -> bool {
+        let left = LeftBehind::new(self.writing.wanted(), table.to_owned());
+        self.left_behind.write(left.to_text())
     }
 
     /// It is not needed where it was stored after all.

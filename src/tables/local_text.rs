@@ -25,11 +25,13 @@ impl LocalText {
         LocalStore::Browser.read(&self.key)
     }
 
-    /// If the browser refuses, what was known stays as it was.
-    pub(super) fn write(&self, text: String) {
-        if LocalStore::Browser.write(&self.key, &text) {
+    /// Whether it is written. If the browser refuses, what was known stays as it was.
+    pub(super) fn write(&self, text: String) -> bool {
+        let is_written = LocalStore::Browser.write(&self.key, &text);
+        if is_written {
             self.take(Some(text));
         }
+        is_written
     }
 
     /// Notes the text that this tab makes its own: once that is stored, [`LocalText::forget`] removes it.

@@ -13,6 +13,7 @@ use leptos::prelude::*;
 use super::KeptTable;
 use super::sharing::{self, Shared, me};
 use super::waiters::Waiters;
+use crate::awaited::awaited;
 use crate::boxed::{after, spawn};
 use crate::browser::clock;
 use crate::browser::storage::StorageError;
@@ -72,6 +73,12 @@ impl KeptTable {
     /// Why the rows are not being kept; the signal is not tracked.
     pub fn refusal(&self) -> ArcRwSignal<Option<&'static str>> {
         self.writing.refusal.clone()
+    }
+
+    /// Waits until the browser refuses to keep the rows; at once where it does already.
+    pub(super) async fn refused(&self) {
+        let refusal = self.refusal();
+        awaited(move || refusal.read().map(|_| ())).await;
     }
 
     /// Counts a change and has it written. Call it after each change that a person has made.

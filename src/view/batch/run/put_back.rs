@@ -1,6 +1,5 @@
 //! What was typed goes back to where it came from once its sending was stopped.
 
-use std::cell::Cell;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -22,21 +21,21 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
     let all = contexts();
     let runner = all.runner;
     let handed_over = RwSignal::new(());
+    let is_under_way = RwSignal::new(false);
     let take = Rc::new({
         let batch = batch.clone();
-        let waits = Rc::new(Cell::new(false));
         move || {
-            if runner.taken_back(&batch).is_empty() || waits.replace(true) {
+            if is_under_way.get_untracked() || runner.taken_back(&batch).is_empty() {
                 return;
             }
-            let (batch, waits) = (batch.clone(), waits.clone());
+            is_under_way.set(true);
+            let batch = batch.clone();
             let kept = composer.keeping();
             // One tab after the other: a table that another tab's takes the place of would take rows with it.
             let turn = locks::hold(&format!("atelier.put_back.{}", batch.model));
             spawn(async move {
                 let turn = turn.await;
                 kept.caught_up().await;
-                waits.set(false);
                 let Some(schema) = composer.try_schema() else {
                     // The page shows something else by now; another visit puts them back.
                     return;
@@ -51,16 +50,20 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                     })
                 };
                 let items: Vec<_> = tasks.iter().filter_map(item).collect();
-                if !items.is_empty()
-                    && composer.change(|table, schema| table.take_back(items, schema))
-                {
+                let is_back = !items.is_empty()
+                    && composer.change(|table, schema| table.take_back(items, schema));
+                is_under_way.try_set(false);
+                if is_back {
                     runner.hand_over(&tasks);
                     // They are not to be sent any more.
                     composer.answer.clear();
                     handed_over.try_set(());
-                    kept.once_stored(move || {
-                        Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
-                        runner.mark_handed_over(&tasks);
+                    // Until the rows outlive this page, the records do.
+                    spawn(async move {
+                        if kept.kept(runner.storage().is_none()).await {
+                            Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
+                            runner.mark_handed_over(&tasks);
+                        }
                     });
                     // Where nothing can be stored, others must not wait for ever.
                     kept.caught_up().await;
@@ -76,6 +79,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             untrack(|| take_here());
         }
     });
+    let key = batch.key.clone();
     let left = memo(move || {
         handed_over.track();
         match summary.read().taken_back {
@@ -87,7 +91,8 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
         <button
             class="button"
             type="button"
-            hidden=when(move || left.get() == 0)
+            // Where they come back by themselves, there is nothing to be pressed.
+            hidden=when(move || left.get() == 0 || is_under_way.get() && runner.is_stopped_here(&key))
             on:click=handler(move |_| take())
             prop:textContent=text(move || format!("Put the {} taken back into the table", left.get()))></button>
     }

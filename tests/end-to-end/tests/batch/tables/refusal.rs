@@ -1,7 +1,8 @@
 //! Storage that can't keep the table: this is said, and nothing is lost while the page is open.
 
 use super::{AWHILE, UNKEPT, is_stored, paste, refuse, sees_no_text, sees_rows};
-use crate::studio::{BATCH, numbered, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit};
+use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -70,6 +71,54 @@ async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
     .await;
 }
 
+/// Whether a button to put rows back was in sight since [`notes_offers`].
+const WAS_OFFERED: &str = "return window.wasOffered";
+
+async fn notes_offers(studio: &Studio<'_>) -> Result<()> {
+    let script = "
+        window.wasOffered = false;
+        const look = () => {
+            const buttons = [...document.querySelectorAll('.run-controls button')];
+            const isOffer = it => it.textContent.includes('taken back') && it.checkVisibility();
+            window.wasOffered ||= buttons.some(isOffer);
+            requestAnimationFrame(look);
+        };
+        look()";
+    studio.browser.run(script, vec![]).await?;
+    Ok(())
+}
+
+/// Guards against rows in the table that the batch goes on counting as taken back, where the browser keeps nothing.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_stopped_in_private_mode_is_no_part_of_the_batch() {
+    let name = "what_is_stopped_in_private_mode";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let refusal = "
+            IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') };
+            const setItem = Storage.prototype.setItem;
+            Storage.prototype.setItem = function (key, ...value) {
+                if (key.startsWith('atelier.table')) throw new DOMException('', 'QuotaExceededError');
+                return setItem.call(this, key, ...value);
+            }";
+        studio.proxy.before_each_page(browser, refusal).await?;
+        studio.reload().await?;
+        studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
+        let prompts = numbered("in memory", 22);
+        studio.send(&prompts).await?;
+        studio.sees_calls(1).await?;
+        notes_offers(studio).await?;
+        studio.press_both("Stop sending", "Take them back").await?;
+        sees_rows(studio, &prompts[10..]).await?;
+        studio.see_counts("10 in progress").await?;
+        assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
+        studio.proxy.clear();
+        studio.see_counts("10 completed").await?;
+        browser.see_text("10 rows sent", TIMEOUT).await
+    })
+    .await;
+}
+
 /// Guards against rows that come back twice after Stop, where the table could not be stored when they
 /// were put into it: their records stayed for good, and were offered again.
 #[tokio::test(flavor = "multi_thread")]
@@ -82,8 +131,12 @@ async fn what_is_stopped_while_storage_refuses_comes_back_once() {
         studio.send(&prompts).await?;
         studio.sees_calls(1).await?;
         refuse(studio, true).await?;
+        notes_offers(studio).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         sees_rows(studio, &prompts[10..]).await?;
+        // Their records are deleted: the rows are in localStorage.
+        studio.see_counts("10 in progress").await?;
+        assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
         browser.see_text(UNKEPT, AWHILE).await?;
         let put_back = by("button", "Put the 15 taken back into the table");
         browser.find_gone(&put_back).await?;
