@@ -10,6 +10,7 @@ pub mod engine;
 pub mod fault;
 pub mod find;
 mod firefox;
+pub mod generation;
 pub mod hearing;
 pub mod http;
 pub mod ledger;

@@ -3,6 +3,7 @@
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
@@ -12,16 +13,6 @@ use std::time::Duration;
 
 /// Enough for a generation, on a busy machine.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-async fn generate(browser: &Browser, address: &str, model: &str, prompt: &str) -> Result<()> {
-    browser.open(&format!("{address}/models/{model}")).await?;
-    browser.fill(&starting("textbox", "prompt"), prompt).await?;
-    browser.press(&by("button", "Generate")).await?;
-    browser
-        .find_for(&by("button", "Run again"), TIMEOUT)
-        .await?;
-    Ok(())
-}
 
 /// Guards against sounds that all look alike in a list, and against a drawing that does not take the player
 /// along.

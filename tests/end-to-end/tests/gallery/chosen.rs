@@ -12,8 +12,7 @@ use crate::{CONTROL, Studio, TIMEOUT, visit};
 
 /// Its bar.
 async fn choose_all(studio: &Studio<'_>) -> Result<Element> {
-    let focus = "document.querySelector('[data-output]').focus()";
-    studio.browser.run(focus, vec![]).await?;
+    studio.focus_tile().await?;
     studio.keys(&format!("{CONTROL}a")).await?;
     studio.browser.find(&by("region", "Selection")).await
 }

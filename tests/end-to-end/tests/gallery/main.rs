@@ -114,6 +114,13 @@ impl Studio<'_> {
         Ok(focused.send_keys(keys).await?)
     }
 
+    /// Gives the first tile the focus.
+    async fn focus_tile(&self) -> Result<()> {
+        let focus = "document.querySelector('[data-output]').focus()";
+        self.browser.run(focus, vec![]).await?;
+        Ok(())
+    }
+
     /// Shows the first output of this name large.
     async fn press_tile(&self, name: &str) -> Result<()> {
         // They come once the room for them is known, and are drawn anew as outputs come and go.
@@ -296,9 +303,7 @@ async fn a_link_is_the_recipe() {
 async fn several_are_chosen_with_keys() {
     visit("several_are_chosen", 4, async |studio| {
         let browser = studio.browser;
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        studio.focus_tile().await?;
         studio.keys("x").await?;
         browser.see_text("1 selected", TIMEOUT).await?;
         studio.keys(&format!("{SHIFT}{RIGHT}{RIGHT}")).await?;
@@ -322,9 +327,7 @@ async fn several_are_chosen_with_keys() {
         browser.press(&by("checkbox", "Favorites")).await?;
         studio.sees_outputs(8).await?;
         // Two tasks hold these three. While one is selected, all have a mark.
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        studio.focus_tile().await?;
         studio.keys("x").await?;
         let outputs = by("list", "Outputs");
         let choices = browser

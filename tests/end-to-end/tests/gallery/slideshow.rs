@@ -6,6 +6,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::FaultProxy;
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
@@ -107,12 +108,7 @@ async fn a_film_is_played_to_its_end_first() {
             ("image/tessera", "a red window"),
             ("video/silk", "red silk"),
         ] {
-            browser.open(&format!("{address}/models/{model}")).await?;
-            browser.fill(&starting("textbox", "prompt"), prompt).await?;
-            browser.press(&by("button", "Generate")).await?;
-            browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
-                .await?;
+            generate(browser, &address, model, prompt).await?;
         }
         proxy.control_clock(browser).await?;
         browser.open(&format!("{address}/gallery")).await?;

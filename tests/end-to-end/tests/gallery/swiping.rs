@@ -3,12 +3,11 @@
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
+use atelier_end_to_end::generation::generate;
 use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
 use serde_json::json;
-
-use crate::TIMEOUT;
 
 /// A finger goes to the right across the film that is shown large, so many hundredths of its height above its foot.
 async fn swipe(browser: &Browser, above: u32) -> Result<()> {
@@ -35,12 +34,7 @@ async fn a_film_is_swiped_away_by_its_picture_and_not_by_its_player() {
             ("video/silk", "red silk"),
             ("image/tessera", "a red window"),
         ] {
-            browser.open(&format!("{address}/models/{model}")).await?;
-            browser.fill(&starting("textbox", "prompt"), prompt).await?;
-            browser.press(&by("button", "Generate")).await?;
-            browser
-                .find_for(&by("button", "Run again"), TIMEOUT)
-                .await?;
+            generate(browser, &address, model, prompt).await?;
         }
         let touch = json!({ "enabled": true, "maxTouchPoints": 1 });
         browser

@@ -9,7 +9,7 @@ use fantoccini::actions::{InputSource, MouseActions, PointerAction};
 use serde_json::json;
 use std::time::Duration;
 
-use crate::{ENTER, RIGHT, TIMEOUT, visit};
+use crate::{ENTER, RIGHT, Studio, TIMEOUT, visit};
 
 /// Points at a tile.
 async fn point_at(browser: &Browser, output: &str) -> Result<()> {
@@ -27,6 +27,13 @@ async fn point_at(browser: &Browser, output: &str) -> Result<()> {
     Ok(browser.client.perform_actions(point).await?)
 }
 
+/// Gives the first tile the focus, in a window that has it: a page has the focus only once it was pressed somewhere.
+async fn focus_first_tile(studio: &Studio<'_>) -> Result<()> {
+    let heading = studio.browser.find(&by("heading", "Gallery")).await?;
+    heading.click().await?;
+    studio.focus_tile().await
+}
+
 /// Which output has the focus, and whether that is its tile.
 const FOCUSED: &str = "
     const focused = document.activeElement;
@@ -39,15 +46,7 @@ async fn space_presses_the_control_that_has_the_focus() {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         let list = browser.find(&by("list", "Outputs")).await?;
-        // Before it is pressed somewhere, a page has the focus in no window.
-        browser
-            .find(&by("heading", "Gallery"))
-            .await?
-            .click()
-            .await?;
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        focus_first_tile(studio).await?;
         let heart = starting("button", "Favorite Image: amber").within(&list);
         browser.find(&heart).await?;
         browser
@@ -78,14 +77,7 @@ async fn a_caption_stays_within_the_frame_of_its_tile() {
             return `${Math.min(...free) >= 2 ? 'within' : 'over'} the frame, ${words}`";
         for width in [320, 1280] {
             browser.set_size(width, 900).await?;
-            browser
-                .find(&by("heading", "Gallery"))
-                .await?
-                .click()
-                .await?;
-            browser
-                .run("document.querySelector('[data-output]').focus()", vec![])
-                .await?;
+            focus_first_tile(studio).await?;
             // A key: only then has it the mark of the focus.
             studio.keys(RIGHT).await?;
             for what in ["of the focus", "of the selection"] {
@@ -127,9 +119,7 @@ async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
         let stops = "
             const inList = [...document.querySelectorAll('.gallery > ul *')];
             return String(inList.filter(it => it.tabIndex === 0).length)";
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        studio.focus_tile().await?;
         browser
             .find(&starting("button", "Favorite Image: rose").within(&list))
             .await?;
@@ -192,8 +182,7 @@ async fn the_focus_shows_the_mark_and_has_a_key_for_it() {
     visit("the_focus_shows_the_mark", 1, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
-        let focus = "document.querySelector('[data-output]').focus()";
-        browser.run(focus, vec![]).await?;
+        studio.focus_tile().await?;
         studio.keys(RIGHT).await?;
         let focused = "return document.querySelectorAll('.tile:focus-within .tile-select').length";
         becomes(browser, "the mark of the focused one", focused, 1).await?;
@@ -211,8 +200,7 @@ async fn a_favorite_is_seen_on_any_picture() {
         let browser = studio.browser;
         // Else its tile keeps the focus, and with it the buttons.
         browser.needs(Capability::FocusedWindow)?;
-        let focus = "document.querySelector('[data-output]').focus()";
-        browser.run(focus, vec![]).await?;
+        studio.focus_tile().await?;
         studio.keys("f").await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
         // White on its glass, over white.
@@ -254,9 +242,7 @@ async fn two_stand_in_a_row_on_a_phone() {
 async fn compare_says_how_many_it_takes() {
     visit("compare_says_how_many", 4, async |studio| {
         let browser = studio.browser;
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        studio.focus_tile().await?;
         studio.keys("x").await?;
         let bar = browser.find(&by("region", "Selection")).await?;
         let compare = by("button", "Compare").within(&bar);
@@ -270,9 +256,7 @@ async fn compare_says_how_many_it_takes() {
         studio.is_at("/gallery").await?;
         let dialogs = browser.find_all(&by("dialog", "Compare")).await?;
         assert_eq!(json!(dialogs.len()), json!(0));
-        browser
-            .run("document.querySelector('[data-output]').focus()", vec![])
-            .await?;
+        studio.focus_tile().await?;
         studio.keys(RIGHT).await?;
         studio.keys("x").await?;
         becomes(browser, "what it does", why, "false Side by side").await?;
@@ -342,8 +326,7 @@ async fn the_keyboard_goes_anywhere_and_comes_back() {
     visit("the_keyboard_goes_anywhere", 100, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
-        let focus = "document.querySelector('[data-output]').focus()";
-        browser.run(focus, vec![]).await?;
+        studio.focus_tile().await?;
         let is_seen = "
             const { top, bottom } = document.activeElement.getBoundingClientRect();
             return document.activeElement.matches('.tile-open') && top > 60 && bottom < innerHeight + 1";
