@@ -152,7 +152,7 @@ pub async fn make(
 }
 
 /// Packs outputs, each of a task and by its position from 0, with how they were made. How many are missing is said
-/// beside the archive as well.
+/// next to the archive as well.
 ///
 /// # Errors
 ///

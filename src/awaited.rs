@@ -11,7 +11,7 @@ pub async fn awaited<T: 'static>(look: impl Fn() -> Option<T> + 'static) -> T {
     let _following = RenderEffect::new(move |_| {
         let found = tell.is_some().then(&look).flatten();
         if let Some((tell, found)) = tell.take_if(|_| found.is_some()).zip(found) {
-            // Nobody may be waiting any more.
+            // The receiver may be gone.
             let _ = tell.send(found);
         }
     });

@@ -1,4 +1,4 @@
-//! While the list of models says that one is away, it is asked for again: nobody tells when that one is back.
+//! While the list of models says that one is away, it is asked for again: no message says when that one is back.
 
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;

@@ -59,7 +59,7 @@ fn boxed_effect(mut follow: Box<dyn FnMut()>) {
     Effect::new(move |_| follow());
 }
 
-/// What is derived from signals and worth comparing: whoever follows it hears of real changes
+/// What is derived from signals and worth comparing: followers are notified of real changes
 /// alone. One type for all of the same value.
 pub fn memo<T: PartialEq + Send + Sync + 'static>(
     derive: impl Fn() -> T + Send + Sync + 'static,
@@ -68,7 +68,7 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
     Memo::new(move |_| derive())
 }
 
-/// Follows what is derived, whatever it is. `Memo::track` alone does not derive what nobody has read, and what was never
+/// Follows what is derived, whatever it is. `Memo::track` alone does not derive what was never read, and what was never
 /// derived never changes.
 pub fn follow_memo<T: Send + Sync + 'static>(memo: Memo<T>) {
     memo.with(|_| ());

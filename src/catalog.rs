@@ -38,9 +38,9 @@ pub struct Catalog {
 /// How the list of models is asked for.
 #[derive(Default)]
 struct Fetching {
-    /// The last list as it was given, for whoever keeps it.
+    /// The last list as it was given, for the cache.
     body: Option<Body>,
-    /// It is asked for once more, because somebody found nobody there.
+    /// It is asked for once more, because a call found no service there.
     is_in_doubt: bool,
 }
 
@@ -185,7 +185,7 @@ impl Catalog {
             let before = untrack(|| session.idempotency());
             let said = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
-                // Where nobody was there, it is told once more: whoever refuses it may take calls.
+                // Where no service was there, it is reported once more: a service that refuses it may take calls.
                 false if is_refused => before,
                 false => Idempotency::Unknown,
             };
@@ -246,7 +246,7 @@ impl Catalog {
         }
     }
 
-    /// Nobody has answered, though the list was given: whether anybody is there now is asked at no risk, before
+    /// There was no answer, though the list was given: whether the service is there now is asked at no risk, before
     /// something is sent.
     pub fn doubt(&self) {
         let slot = self.models.get_value();

@@ -33,7 +33,7 @@ pub struct Program {
     pub page: fn(Route) -> AnyView,
     /// What stands above every page while calls or storage are held up, and the dialogs of every page.
     pub status: fn() -> AnyView,
-    /// How many tasks are under way, beside the link to them.
+    /// How many tasks are under way, next to the link to them.
     pub task_count: fn() -> AnyView,
 }
 
@@ -85,7 +85,7 @@ pub enum State {
     Waiting,
     Coming,
     Here,
-    /// It could not be fetched; if somebody has asked for it, it is known why.
+    /// It could not be fetched; if a person has asked for it, it is known why.
     Missing(Option<MissingReason>),
     /// A newer Atelier has taken its place: the page is about to load itself anew.
     Leaving,

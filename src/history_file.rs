@@ -193,7 +193,7 @@ pub async fn import(
         Batches::new(all).take_in(batch);
     }
     runner.take_in(tasks);
-    // Not imported before they are stored: whoever closes the page now has to find them again.
+    // Not imported before they are stored: a person who closes the page now has to find them again.
     if let Err(error) = runner.written().await {
         return Err(format!("Not stored: this browser {}.", error.reason()));
     }

@@ -1,5 +1,5 @@
 //! Atelier as an app: it can be installed, and opens without network. A service worker keeps the page
-//! itself, in release builds, unless a person does not want it; what services said of their models is kept beside it
+//! itself, in release builds, unless a person does not want it; what services said of their models is kept next to it
 //! (`kept_models.rs`).
 
 use gloo_timers::future::TimeoutFuture;

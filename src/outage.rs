@@ -13,7 +13,7 @@ use crate::catalog::{FIRST_RETRY_MS, LONGEST_RETRY_MS, Load};
 use crate::contexts::Contexts;
 use crate::kept_models;
 
-/// What is said above every page while nobody answers at the service's address; tracked.
+/// What is said above every page while nothing answers at the service's address; tracked.
 pub fn message(contexts: Contexts) -> Option<String> {
     let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
     let block_reason = runner.block_reason();
@@ -79,7 +79,7 @@ pub fn follow(contexts: Contexts) {
             Load::Loading => {}
         }
     });
-    // The tab that makes the calls may be another one, which finds nobody and asks less often by now.
+    // The tab that makes the calls may be another one, which gets no answer and asks less often by now.
     let block_reason = memo(move || runner.block_reason());
     effect(move || {
         let is_there = catalog.models_as_of().is_none() && catalog.models().loaded().is_some();

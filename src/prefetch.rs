@@ -1,4 +1,4 @@
-//! The pages behind the list of models are fetched as soon as somebody seems to want one.
+//! The pages behind the list of models are fetched as soon as a person seems to want one.
 
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::prelude::document;

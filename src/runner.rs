@@ -316,7 +316,7 @@ impl Runner {
         self.parts().tabs.tell(&TabMessage::Wake);
     }
 
-    /// Nobody reaches the service from here: whichever tab makes the calls asks it first, before it sends anything.
+    /// The service can't be reached from here: whichever tab makes the calls asks it first, before it sends anything.
     pub fn doubt(&self) {
         self.parts().tabs.tell(&TabMessage::Doubt);
     }

@@ -29,11 +29,11 @@ pub struct Session {
     settings: RwSignal<Settings>,
     /// The last token that was entered here or in another tab, whether or not it fits now.
     token: RwSignal<Option<AccessToken>>,
-    /// What a service offers to anyone.
+    /// What a service offers to any client.
     guest: RwSignal<Option<(ServiceAddress, Guest)>>,
     /// What a service says of idempotency keys.
     idempotency: RwSignal<(ServiceAddress, Idempotency)>,
-    /// Somebody wants to know whether the service is there, be it (`true`) that it was a moment ago.
+    /// A caller wants to know whether the service is there, be it (`true`) that it was a moment ago.
     wanted: RwSignal<bool>,
     channel: StoredValue<Option<Channel>, LocalStorage>,
 }
@@ -161,7 +161,7 @@ impl Session {
         settings.keep.then_some(limit)
     }
 
-    /// What the service at this address offers to anyone, by its list of models.
+    /// What the service at this address offers to any client, by its list of models.
     pub fn set_guest(&self, address: ServiceAddress, guest: Option<Guest>) {
         match guest {
             // This is a service that was only asked whether it answers.
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Whether the service at this address takes a submission once that is sent again with the same
-    /// key. That nobody reaches it is told each time.
+    /// key. That it can't be reached is reported each time.
     pub fn set_idempotency(&self, address: ServiceAddress, said: Idempotency) {
         let is_again = said == Idempotency::Unreachable;
         let said = (address, said);
@@ -366,7 +366,7 @@ fn read_token(place: LocalStore) -> Option<AccessToken> {
     json::read(&place.read(TOKEN)?).and_then(AccessToken::from_value)
 }
 
-/// The remembered token. Earlier versions kept it bare, of the settings beside it; a tab's own they
+/// The remembered token. Earlier versions kept it bare, of the settings next to it; a tab's own they
 /// kept bare as well, but the settings may be others by now, so that one is not taken.
 fn stored_token(settings: &Settings) -> Option<AccessToken> {
     let token = read_token(LocalStore::Browser);

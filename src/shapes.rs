@@ -15,7 +15,7 @@ use crate::contexts::Contexts;
 
 const PLACE: &str = "atelier.shapes";
 
-/// Say of an element which output is shown in it: in the gallery, and beside the form.
+/// Say of an element which output is shown in it: in the gallery, and next to the form.
 const OUTPUT: [&str; 2] = ["data-output", "data-shown"];
 
 thread_local! {

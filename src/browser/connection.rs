@@ -1,10 +1,10 @@
-//! IndexedDB: a connection to a database, which makes way for others.
+//! IndexedDB: a connection to a database, which is closed where others need that.
 
 use std::rc::Rc;
 
 use idb::{Database, DatabaseEvent, Error, Factory, Transaction, TransactionMode};
 
-/// An open database. The library's own stays open when it is dropped, and would hold up whoever wants to upgrade or
+/// An open database. The library's own stays open when it is dropped, and would hold up a page that wants to upgrade or
 /// delete the database.
 #[derive(Debug)]
 pub struct Connection(Database);
@@ -41,7 +41,7 @@ impl Connection {
         });
         let mut database = request.await?;
         let on_close = on_gone.clone();
-        // A newer Atelier in another tab wants to upgrade, or somebody deletes the database: give way instead of
+        // A newer Atelier in another tab wants to upgrade, or a page deletes the database: give way instead of
         // blocking it.
         database.on_version_change(move |event| {
             if let Ok(database) = event.database() {

@@ -19,7 +19,7 @@ const VERSION: u32 = 1;
 
 /// Does this to its end, and waits for that so long; what does not answer by then never does.
 ///
-/// The browser calls back whoever has asked it: what was dropped meanwhile would be an error of the page.
+/// The browser calls back what has asked it: what was dropped meanwhile would be an error of the page.
 ///
 /// # Errors
 /// The work's own, and [`StorageError::Silent`] if it takes longer.
@@ -80,7 +80,7 @@ impl Expendable {
             let this = self.clone();
             let opening = async move { this.open().await.ok() };
             let opening = opening.boxed_local().shared();
-            // The opening is carried out to its end, though nobody may wait for it so long.
+            // The opening is carried out to its end, though nothing may wait for it so long.
             spawn(opening.clone().map(drop));
             opening
         };

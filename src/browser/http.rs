@@ -379,7 +379,7 @@ fn cut() -> ApiError {
     }
 }
 
-/// The browser's own words for a broken answer help nobody, so that they are dropped.
+/// The browser's own words for a broken answer are of no help, so that they are dropped.
 fn broken(_: JsValue) -> ApiError {
     cut()
 }

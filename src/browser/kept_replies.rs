@@ -15,7 +15,7 @@ const NAME: &str = "atelier-models";
 /// When the service gave it, in ms since 1970, and the reply's own bytes. Not as a file: some browsers store none in private
 /// windows.
 const REPLIES: &str = "replies";
-/// The same time, and how long the reply is: they need not be read to see which make way.
+/// The same time, and how long the reply is: they need not be read to see which are evicted.
 const FACTS: &str = "facts";
 
 const TIMEOUT_MS: u32 = 2_000;

@@ -103,7 +103,7 @@ impl Leadership {
         );
     }
 
-    /// The browser stops the page's timers and what storage answers, for how long nobody knows. Were
+    /// The browser stops the page's timers and what storage answers, for an unknown time. Were
     /// it to lead, or be the next to, nothing would be sent in any tab until then.
     fn freeze(&self) {
         self.is_frozen.set(true);
@@ -128,7 +128,7 @@ impl Leadership {
         self.give_back();
     }
 
-    /// It goes on behind whoever leads by now.
+    /// It goes on behind the tab that leads by now.
     fn resume(&self) {
         if self.is_frozen.replace(false) && !self.has_resigned.get() {
             self.want_lock();
@@ -143,7 +143,7 @@ impl Leadership {
                 || lease::is_overdue(claim, &self.me, &found, now)
         };
         if self.is_leading.get() && (panic::has_panicked() || needs_look()) {
-            // It may only have ended, and nobody else have wanted it.
+            // It may only have ended, and no other tab have wanted it.
             self.renew();
         }
         self.is_leading.get()
@@ -165,7 +165,7 @@ impl Leadership {
         self.renew();
     }
 
-    /// Gives lock and lease to whoever wants them.
+    /// Gives lock and lease to a tab that wants them.
     fn give_back(&self) {
         self.release();
         self.lock.take();

@@ -37,7 +37,7 @@ pub async fn until_online() {
     }
     let (tell, told) = oneshot::channel();
     let _listening = EventListener::once(&window(), "online", move |_| {
-        // Nobody may be waiting any more.
+        // The receiver may be gone.
         let _ = tell.send(());
     });
     // The sender lives as long as the listener, so an answer comes.
@@ -71,7 +71,7 @@ pub fn on_leaving(callback: impl Fn() + Clone + 'static) -> [EventListener; 2] {
     ]
 }
 
-/// The browser asks whoever wants to leave the page while something would be lost, until this is dropped.
+/// The browser asks a person who wants to leave the page while something would be lost, until this is dropped.
 pub fn ask_before_leaving(would_lose: impl Fn() -> bool + 'static) -> EventListener {
     let options = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&window(), "beforeunload", options, move |event| {

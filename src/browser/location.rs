@@ -49,7 +49,7 @@ pub fn push(path_and_query: &str) {
     }
 }
 
-/// Goes back as the browser's own Back button does. Whoever follows the address hears of it a moment later.
+/// Goes back as the browser's own Back button does. What follows the address is notified a moment later.
 pub fn back() {
     if let Ok(history) = window().history() {
         // Refused only where the page is going away already.

@@ -22,7 +22,7 @@ pub struct Lock {
 }
 
 impl Lock {
-    /// Nobody else has it.
+    /// No other page has it.
     pub fn is_real(&self) -> bool {
         self.unlock.is_some()
     }
@@ -42,7 +42,7 @@ pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
     let (tell, held) = oneshot::channel();
     let tell = Rc::new(Cell::new(Some(tell)));
     let refused = tell.clone();
-    // Nobody may wait for it any more: then it is dropped, and with that given back.
+    // Nothing may wait for it any more: then it is dropped, and with that given back.
     let say = |tell: &Cell<Option<oneshot::Sender<Lock>>>, lock| {
         tell.take().map(|tell| tell.send(lock));
     };

@@ -139,7 +139,7 @@ async fn connection() -> Result<Rc<Connection>, StorageError> {
     let opening = OPENING.with_borrow_mut(|opening| {
         let begin = || {
             let opening = open().boxed_local().shared();
-            // The opening is carried out to its end, though nobody may wait for it so long: an open connection must
+            // The opening is carried out to its end, though nothing may wait for it so long: an open connection must
             // give way to other tabs.
             let end = opening.clone();
             spawn(async move {

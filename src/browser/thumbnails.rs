@@ -50,7 +50,7 @@ fn picture(record: JsValue) -> Option<Blob> {
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&record.get(0)), &kind).ok()
 }
 
-/// Keeps the small picture of the output of this name. Where there is no room, all of them make way.
+/// Keeps the small picture of the output of this name. Where there is no room, all of them are evicted.
 pub async fn write(name: &str, picture: &Blob) {
     // The picture is kept as bytes, because some browsers store no files in private windows.
     let Ok(bytes) = JsFuture::from(picture.array_buffer()).await else {
@@ -101,7 +101,7 @@ pub fn clear() {
     });
 }
 
-/// Names that are left behind in the order make way in their turn.
+/// Names that are left behind in the order are evicted in their turn.
 async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError> {
     let [from, to] = [from, to].map(JsValue::from_str);
     let range = KeyRange::bound(&from, &to, None, Some(true))?;

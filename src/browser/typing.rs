@@ -1,4 +1,4 @@
-//! Whether somebody is typing: what can be done at any time waits for a pause.
+//! Whether a person is typing: what can be done at any time waits for a pause.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -10,7 +10,7 @@ use leptos::prelude::document;
 /// How long no key is pressed in a pause.
 pub const PAUSE_MS: u32 = 2_000;
 
-/// Waits until nobody has pressed a key for a while.
+/// Waits until no key was pressed for a while.
 pub async fn pause() {
     let is_typing = Rc::new(Cell::new(true));
     let is_pressed = Rc::clone(&is_typing);

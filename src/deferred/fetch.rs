@@ -1,4 +1,4 @@
-//! How a part comes: what drives tasks after the first view, but soon; each at once where somebody wants it; again
+//! How a part comes: what drives tasks after the first view, but soon; each at once where a person wants it; again
 //! where it failed; or, where its file is gone, in the newer release.
 
 use atelier_engine::release::{self, MissingReason, Remedy};
@@ -78,7 +78,7 @@ impl<F: Functions> Deferred<F> {
         });
     }
 
-    /// A person wants to see what is in it. Until then nobody is disturbed for its sake.
+    /// A person wants to see what is in it. Until then no message is shown for its sake.
     pub fn want(self) {
         self.is_wanted.set_value(true);
         let state = self.state.get_untracked();

@@ -55,7 +55,7 @@ struct State {
     unwritten_since: Option<u64>,
     /// The write that was begun last.
     last_write: Option<Shared<Written>>,
-    /// An answer to [`Driver::knock`] is awaited.
+    /// An answer to the probe of [`Driver::knock`] is awaited.
     is_knocking: bool,
     /// So many times outputs are being stored as files.
     storing: usize,
@@ -123,7 +123,7 @@ impl Driver {
         }
     }
 
-    /// Knows and shows what storage or another tab says. Does not write it: whoever leads writes,
+    /// Knows and shows what storage or another tab says. Does not write it: the tab that leads writes,
     /// and may have written something newer meanwhile, such as a task's id.
     pub fn merge_remote(self, tasks: Vec<Task>) {
         let known = self.update(|engine| {
@@ -318,7 +318,7 @@ impl Driver {
             .ok_or(StorageError::Closed)
     }
 
-    /// The write begins at the call, and goes on though nobody waits for it.
+    /// The write begins at the call, and goes on even if nothing waits for it.
     fn write(self, tasks: &[Task]) -> Shared<Written> {
         if tasks.is_empty() {
             return async { Ok(()) }.boxed_local().shared();

@@ -27,7 +27,7 @@ mod making;
 mod stored;
 mod wanted;
 
-/// A day: how long after a task has finished its outputs are copied without anybody looking at them.
+/// A day: how long after a task has finished its outputs are copied without a person looking at them.
 const MAX_AGE: Millis = 24 * 60 * 60 * 1_000;
 
 #[derive(Clone, Copy)]
@@ -62,7 +62,7 @@ struct Queue {
 /// The next thing that copies are made for.
 enum Wanted {
     Now(CopyRequest),
-    /// This task was there before anybody wanted copies.
+    /// This task was there before a person wanted copies.
     Earlier(TaskKey),
 }
 
@@ -144,7 +144,7 @@ impl OutputCache {
             .unwrap_or_default()
     }
 
-    /// The next thing to make copies for; without any, nobody is busy any more. It stays in the queue until
+    /// The next thing to make copies for; without any, no worker is busy any more. It stays in the queue until
     /// it is done with.
     fn next_wanted(self) -> Option<Wanted> {
         let leads = self.tabs.leads();
@@ -248,7 +248,7 @@ impl OutputCache {
         self.changes.track();
     }
 
-    /// Has whoever shows copies look again.
+    /// Has the views that show copies look again.
     pub fn has_changed(self) {
         self.changes.update(|changes| *changes += 1);
     }

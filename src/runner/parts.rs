@@ -148,7 +148,7 @@ impl Parts {
             });
             self.records.store_batches(&batches);
         }
-        // Some tasks wait for a service that can't be reached, and nobody else asks it any more.
+        // Some tasks wait for a service that can't be reached, and no other tab asks it any more.
         self.session.ask_again();
         // Credentials that were refused wait for a person.
         if !self.session.is_refused() {
@@ -180,7 +180,7 @@ impl Parts {
         self.driver.change(|engine| engine.wake(clock::now()));
     }
 
-    /// A service on this machine answers without a network, too: whoever works on a train is not offline to it.
+    /// A service on this machine answers without a network, too: a browser without one is not offline to it.
     async fn ask_without_network(self) {
         let address = self.session.settings_untracked().address;
         let answer = http::get_models(&address.url(path::MODELS)).await;

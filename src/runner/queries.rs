@@ -332,7 +332,7 @@ impl Runner {
     }
 
     /// An output is a favorite from now on, or no longer. A copy of a favorite is made whatever the
-    /// settings say, and makes way for no other.
+    /// settings say, and is not evicted.
     pub fn set_favorite(&self, output: &str, is_favorite: bool) {
         self.parts().set_favorite(output, is_favorite);
     }

@@ -90,7 +90,7 @@ impl Records {
         match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
             Either::Left((opened, _)) => opened,
             Either::Right((_, opening)) => {
-                // It may answer yet, for instance when another tab no longer blocks it. Whoever
+                // It may answer yet, for instance when another tab no longer blocks it. The caller that
                 // tries to recover finds it open then.
                 spawn(async move {
                     let _ = opening.await;

@@ -222,7 +222,7 @@ impl Recovery {
         self.status.set_storage_error(Some(error));
     }
 
-    /// Sees to it that storage works again, unless somebody does already.
+    /// Sees to it that storage works again, unless that is under way already.
     pub fn start(self) {
         let first = self
             .decision

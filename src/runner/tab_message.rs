@@ -32,9 +32,9 @@ pub enum TabMessage {
     ActOnBatch(BatchKey, BatchAction, Option<Millis>),
     /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
     Tick,
-    /// Somebody wants everything to be asked about at once.
+    /// A person wants everything to be asked about at once.
     Wake,
-    /// Nobody reaches the service from another tab.
+    /// Another tab can't reach the service.
     Doubt,
     /// The leader says what holds it back, and why it can't keep tasks, if that is so.
     State(Option<BlockReason>, Option<StorageError>),

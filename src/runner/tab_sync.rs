@@ -336,7 +336,7 @@ impl TabSync {
         }
     }
 
-    /// Tells the next of them; all, where nobody looks: timers are slow there, and a page that goes is
+    /// Tells the next of them; all, where the page is hidden: timers are slow there, and a page that goes is
     /// hidden first.
     pub fn tell_next_tasks(self) {
         let at_once = match lifecycle::is_visible() {

@@ -56,7 +56,7 @@ pub fn session() -> Session {
     SESSION.with(|(_, session)| *session)
 }
 
-/// Nothing is stored, and nobody is signed in.
+/// Nothing is stored, and no account is signed in.
 pub async fn start_afresh() {
     for close in OPENED.take() {
         close();
@@ -68,14 +68,14 @@ pub async fn start_afresh() {
     delete_database().await;
 }
 
-/// Deletes the database. Whoever has it open is told, and gives way.
+/// Deletes the database. The pages that have it open are notified, and close it.
 pub async fn delete_database() {
     let factory = Factory::new().expect("IndexedDB");
     let deleted = factory.delete(DATABASE).expect("a request");
     deleted.await.expect("no such database any more");
 }
 
-/// A task of somebody who is not signed in here: nothing of it is sent.
+/// A task of an account that is not signed in here: nothing of it is sent.
 pub fn task(key: &str, created: Millis) -> Task {
     task_in(key, created, json!({"state": "queued"}))
 }
@@ -106,7 +106,7 @@ fn task_in(key: &str, created: Millis, state: Value) -> Task {
     Task::from_value(record).expect("a task")
 }
 
-/// Puts records into storage, behind everybody's back.
+/// Puts records into storage, without a word to any tab.
 pub async fn put(tasks: &[Task]) {
     let texts = tasks.iter().map(|task| task.to_value().to_string());
     let records = tasks.iter().zip(texts).map(|(task, text)| {

@@ -28,7 +28,7 @@ async fn a_task_is_newer_than_those_that_are_known_or_were_noted() {
     assert!(tab.runner.created() > now + 9_000);
 }
 
-/// A service that nobody reaches.
+/// A service that can't be reached.
 fn sign_in() {
     let settings = Settings {
         address: ServiceAddress::parse("http://127.0.0.1:9").expect("an address"),

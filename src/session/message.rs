@@ -12,7 +12,7 @@ pub enum SessionMessage {
     Wanted,
     /// What a person has saved, or the answer to `Wanted`.
     Settings(Settings, Option<AccessToken>),
-    /// What the service at this address offers to anyone.
+    /// What the service at this address offers to any client.
     Guest(ServiceAddress, Guest),
 }
 

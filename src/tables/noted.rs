@@ -51,7 +51,7 @@ pub(super) fn items(batch: &BatchKey) -> HashSet<usize> {
     read().remove(batch).unwrap_or_default()
 }
 
-/// Sees which tasks there are of batches that pages before have left, ahead of whoever removes some.
+/// Sees which tasks there are of batches that pages before have left, before a person can remove some.
 pub fn note_what_was_left(runner: Runner) {
     if read().is_empty() {
         return;

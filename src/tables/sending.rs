@@ -1,6 +1,6 @@
 //! Rows become tasks. The table and the tasks are stored apart, so that a page that is left meanwhile may have
 //! stored one and not the other. What is stored first is a table in which the rows count as sent and their
-//! batch is named as one that is under way; once the tasks are stored, it is named no longer. Whoever finds it
+//! batch is named as one that is under way; once the tasks are stored, it is named no longer. A page that finds it
 //! named, and its page gone, looks which tasks there are: all other rows are yet to be sent.
 
 use std::cell::RefCell;
@@ -78,7 +78,7 @@ impl Sending {
             kept.edit(|table| table.mark_stored(&batch));
             if !is_written {
                 // If a person wants the tasks to be sent without being stored, the rows count as sent, also for
-                // whoever finds what this page has left.
+                // a page that finds what this one has left.
                 kept.leave_behind(&Writer::new(kept.table.get_untracked()).finish());
             }
             kept.once_stored(move || {

@@ -25,7 +25,7 @@ impl Waiters {
         }
     }
 
-    /// The changes will never be stored: nobody acts.
+    /// The changes will never be stored: no waiter acts.
     pub(super) fn dismiss(&self) {
         self.0.take();
     }

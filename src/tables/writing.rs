@@ -120,7 +120,7 @@ impl KeptTable {
         let begun = writing.sync();
         let mut writer = Writer::new(self.table.get_untracked());
         while writer.write(MAX_CHUNK_ROWS) {
-            // Someone who types comes first.
+            // A person who types comes first.
             TimeoutFuture::new(0).await;
         }
         let wanted = Wanted {

@@ -34,7 +34,7 @@ pub fn listen() {
     .forget();
 }
 
-/// The page's search, for somebody who is not writing already.
+/// The page's search, for a person who is not writing already.
 fn search() -> Option<HtmlElement> {
     let is_in_dialog = |element: Element| element.matches("dialog *") == Ok(true);
     if focus::is_writing() || document().active_element().is_some_and(is_in_dialog) {

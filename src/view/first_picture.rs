@@ -24,7 +24,7 @@ pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Mod
         let id = model.id.clone();
         let schema = awaited(move || {
             if navigation.route() != page {
-                // Whoever has left does not expect a task any more.
+                // A person who has left does not expect a task any more.
                 return Some(None);
             }
             match catalog.schema(&id) {

@@ -105,7 +105,7 @@ fn interruption() -> Rc<Cell<bool>> {
 
 fn come_back(place: Rc<LeftPlace>, is_interrupted: Rc<Cell<bool>>, is_scrolled: bool, frames: u32) {
     after_frame(move || {
-        // Somebody may have gone on, or do something else by now.
+        // The person may have gone on, or do something else by now.
         let is_here = location::current() == place.list;
         if !is_here || is_interrupted.get() || !focus::is_free() {
             return;

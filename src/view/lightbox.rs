@@ -1,4 +1,4 @@
-//! One output as large as the window is, at an address of its own, and beside it how it was made.
+//! One output as large as the window is, at an address of its own, and next to it how it was made.
 
 mod actions;
 pub mod comparison;
@@ -77,7 +77,7 @@ pub fn Lightbox() -> impl IntoView {
     return_focus(navigation, shown);
     removal::keep_focus(shown);
     let has_stirred = stirred::follow(room);
-    // What is pressed beside the picture is meant for this one.
+    // What is pressed next to the picture is meant for this one.
     let stop = move |event: &Event| {
         let is_in_panel = event_target::<Element>(event).closest(".lightbox-panel");
         if is_in_panel.is_ok_and(|it| it.is_some()) {

@@ -1,4 +1,4 @@
-//! What is said of the list of models, beside its heading.
+//! What is said of the list of models, next to its heading.
 
 use atelier_engine::model_order;
 use leptos::prelude::*;

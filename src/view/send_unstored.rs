@@ -17,7 +17,7 @@ pub fn SendUnstored() -> impl IntoView {
     let runner = contexts().runner;
     let question = Question::default();
     let is_asking = memo(move || runner.block_reason() == Some(BlockReason::StorageError));
-    // Nobody has to be asked about storage that is gone only for a moment.
+    // No person has to be asked about storage that is gone only for a moment.
     let timeout = StoredValue::new_local(None::<Timeout>);
     effect(move || {
         let open = move || {

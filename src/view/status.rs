@@ -9,7 +9,7 @@ use crate::boxed::{after, effect, handler, memo, text, when};
 use crate::contexts::contexts;
 use crate::outage;
 
-/// Long enough to be read, in milliseconds. Whoever answers is there sooner, and then nothing is said any more.
+/// Long enough to be read, in milliseconds. A service that answers is there sooner, and then nothing is said any more.
 const ASKING_MS: u32 = 1_500;
 
 /// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
@@ -66,7 +66,7 @@ pub fn status() -> AnyView {
     });
     let is_unauthorized = memo(move || runner.block_reason() == Some(BlockReason::Unauthorized));
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
-    // A press that finds nobody has been heard all the same.
+    // A press that gets no answer was received all the same.
     let is_asking = RwSignal::new(false);
     let try_now = move |_| {
         runner.wake();

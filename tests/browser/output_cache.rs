@@ -164,7 +164,7 @@ async fn another_address_that_the_service_gives_is_shown() {
     assert!(!stored.expect("a record").contains("/nothing/"));
 }
 
-/// Guards against an address of a copy that nobody takes back: the browser would hold its bytes for
+/// Guards against an address of a copy that is never revoked: the browser would hold its bytes for
 /// as long as the page is open.
 #[wasm_bindgen_test]
 async fn the_address_of_a_copy_goes_with_its_view() {

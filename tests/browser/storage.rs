@@ -81,7 +81,7 @@ async fn records_are_put_read_deleted_and_survive_reopening() {
         .put(&[record("k1", RECORD), record("k2", "2")])
         .await
         .expect("written");
-    // Writes of one record cannot overtake each other, even if nobody waits in between.
+    // Writes of one record cannot overtake each other, even without a wait in between.
     let earlier = storage.put(&[record("k2", "earlier")]);
     let later = storage.put(&[record("k2", "later")]);
     later.await.expect("written");

@@ -39,7 +39,7 @@ pub struct BatchEntry {
 ///
 /// Entries that are missing, surplus, out of order, repeated or malformed touch only the items
 /// they concern. Where `index` is absent, the position counts, provided that no entry has one and that there is one
-/// for each item: otherwise nobody knows whose they are.
+/// for each item: otherwise it is unknown whose they are.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchReply {
     pub entries: Vec<Option<BatchEntry>>,
@@ -162,7 +162,7 @@ mod tests {
         );
     }
 
-    /// Guards against outputs beside the prompts of others.
+    /// Guards against outputs next to the prompts of others.
     #[test]
     fn indexes_that_count_from_one_are_not_believed() {
         assert_eq!(

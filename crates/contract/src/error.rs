@@ -25,7 +25,7 @@ pub use field_problem::FieldProblem;
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApiError {
-    /// The browser got no answer: no network, nobody listening, the connection broke, or the
+    /// The browser got no answer: no network, no server listening, the connection broke, or the
     /// service's CORS headers do not allow this page. A browser does not tell these apart.
     #[error("no answer: {detail}")]
     Network { detail: String },
@@ -166,14 +166,14 @@ impl ApiError {
         )
     }
 
-    /// The service says nothing at present of what was asked for, though it may have before: nobody
-    /// answers, it is asked too often, or it has a problem of its own. A refusal is an answer, and so is what
+    /// The service says nothing at present of what was asked for, though it may have before: it does
+    /// not answer, it is asked too often, or it has a problem of its own. A refusal is an answer, and so is what
     /// can't be read.
     pub fn is_outage(&self) -> bool {
         self.is_unreachable() || matches!(self, Self::RateLimited { .. } | Self::Server { .. })
     }
 
-    /// Nobody is there who could take a request: there is no answer, or what stands before the service says
+    /// No service is there that could take a request: there is no answer, or what stands before the service says
     /// that it gets none, or answers in its place with a page for people.
     pub fn is_unreachable(&self) -> bool {
         match self {

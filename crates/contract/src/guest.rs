@@ -1,6 +1,6 @@
-//! Credentials that a service offers to anyone.
+//! Credentials that a service offers to any client.
 
-/// Credentials that a service offers to anyone, beside the model list. The local service does,
+/// Credentials that a service offers to any client, next to the model list. The local service does,
 /// when it accepts every token, so that a first run needs no typing. Not part of INTERFACE: a
 /// service that does not know it leaves it out.
 #[derive(Debug, Clone, PartialEq, Eq)]

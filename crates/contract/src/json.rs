@@ -78,7 +78,7 @@ pub fn list<T>(value: Value, read: fn(Value) -> Option<T>) -> Option<Vec<T>> {
 }
 
 /// A JSON object on its way in or out. What is read is taken out, so that what is left are the
-/// fields that nobody asked for.
+/// fields that were not asked for.
 #[derive(Debug, Default)]
 pub struct Record(Map<String, Value>);
 

@@ -1,5 +1,5 @@
 //! Reading JSON straight into types, where a service may say anything: what is of another shape than was
-//! wanted reads as nothing and spoils nothing beside it.
+//! wanted reads as nothing and spoils nothing next to it.
 //!
 //! For long replies, whose every value would else be made twice: once as a [`serde_json::Value`], and once
 //! as what it means.
@@ -47,7 +47,7 @@ impl Target for Option<f64> {
 /// Reads one JSON text.
 ///
 /// # Errors
-/// It is no JSON, or deeper than JSON is read anywhere, be it where nobody looks.
+/// It is no JSON, or deeper than JSON is read anywhere, even in a part that is not used.
 pub fn read(text: &[u8], target: &mut dyn Target) -> Result<(), serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     Reader(Some(target)).deserialize(&mut reader)?;

@@ -64,10 +64,10 @@ pub struct Model {
     pub description: String,
     pub documentation: String,
     pub preview: String,
-    /// A small picture for its card, where the service has one: it is beside the interface.
+    /// A small picture for its card, where the service has one: it is an addition to the interface.
     pub poster: String,
     /// Why it can't be reached at present, where a service that runs its models elsewhere says so; empty
-    /// otherwise. It is beside the interface.
+    /// otherwise. It is an addition to the interface.
     pub away: String,
 }
 

@@ -1,4 +1,4 @@
-//! The list of models, and what the service says beside it of itself.
+//! The list of models, and what the service says in addition to it of itself.
 
 use crate::lenient::{self, Target};
 use crate::prose::bounded;
@@ -13,19 +13,19 @@ pub struct ModelList {
     pub models: Vec<Model>,
     /// Entries that could not be read.
     pub unreadable: usize,
-    /// Credentials for anyone, where the service offers them.
+    /// Credentials for any client, where the service offers them.
     pub guest: Option<Guest>,
     /// How many milliseconds the service honours the key of a submission, where it says that it
     /// honours keys.
     pub idempotent_for_ms: Option<u64>,
-    /// What the service has beside INTERFACE to take its models elsewhere; see [`Integration`].
+    /// What the service has in addition to INTERFACE to take its models elsewhere; see [`Integration`].
     pub integrations: Vec<String>,
     /// Whether the service tells an access token which account it is of; see
     /// [`AccountStatus`](crate::AccountStatus).
     pub has_accounts: bool,
 }
 
-/// Words for what a service may have beside INTERFACE, in the `integrations` of its list of models.
+/// Words for what a service may have in addition to INTERFACE, in the `integrations` of its list of models.
 pub struct Integration;
 
 impl Integration {

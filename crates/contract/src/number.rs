@@ -98,7 +98,7 @@ pub fn compare(a: &Number, b: &Number) -> Ordering {
     }
 }
 
-/// Whether two numbers are the same number: `2` and `2.0` are, `2^53 + 1` and the float beside it are
+/// Whether two numbers are the same number: `2` and `2.0` are, `2^53 + 1` and the float next to it are
 /// not.
 pub fn equal(a: &Number, b: &Number) -> bool {
     match (a.as_i128(), b.as_i128()) {

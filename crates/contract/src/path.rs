@@ -1,4 +1,4 @@
-//! The paths of the ten endpoints (INTERFACE "Endpoints"), and of those that a service may have beside
+//! The paths of the ten endpoints (INTERFACE "Endpoints"), and of those that a service may have in addition to
 //! them.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};

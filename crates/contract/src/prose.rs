@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-/// The longest prose that is shown, in characters: far more than anybody reads. Firefox lays out a text of 10
+/// The longest prose that is shown, in characters: far more than a person reads. Firefox lays out a text of 10
 /// MB for minutes, and nothing can be pressed meanwhile.
 pub const MAX_PROSE: usize = 10_000;
 

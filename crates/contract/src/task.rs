@@ -36,7 +36,7 @@ pub struct Progress {
     pub status: StatusWord,
     /// `data.error` as text, where there is one.
     pub error: Option<String>,
-    /// How far it is, in the words of what makes it, where the service has them: `data.progress`, beside
+    /// How far it is, in the words of what makes it, where the service has them: `data.progress`, next to
     /// the interface. One line of at most [`Progress::MAX_LINE`] characters.
     pub line: Option<String>,
 }
@@ -184,7 +184,7 @@ fn outputs_of(output: &Value) -> Vec<String> {
     }
 }
 
-/// `data.error` may be a text, an object with a message, any other JSON, or absent; then it may stand beside
+/// `data.error` may be a text, an object with a message, any other JSON, or absent; then it may stand next to
 /// `data`.
 fn error_text(body: &Value, data: &Value) -> Option<String> {
     let own = data.get("error").and_then(message_in);
@@ -197,7 +197,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Guards against a service's own explanation being dropped beside a word like `cancelled`.
+    /// Guards against a service's own explanation being dropped next to a word like `cancelled`.
     #[test]
     fn an_error_beside_an_unknown_word_is_what_the_task_says() {
         let body = json!({"data": {"status": "cancelled", "error": {"message": "blocked"}}});
@@ -233,7 +233,7 @@ mod tests {
         }
     }
 
-    /// Guards against a failure without a word, where the word stands beside `data`.
+    /// Guards against a failure without a word, where the word stands next to `data`.
     #[test]
     fn a_failure_may_say_why_beside_its_data() {
         let error = |body: Value| Progress::from_body(&body).unwrap().error;

@@ -167,7 +167,7 @@ impl Batch {
     }
 }
 
-/// When a task began, and ended if it did; `None` where nobody knows when, and while it waits for a person.
+/// When a task began, and ended if it did; `None` where the time is unknown, and while it waits for a person.
 fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
     let is_awaited = match Part::of(task) {
         Part::InProgress => true,
@@ -308,7 +308,7 @@ impl<'a> Items<'a> {
 
     /// How long the rest will take, in ms: by the pace of the latest items to end since it was taken up, or, of a
     /// single item, by the time that a task of this model takes (`typical`). `None` if neither is known or nothing is
-    /// left: how many a service works on at one time, nobody knows before.
+    /// left: how many a service works on at one time is not known before.
     pub fn remaining(&self, now: Millis, typical: Option<Millis>) -> Option<Millis> {
         const PACE_OF: usize = 20;
         const LEAST: usize = 5;

@@ -2,7 +2,7 @@
 
 use crate::{Phase, Task};
 
-/// What follows the words `Another submission`. Which of the two was the first, nobody knows for sure.
+/// What follows the words `Another submission`. Which of the two was the first is not known for sure.
 pub fn said_of_other(task: &Task, other: &Task) -> &'static str {
     let has_both = task.state.id().is_some();
     match other.state.phase() {

@@ -125,7 +125,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a value that was put back by hand and counts as changed.
+    /// Guards against a value that was put back manually and counts as changed.
     #[test]
     fn a_default_that_was_typed_is_the_default() {
         let layers = parameter(json!({

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A tab of an older release may be open beside this one: another key would pay twice.
+    /// A tab of an older release may be open in addition to this one: another key would pay twice.
     #[test]
     fn keys_are_those_of_other_releases() {
         let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);

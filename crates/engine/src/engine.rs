@@ -68,7 +68,7 @@ pub enum Command {
     /// The task's last word is known just now: worth a notice.
     Finished(TaskKey),
     /// The service at this address has asked for no calls before this time. To be kept before
-    /// anything else is done, for whoever makes calls next: see [`Engine::wait`].
+    /// anything else is done, for the tab that makes calls next: see [`Engine::wait`].
     Wait(RateLimit),
 }
 
@@ -177,7 +177,7 @@ impl Engine {
     }
 
     fn call_one(&mut self, now: Millis) -> bool {
-        // Whoever has the first turn gets the last token.
+        // The first in the queue gets the last token.
         let was_polled = self.calls.last_was_submission() && self.poll_one(now);
         was_polled || self.send_one(now) || self.poll_one(now)
     }
@@ -321,7 +321,7 @@ impl Engine {
                 Effect::Fetch => self.set_due(key, now),
                 Effect::Announce => self.pending.push(Pending::Finished(key.clone())),
                 Effect::Remove => self.remove(key),
-                // This comes while sending is under way; polls are scheduled by whoever gets the
+                // This comes while sending is under way; polls are scheduled by the caller that gets the
                 // answer and knows the interval.
                 Effect::Send | Effect::Poll => {}
             }

@@ -82,7 +82,7 @@ mod tests {
         said.collect()
     }
 
-    /// Guards against models whose batches are nowhere to be seen beside their form.
+    /// Guards against models whose batches are nowhere to be seen next to their form.
     #[test]
     fn a_batch_is_one_frame_where_its_latest_task_stands() {
         let frames = [

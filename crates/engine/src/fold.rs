@@ -43,8 +43,8 @@ pub(crate) fn push(out: &mut String, c: char) {
     }
 }
 
-/// The small letter of a Greek, Cyrillic or Armenian capital; other scripts have none, or hardly
-/// anybody types them. The standard library's table of all would weigh 7 kB in the page.
+/// The small letter of a Greek, Cyrillic or Armenian capital; other scripts have none, or theirs
+/// are hardly ever typed. The standard library's table of all would weigh 7 kB in the page.
 fn lower(c: char) -> char {
     let code = u32::from(c);
     let small = match code {

@@ -51,7 +51,7 @@ impl GalleryEntry {
     }
 
     /// The outputs that a task on its way will have, as far as its inputs say it. None of one that only a person moves,
-    /// or that nobody follows.
+    /// or that no tab follows.
     pub fn expected_of(task: &Task) -> Vec<Self> {
         if !task.is_active() || task.is_orphan() {
             return Vec::new();

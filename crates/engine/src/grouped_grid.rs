@@ -132,7 +132,7 @@ mod tests {
         );
     }
 
-    /// Guards against categories beside each other that look like columns.
+    /// Guards against categories next to each other that look like columns.
     #[test]
     fn each_group_begins_a_row() {
         let grouped_grid = grouped_grid(vec![4, 1, 0, 7], 6);

@@ -1,4 +1,4 @@
-//! How many items of a batch stand beside each other. Lengths are in `rem`.
+//! How many items of a batch stand next to each other. Lengths are in `rem`.
 
 /// Between two of them, in `rem`.
 pub const GAP: f64 = 0.5;
@@ -43,7 +43,7 @@ pub fn columns(width: f64, items: usize, ratio: f64) -> usize {
     }
 }
 
-/// How many beside each other, and how wide each, where all of them are seen at once in a pane, as large as it lets
+/// How many next to each other, and how wide each, where all of them are seen at once in a pane, as large as it lets
 /// them be; none where they would be stamps. `height`: of the pane.
 pub fn whole(width: f64, height: f64, items: usize, ratio: f64) -> Option<(usize, f64)> {
     let cell = |columns: usize| {
@@ -61,7 +61,7 @@ pub fn whole(width: f64, height: f64, items: usize, ratio: f64) -> Option<(usize
 mod tests {
     use super::*;
 
-    /// Guards against a pane of which half is empty beside pictures that are small, and against one that is scrolled
+    /// Guards against a pane of which half is empty next to pictures that are small, and against one that is scrolled
     /// for what it has room for.
     #[test]
     fn few_are_seen_at_once_in_a_pane() {

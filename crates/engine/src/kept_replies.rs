@@ -8,7 +8,7 @@ pub const MAX_BYTES: usize = 8_000_000;
 /// The most bytes of all replies together.
 const MAX_TOTAL_BYTES: usize = 32_000_000;
 
-/// The most replies: as many schemas as somebody may have opened.
+/// The most replies: as many schemas as a person may have opened.
 const MAX_COUNT: usize = 200;
 
 /// The facts about a reply that is kept.
@@ -22,7 +22,7 @@ pub struct KeptReply {
     pub bytes: usize,
 }
 
-/// The keys of those that make way, so that the others fit: the oldest. The one at `newest` stays.
+/// The keys of those that are evicted, so that the others fit: the oldest. The one at `newest` stays.
 pub fn going(mut kept: Vec<KeptReply>, newest: &str) -> Vec<String> {
     kept.sort_by_key(|reply| std::cmp::Reverse((reply.key == newest, reply.since)));
     let (mut count, mut total) = (0, 0);

@@ -40,20 +40,20 @@ pub struct Measures {
     pub columns: Vec<(f64, f64)>,
     /// How high a row is, with the gap below it.
     pub row: f64,
-    /// What the axes are called has no room beside their values.
+    /// What the axes are called has no room next to their values.
     pub is_narrow: bool,
     /// How high a heading is, where grids stand one below the other.
     pub heading: f64,
 }
 
-/// Whether some of the values are prompts rather than words: they do not stand well beside each other, or a name.
+/// Whether some of the values are prompts rather than words: they do not stand well next to each other, or a name.
 pub fn is_long(values: &[String]) -> bool {
     const LONG: usize = 24;
     values.iter().any(|value| letters(value) > LONG)
 }
 
 /// How the axes lie: what gives the pictures their shape to the right, where each column is as wide as its pictures
-/// are; else the one with more values, where all of them fit beside each other. `width`: of the page, in `rem`.
+/// are; else the one with more values, where all of them fit next to each other. `width`: of the page, in `rem`.
 pub fn laid(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabels {
     let transposed = labels.transposed();
     let has_columns = |labels: &GridLabels| column_shapes(labels, shapes).is_some();
@@ -64,7 +64,7 @@ pub fn laid(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabel
     }
     let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len());
     let fits = MAX_HEAD + rows as f64 * (MIN_CELL + GAP) <= width;
-    // On a phone the one with fewer, where only these are seen beside each other.
+    // On a phone the one with fewer, where only these are seen next to each other.
     let is_seen = |labels: &GridLabels| {
         let columns = labels.columns.values.len() as f64;
         head(&labels.rows, true) + columns * (LEAST_CELL + GAP) <= width
@@ -93,14 +93,14 @@ pub fn measures(width: f64, room: f64, blocks: &Blocks, shapes: &[Option<f64>]) 
     // All of a row are equally high.
     let together: f64 = in_columns.iter().sum();
     let free = width - head - GAP * columns as f64;
-    // All of them beside each other are worth more than large ones of which some have to be scrolled to.
+    // All of them next to each other are worth more than large ones of which some have to be scrolled to.
     let height_of = |cell: f64| cell * columns as f64 / together;
     let least = match free >= LEAST_CELL * columns as f64 {
         true => height_of(LEAST_CELL),
         false => height_of(MIN_CELL),
     };
     let most = MAX_HEIGHT.max(least);
-    // The widest is seen whole, beside the names of the rows.
+    // The widest is seen whole, next to the names of the rows.
     let widest = in_columns.iter().copied().fold(0.0, f64::max);
     let least = least.min((width - head - GAP).max(MIN_CELL) / widest);
     let rows = labels.rows.values.len().max(1) * headings.len().max(1);
@@ -166,7 +166,7 @@ fn head(rows: &Labels, is_narrow: bool) -> f64 {
 /// Lines of a column's name at most: it would push the pictures away.
 pub const COLUMN_LINES: usize = 3;
 
-/// How many lines the name of a row has room for beside its pictures. `row`: how high these are, in `rem`.
+/// How many lines the name of a row has room for next to its pictures. `row`: how high these are, in `rem`.
 pub fn row_lines(row: f64) -> usize {
     ((row - GAP) / LINE).floor().clamp(1.0, 6.0) as usize
 }

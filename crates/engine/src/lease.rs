@@ -108,7 +108,7 @@ pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Mil
             } else if lease.until < now && !has_looked {
                 Renewal::Look
             } else {
-                // Perhaps it has ended: whoever bids meanwhile sees at its next look that it did not
+                // Perhaps it has ended: a tab that bids meanwhile sees at its next look that it did not
                 // get it. The timers of a hidden tab are slow.
                 Renewal::Lead
             }
@@ -177,7 +177,7 @@ impl LeaderWatch {
         self.silent_looks >= ASKED_LOOKS
     }
 
-    /// The leader has said something, or nobody looks any more.
+    /// The leader has said something, or no tab looks any more.
     pub fn reset(&mut self) {
         self.silent_looks = 0;
     }

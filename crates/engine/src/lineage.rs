@@ -296,7 +296,7 @@ mod tests {
         assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
     }
 
-    /// Guards against four pictures side by side of which nobody is told that they are variations of one.
+    /// Guards against four pictures side by side which are not said to be variations of one.
     #[test]
     fn a_variation_is_known_by_its_inputs() {
         let made = |key: &str, created, prompt: &str, seed: Value| {

@@ -37,7 +37,7 @@ pub struct Manifest {
     pub items: Vec<ManifestItem>,
 }
 
-/// The facts in the file beside the items.
+/// The facts in the file next to the items.
 #[derive(Serialize)]
 struct File<'a> {
     format: &'a str,
@@ -72,7 +72,7 @@ pub struct ManifestItem {
     pub outputs: Vec<ManifestOutput>,
 }
 
-/// One output of an item: a file beside the manifest, or why there is none.
+/// One output of an item: a file next to the manifest, or why there is none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManifestOutput {
@@ -107,7 +107,7 @@ where
     Ok(entries.into_iter().map(read).collect())
 }
 
-/// Why an output that came as data has no file beside a manifest alone.
+/// Why an output that came as data has no file next to a manifest alone.
 const WITHOUT_DATA: &str = "It came as data, which is only in the ZIP archive of the batch.";
 
 /// A reference to a stored file says nothing outside this browser, but for its type.

@@ -1,4 +1,4 @@
-//! Offers notifications next to a task that takes long, once somebody has reason to want them.
+//! Offers notifications next to a task that takes long, once a person has reason to want them.
 
 use crate::Millis;
 

@@ -1,4 +1,4 @@
-//! The one thing that keeps a form from being sent, said quietly beside the button before anybody has
+//! The one thing that keeps a form from being sent, said quietly next to the button before a person has
 //! pressed it. What is wrong with a value in detail stands at its field.
 
 use atelier_contract::{Draft, Entry, Media, Parameter, Problem, Schema};

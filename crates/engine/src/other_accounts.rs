@@ -7,7 +7,7 @@ use crate::wait_reason::{Sending, is_not_followed, waits_for_account};
 /// How many tasks do.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OtherAccounts {
-    /// They go on at their service, and nobody asks about them.
+    /// They go on at their service, and no tab asks about them.
     running: usize,
     /// They are sent once Settings name their account again.
     queued: usize,

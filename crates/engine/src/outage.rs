@@ -4,7 +4,7 @@ use atelier_contract::{ApiError, ServiceAddress};
 
 use crate::{BlockReason, MissingCredentials};
 
-/// Gives the message above every page while nobody answers at the service's address. `error` is the result of asking
+/// Gives the message above every page while nothing answers at the service's address. `error` is the result of asking
 /// for its models, if that is not being asked just now.
 pub fn notice(block_reason: Option<&BlockReason>, error: Option<&ApiError>) -> Option<String> {
     match (block_reason, error) {
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Guards against `./dev serve` where nobody who reads it could do so.
+    /// Guards against `./dev serve` where no reader could do so.
     #[test]
     fn how_to_start_the_service_is_said_on_the_machine_that_serves_the_page() {
         let own = ServiceAddress::default();

@@ -56,7 +56,7 @@ pub fn total(copies: &[CachedOutput]) -> u64 {
     copies.iter().fold(0, add)
 }
 
-/// The keys of the copies that have to go so that so many more bytes fit: those that nobody has
+/// The keys of the copies that have to go so that so many more bytes fit: those that no person has
 /// looked at for longest, and no more of them than needed. `None` if it would not fit into all the
 /// room there is, or one would have to go that was looked at after `shown`, when what comes was.
 pub fn make_room(
@@ -92,12 +92,12 @@ pub fn chosen(limit: u64) -> u64 {
     }
 }
 
-/// How many more bytes fit beside these copies.
+/// How many more bytes fit in addition to these copies.
 pub fn room(copies: &[CachedOutput], limit: u64) -> u64 {
     limit.saturating_sub(total(copies))
 }
 
-/// The copies that may have to make way, and whose bytes count: all but the favorites.
+/// The copies that may have to be evicted, and whose bytes count: all but the favorites.
 pub fn without(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
     copies.retain(|copy| !favorites.contains(&copy.key));
     copies

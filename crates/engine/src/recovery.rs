@@ -73,13 +73,13 @@ impl Recovery {
         offers
     }
 
-    /// Whether this tab knows tasks that storage does not and that nobody has removed. Whoever leads writes them
+    /// Whether this tab knows tasks that storage does not and that were not removed. The tab that leads writes them
     /// again.
     pub fn is_unwritten(&self) -> bool {
         self.is_unwritten
     }
 
-    /// How long to wait before the first try, in milliseconds; `None` while somebody tries already.
+    /// How long to wait before the first try, in milliseconds; `None` while it is tried already.
     pub fn begin(&mut self) -> Option<u32> {
         let is_idle = self.wait_ms.is_none();
         is_idle.then(|| *self.wait_ms.insert(0))
@@ -93,7 +93,7 @@ impl Recovery {
         }
     }
 
-    /// Storage was seen to have all that this tab knows: somebody has written it again.
+    /// Storage was seen to have all that this tab knows: another tab has written it again.
     pub fn found_whole(&mut self) {
         self.is_unwritten = false;
     }

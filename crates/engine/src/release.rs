@@ -16,7 +16,7 @@ pub enum Remedy {
 /// Why a part could not be had, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingReason {
-    /// Nobody answers, or not with a page of Atelier.
+    /// There is no answer, or not with a page of Atelier.
     Network,
     /// The newest release is the page's own: its host has the part, or ought to.
     Part,

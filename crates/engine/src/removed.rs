@@ -73,7 +73,7 @@ pub fn siblings_note(task: &Task) -> Option<String> {
 }
 
 /// What was removed in one go, for a person: how many outputs went where a task had several, and that it may go
-/// on, and cost, where nobody took it back.
+/// on, and cost, where it was not taken back.
 pub fn removed_message<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String {
     let (mut all, mut may_go_on, mut outputs, mut has_several) = (0, 0, 0, false);
     for task in tasks {

@@ -44,7 +44,8 @@ pub enum Change {
     NewlyRequired,
 }
 
-/// Says how many variations a press sends, beside the button: so many of each of `tasks`, which have `outputs` together.
+/// Says how many variations a press sends, next to the button: so many of each of `tasks`, which have `outputs`
+/// together.
 pub fn variations_label(count: usize, tasks: usize, outputs: usize) -> String {
     match (tasks, outputs) {
         (1, 1) => format!("× {count}"),
@@ -123,7 +124,7 @@ pub fn draft(task: &Task, schema: &Schema) -> Draft {
     draft
 }
 
-/// A task's input as today's schema takes it, to be made once more with another seed, whoever has chosen
+/// A task's input as today's schema takes it, to be made once more with another seed, no matter who has chosen
 /// that.
 pub fn variation(task: &Task, schema: &Schema) -> Draft {
     let mut draft = rerun(task.input.values(), schema).draft;

@@ -33,7 +33,7 @@ pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
     (!is_empty).then_some(entry)
 }
 
-/// What stands in the seed's place, as text; empty where nobody has put anything there.
+/// What stands in the seed's place, as text; empty where nothing was put there.
 pub fn text(draft: &Draft) -> String {
     draft.get(NAME).map_or_else(String::new, Entry::to_text)
 }

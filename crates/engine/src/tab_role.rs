@@ -1,6 +1,6 @@
 //! A tab's part among the tabs of one person: one leads and makes all calls, the others follow.
 //!
-//! Whoever becomes the leader first reads what the last one left. Until it has, it is neither: what
+//! A tab that becomes the leader first reads what the last one left. Until it has, it is neither: what
 //! others say is put off, and the right to lead may be lost again.
 
 /// The role of a tab, and the messages that it has put off.

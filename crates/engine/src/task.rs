@@ -28,7 +28,7 @@ impl TaskKey {
         format!("{self}/{position}")
     }
 
-    /// The key of what the service has made of another submission of this task, beside this one.
+    /// The key of what the service has made of another submission of this task, in addition to this one.
     pub fn late(&self) -> Self {
         Self([&self.0, LATE].concat())
     }
@@ -112,7 +112,7 @@ pub struct Task {
     #[serde(default, skip_serializing_if = "Not::not")]
     pub paused: bool,
     /// The task's batch was stopped before the task was sent, so that it never is. The record stays until what was
-    /// typed stands in the table again: it must be neither lost nor sent beside the new row.
+    /// typed stands in the table again: it must be neither lost nor sent in addition to the new row.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub taken_back: bool,
     /// The service has asked for no calls at all before this time. Kept with the task that met the
@@ -160,7 +160,7 @@ pub struct Task {
     /// When the last word was known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
-    /// Nobody had asked for a while when that was heard: it ended then, or earlier.
+    /// It had not been asked about for a while when that was received: it ended then, or earlier.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub ended_unseen: bool,
     /// When the service was last asked once more for the addresses of the outputs, and had its say:
@@ -266,14 +266,14 @@ impl Task {
         }
     }
 
-    /// It goes on at a service, and nobody knows as whom to ask: it came with the history of another
+    /// It goes on at a service, and it is unknown as whom to ask: it came with the history of another
     /// browser.
     pub fn is_orphan(&self) -> bool {
         let goes_on = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
         goes_on && self.account.uid.is_empty()
     }
 
-    /// Nobody knows as whom to ask about it, and a history that a person calls their own does.
+    /// It is unknown as whom to ask about it, and a history that a person calls their own does.
     pub fn is_claimed_by(&self, told: &Self) -> bool {
         self.is_orphan() && !told.account.uid.is_empty()
     }
@@ -283,7 +283,7 @@ impl Task {
         if self.taken_back {
             return "Taken back";
         }
-        // Nobody has asked for its present state, or what came was too large to be read.
+        // Its present state was not asked for, or what came was too large to be read.
         match self.poll_error {
             None if self.is_hidden() => "Hidden",
             Some(_) if self.is_hidden() => "Not read",
@@ -303,8 +303,8 @@ impl Task {
         began.unwrap_or(self.created)
     }
 
-    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where nobody saw it end. `None`
-    /// for what was never sent.
+    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where its end was not seen.
+    /// `None` for what was never sent.
     pub fn took(&self) -> Option<String> {
         let finished = self.finished.filter(|_| !self.is_unsent())?;
         let took = finished.saturating_sub(self.began());

@@ -85,7 +85,7 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
     }
 }
 
-/// Whether a task goes on at a service and nobody asks about it, because Settings name another account or none.
+/// Whether a task goes on at a service and no tab asks about it, because Settings name another account or none.
 pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
     let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
     goes_on && task.watching && !task.is_orphan() && elsewhere(task, sending).is_some()

@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Guards against `canceled` beside `Generating.`
+    /// Guards against `canceled` next to `Generating.`
     #[test]
     fn a_word_that_is_not_known_is_quoted() {
         let mut task = task("a", 0);

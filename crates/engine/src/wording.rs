@@ -7,7 +7,7 @@ use std::iter;
 const CONTEXT: usize = 3;
 /// What is left out is longer than this, in characters: else the mark for it would take as much room.
 const LEAST_LEFT_OUT: usize = 16;
-/// Of longer texts nobody reads word for word how they differ; so much of a table is quickly filled.
+/// Longer texts are not compared word by word; so much of a table is quickly filled.
 const MAX_WORDS: usize = 800;
 
 /// A part of a text.
@@ -24,7 +24,7 @@ pub fn told_apart(texts: &[String]) -> Vec<String> {
     let bare_words = |text| words(text).into_iter().map(bare).collect::<Vec<_>>();
     let each = texts.iter().map(|text| (bare_words(text), text.as_str()));
     let mut each: Vec<(Vec<&str>, &str)> = each.collect();
-    // None begins more like a text than one of the two beside it.
+    // None begins more like a text than one of the two next to it.
     each.sort_unstable();
     each.dedup();
     let in_common = each.windows(2).map(|two| common(&two[0].0, &two[1].0));

@@ -1,6 +1,6 @@
 //! Who may come in by a token of their own: `atelier-service account add NAME`.
 //!
-//! They lie where the tasks do: in a file beside those of SQLite, or in the same PostgreSQL. A token is
+//! They lie where the tasks do: in a file next to those of SQLite, or in the same PostgreSQL. A token is
 //! kept as its SHA-256: 256 random bits need no slower one.
 
 use std::fmt::Write;
@@ -56,7 +56,7 @@ pub struct Account {
     pub created: String,
 }
 
-/// The accounts of a service. There are none until the first is added; from then on nobody comes in
+/// The accounts of a service. There are none until the first is added; from then on no client comes in
 /// without one, also when the last has been removed.
 pub struct Accounts {
     place: Place,

@@ -78,7 +78,7 @@ pub enum StartError {
 ///
 /// # Errors
 ///
-/// [`StartError::Token`] for a token beside accounts; [`StartError::Open`] and [`StartError::OpenMetrics`]
+/// [`StartError::Token`] for a token in addition to accounts; [`StartError::Open`] and [`StartError::OpenMetrics`]
 /// for an address in reach of others without a token.
 pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
@@ -339,7 +339,7 @@ pub async fn serve(
     started.end().await
 }
 
-/// Works on tasks, and answers nobody but who asks for metrics, until `asked` ends; otherwise as
+/// Works on tasks, and answers only requests for metrics, until `asked` ends; otherwise as
 /// [`serve`].
 ///
 /// # Errors

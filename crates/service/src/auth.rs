@@ -32,7 +32,7 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
     }
 }
 
-/// 401: somebody else's token, or nobody's.
+/// 401: another account's token, or no account's.
 pub fn unknown_token() -> Failure {
     Failure::new(
         StatusCode::UNAUTHORIZED,

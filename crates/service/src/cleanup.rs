@@ -1,5 +1,5 @@
 //! `--keep-days` and `--keep-bytes`: takes old tasks away, and their outputs, a few at a time so that
-//! nobody waits for it.
+//! no request waits for it.
 
 use std::io;
 use std::sync::Arc;
@@ -32,7 +32,7 @@ pub struct Keep {
     pub days: Option<u32>,
     /// The newest tasks that have so many bytes together are kept, and all that ended within a day.
     pub bytes: Option<u64>,
-    /// Somebody wants to know what tasks take.
+    /// A caller wants to know what tasks take.
     pub measured: bool,
 }
 

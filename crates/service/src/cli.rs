@@ -24,7 +24,7 @@ impl Cli {
     ///
     /// # Errors
     /// If it can't be understood, or asks for help; and if options stand before a command: they would have
-    /// no effect, and nobody would know.
+    /// no effect, and the operator would not know.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut program = Self::command();
         let matches = program.try_get_matches_from_mut(line)?;

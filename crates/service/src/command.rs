@@ -45,7 +45,7 @@ fn doctor(config: &Config) -> ExitCode {
     let found = doctor::examine(config);
     let mut out = io::stdout();
     for finding in &found {
-        // That nobody may read it does not change what is wrong.
+        // That it may not be read does not change what is wrong.
         let _ = writeln!(out, "{finding}");
     }
     match found.iter().any(|finding| finding.level == Level::Error) {

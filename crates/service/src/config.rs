@@ -161,7 +161,7 @@ pub enum Role {
     Both,
     /// It answers calls, and leaves the tasks to others.
     Serve,
-    /// It works on tasks, and answers nobody.
+    /// It works on tasks, and answers no requests.
     Work,
 }
 
@@ -176,7 +176,7 @@ pub enum Command {
     ModelsSchema,
     /// Look at what serving with these options would meet, and say what is wrong with it.
     Doctor(Box<Config>),
-    /// Who may come in by a token of their own. With the first account, nobody does without one.
+    /// Who may come in by a token of their own. With the first account, no client does without one.
     Account {
         #[command(subcommand)]
         change: AccountCommand,

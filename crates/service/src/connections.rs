@@ -2,7 +2,7 @@
 //!
 //! Each costs a file descriptor, and so do the files that tasks are written to. So there is a
 //! bound below what the system permits, and when it is reached the connection on which nothing has
-//! moved for longest makes way. A client with a connection of its own is told nothing it must not
+//! moved for longest is closed. A client with a connection of its own is told nothing it must not
 //! bear: HTTP lets a server close a connection between two requests at any time.
 
 use std::collections::HashMap;
@@ -146,7 +146,7 @@ impl Seat {
 struct Seats(Arc<Mutex<HashMap<u64, Arc<Seat>>>>);
 
 impl Seats {
-    /// Asks the connection on which nothing has moved for longest to make way.
+    /// Asks the connection on which nothing has moved for longest to close.
     fn make_room(&self) {
         let seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let stillest = seats
@@ -232,7 +232,7 @@ async fn take_place(places: &Arc<Semaphore>, seats: &Seats) -> Option<OwnedSemap
         seats.make_room();
         let waiting = places.clone().acquire_owned();
         if let Ok(place) = tokio::time::timeout(LOOK_AGAIN, waiting).await {
-            // Nobody closes the semaphore.
+            // The semaphore is never closed.
             return place.ok();
         }
     }

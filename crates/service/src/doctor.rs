@@ -20,7 +20,7 @@ use crate::runner::http::Client;
 use crate::store::postgres::Postgres;
 use crate::store::{SCHEMA_VERSION, version_of};
 
-/// If less is free, somebody should look after it soon.
+/// If less is free, the operator should free some soon.
 const COMFORT: u64 = 1 << 30;
 
 /// A service that answers takes no longer.
@@ -156,7 +156,7 @@ fn data(dir: &Path) -> Vec<Finding> {
     found
 }
 
-/// Looks at the outputs. Those beside the database are as good as the database is.
+/// Looks at the outputs. Those next to the database are as good as the database is.
 fn outputs(config: &Config) -> Option<Finding> {
     config.outputs.as_ref()?;
     if let Some(folder) = config.outputs_folder() {

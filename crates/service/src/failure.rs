@@ -86,7 +86,7 @@ impl Failure {
         )
     }
 
-    /// Nobody knows yet what the model takes: where it runs could not be asked.
+    /// What the model takes is not known yet: where it runs could not be asked.
     pub fn model_away() -> Self {
         Self::later(
             "model_away",
@@ -135,7 +135,7 @@ impl Failure {
     }
 }
 
-/// Goes with the answer to a refused call, for whoever counts them: the code of the refusal.
+/// Goes with the answer to a refused call, for metrics: the code of the refusal.
 #[derive(Debug, Clone)]
 pub struct Refusal(pub String);
 

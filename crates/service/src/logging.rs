@@ -1,6 +1,6 @@
 //! The log: for people or for programs, on standard error.
 //!
-//! Whoever knows a task's id finds its outputs, and an upstream's address with a signature is a key to a file. So
+//! A client that knows a task's id finds its outputs, and an upstream's address with a signature is a key to a file. So
 //! no line has either in full, whichever part of the program, or which library, wrote it.
 
 use std::io::{self, IsTerminal, Stderr, Write};

@@ -53,7 +53,7 @@ async fn run(config: Config) -> Result<(), StartError> {
         .local_addr()
         .map_err(|error| StartError::Listen(config.listen, error))?;
     // The one line on standard output, once nothing can end the start any more: with
-    // `--listen 127.0.0.1:0` it tells the port. Whether anybody reads it makes no difference to the
+    // `--listen 127.0.0.1:0` it tells the port. Whether it is read makes no difference to the
     // service.
     let ready = || {
         let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
@@ -61,8 +61,8 @@ async fn run(config: Config) -> Result<(), StartError> {
     serve(config, listener, ready, stop_asked).await
 }
 
-/// Counts how often somebody asks the process to stop: by Ctrl-C, or through the system. It listens from
-/// now on without a pause, so that whoever asks twice in a row is heard twice.
+/// Counts how often the process is asked to stop: by Ctrl-C, or through the system. It listens from
+/// now on without a pause, so that two signals in a row count twice.
 fn stop_requests() -> Arc<Semaphore> {
     let requests = Arc::new(Semaphore::new(0));
     let counted = requests.clone();

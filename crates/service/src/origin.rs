@@ -46,7 +46,7 @@ impl Origin {
 
     /// The path inside this service that `url` leads to; `None` for any other place.
     ///
-    /// Beside this origin, loopback addresses count as this machine, whatever the port: the same
+    /// In addition to this origin, loopback addresses count as this machine, whatever the port: the same
     /// service is commonly reached both directly and through a development proxy.
     pub fn path_of<'a>(&self, url: &'a str) -> Option<&'a str> {
         if url.starts_with('/') && !url.starts_with("//") {

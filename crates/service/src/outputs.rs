@@ -24,7 +24,7 @@ use bucket::Bucket;
 /// The path under which outputs are served.
 pub const ROUTE: &str = "/outputs";
 
-/// The directories of the previews and the posters, beside those of the tasks.
+/// The directories of the previews and the posters, next to those of the tasks.
 pub const PREVIEWS: &str = "previews";
 pub const POSTERS: &str = "posters";
 

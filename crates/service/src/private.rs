@@ -1,4 +1,4 @@
-//! Files that are their owner's alone: prompts and pictures are nobody else's business.
+//! Files that are their owner's alone: prompts and pictures are not readable by other users.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -36,7 +36,7 @@ pub fn make_dir(dir: &Path) -> io::Result<()> {
 }
 
 /// Closes what an earlier version has left open to others. The directory itself may have been made
-/// by somebody else, for more than this service.
+/// by another user, for more than this service.
 ///
 /// # Errors
 ///

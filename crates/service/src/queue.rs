@@ -99,7 +99,7 @@ impl SharedQueue {
     }
 
     /// Puts the job of a task there that is in the store. Should that fail, or this process end
-    /// before it, somebody finds the task without a job.
+    /// before it, another process finds the task without a job.
     pub fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64) {
         let pushed = self.try_push(id, owner, model, since);
         if let Err(error) = pushed {
@@ -124,7 +124,7 @@ impl SharedQueue {
             subcategory: model.subcategory.clone(),
             since,
         };
-        // Owners with fewer waiting tasks come first, so that nobody waits behind all tasks of
+        // Owners with fewer waiting tasks come first, so that no owner waits behind all tasks of
         // another.
         let most = i64::from(i32::MAX);
         let priority = usize::try_from((most - unfinished).max(0)).unwrap_or_default();
@@ -232,7 +232,7 @@ impl SharedQueue {
             .await
     }
 
-    /// Looks after what nobody else does, until the stop.
+    /// Does the regular work of the queue, until the stop.
     pub fn look_after(&self, stop: Stop) {
         let queue = self.clone();
         std::thread::spawn(move || {

@@ -10,7 +10,7 @@ use crate::outputs::Outputs;
 use crate::store::Store;
 use crate::worker::Pool;
 
-/// Whoever asks more often gets the last answer: asking writes to the disk.
+/// A client that asks more often gets the last answer: asking writes to the disk.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// The store has this long to answer.
@@ -31,7 +31,7 @@ pub struct Readiness {
     asking: Arc<AtomicBool>,
 }
 
-/// Ends on every way out: were one that panics never at its end, nobody would be asked again.
+/// Ends on every way out: were one that panics never at its end, it would never be asked again.
 struct Asking(Arc<AtomicBool>);
 
 impl Drop for Asking {

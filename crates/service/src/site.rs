@@ -15,7 +15,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Serves `dir`, `.br` and `.gz` files beside the originals included.
+    /// Serves `dir`, `.br` and `.gz` files next to the originals included.
     pub fn new(dir: &Path) -> Self {
         Self {
             files: ServeDir::new(dir).precompressed_br().precompressed_gzip(),

@@ -63,7 +63,7 @@ pub enum Failed {
     UnlessResult,
 }
 
-/// A task that somebody is still to work on.
+/// A task that is still to be worked on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     pub id: String,
@@ -194,7 +194,7 @@ impl Store {
         ask!(self, database => database.set_sent(id, again))
     }
 
-    /// It was not: whoever was to take it has refused it, or was not there.
+    /// It was not: the runner that was to take it has refused it, or was not there.
     ///
     /// # Errors
     ///

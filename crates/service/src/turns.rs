@@ -1,11 +1,11 @@
-//! Decides whose turn it is: each owner has one in turn, so that nobody waits behind all the tasks of another.
+//! Decides whose turn it is: each owner has one in turn, so that no owner waits behind all the tasks of another.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use atelier_contract::ModelId;
 
-/// A task that somebody hindered is tried again at least this often.
+/// A task that was blocked is tried again at least this often.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
 
 /// How many tasks of one owner wait, and how many are worked on.

@@ -67,7 +67,7 @@ fn an_account_has_its_tasks_to_itself() {
         answer["data"]["results"][0]["status"].clone()
     };
     assert_eq!(batch(&ada, "/v2/status-batch"), 200);
-    // To Bob it is not there, whoever he says he is.
+    // To Bob it is not there, no matter who he says he is.
     for uid in ["ada", "bob"] {
         task["uid"] = uid.into();
         for path in ["/v2/status", "/v2/response"] {
@@ -124,7 +124,7 @@ fn an_account_has_its_tasks_to_itself() {
     );
 }
 
-/// Guards against commands that close the service to everybody: `list`, `rotate` and `remove` made the file of
+/// Guards against commands that close the service to every client: `list`, `rotate` and `remove` made the file of
 /// accounts, and with it each call without an account's token was answered with 401.
 #[test]
 fn only_adding_an_account_closes_the_service_to_others() {
@@ -181,7 +181,7 @@ fn calls_with_bad_tokens_are_limited_by_their_address() {
     }
 }
 
-/// Guards against a service that answers nobody while the accounts can't be read: tokens were looked up on the
+/// Guards against a service that answers no requests while the accounts can't be read: tokens were looked up on the
 /// few threads that serve all connections.
 #[test]
 fn while_accounts_are_locked_other_calls_are_answered() {

@@ -37,7 +37,7 @@ fn every_model_has_a_poster_that_is_drawn_when_it_is_first_asked_for() {
     }
 }
 
-/// Guards against a vocabulary in place of what the interface documents, rather than beside it.
+/// Guards against a vocabulary in place of what the interface documents, rather than in addition to it.
 #[test]
 fn a_schema_tells_the_words_that_its_model_understands() {
     let server = Server::start(&[]);

@@ -34,7 +34,7 @@ struct Place {
     outputs: String,
 }
 
-/// A process that answers nobody; killed when dropped.
+/// A process that answers no requests; killed when dropped.
 struct Worker(Child);
 
 impl Place {
@@ -290,7 +290,7 @@ fn all_processes_know_the_same_accounts() {
     let mut task = request(STRATA, json!({}));
     task["uid"] = "ada".into();
     task["id"] = "none".into();
-    // 404 is said to whoever may ask.
+    // 404 is returned to clients that may ask.
     let answers = |token: &str| {
         let authorization = format!("Bearer {token}");
         let headers = [

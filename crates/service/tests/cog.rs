@@ -17,7 +17,7 @@ use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "cog");
 
-/// A cog server with the small predictor beside this file.
+/// A cog server with the small predictor next to this file.
 struct Cog {
     child: Child,
     url: String,
@@ -209,10 +209,10 @@ fn runners_a_killed_service_takes_its_task_up_again_and_a_busy_container_is_wait
         let next = server.generate(MODEL, json!({"prompt": "next"}));
         assert_eq!(server.wait(&task)["status"], "completed");
         assert_eq!(server.wait(&next)["status"], "completed");
-        // The one that nobody could take the files of was ended, and its time given back.
+        // The one whose files could not be fetched was ended, and its time given back.
         assert_eq!(version.ran(), ["slow", "slow", "next"]);
 
-        // Somebody else is at the container.
+        // Another client uses the container.
         let other = json!({"input": {"prompt": "other", "seconds": 2}}).to_string();
         let headers = [
             ("content-type", "application/json"),

@@ -194,7 +194,7 @@ fn a_program_gets_only_the_environment_that_is_meant_for_it() {
     let server = Server::run(command);
     let urls = server.output(MODEL, json!({"prompt": "a"}));
     let text = server.get(&urls[0]).text();
-    // The values are not printed: they may be those of whoever runs the tests.
+    // The values are not printed: they may be those of the user who runs the tests.
     assert!(!text.contains("s3cret"));
     let names: Vec<&str> = text
         .lines()

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use support::{STRATA, Server, exchange};
 
 /// Guards against paid tasks that fail for good because idle connections have taken every file
-/// descriptor, and against a service that answers nobody else meanwhile.
+/// descriptor, and against a service that answers no other client meanwhile.
 #[test]
 fn idle_connections_cost_no_task() {
     let data = tempfile::tempdir().unwrap();
@@ -65,7 +65,7 @@ fn a_connection_without_a_request_is_closed_in_time() {
     assert!(start.elapsed() < Duration::from_secs(60));
 }
 
-/// Guards against bodies that are kept in memory before anybody has looked at the token.
+/// Guards against bodies that are kept in memory before the token was checked.
 #[test]
 fn a_body_is_not_waited_for_without_a_good_token() {
     let server = Server::start(&["--token", "secret"]);

@@ -225,7 +225,7 @@ fn what_may_pass_is_asked_for_again_under_the_same_id() {
         }
         match count.fetch_add(1, Ordering::SeqCst) {
             0 => said(409, json!({"detail": "Already running a prediction"})),
-            // Of an attempt that nobody waits for any more.
+            // Of an attempt that nothing waits for any more.
             1 => said(202, json!({"status": "processing"})),
             // As coglet says it while it starts.
             2 => said(503, json!({"status": "failed", "error": "not ready"})),
@@ -274,7 +274,7 @@ fn a_container_that_is_away_is_known_by_what_it_said_last() {
     let url = format!("http://{address}");
     let data = TempDir::new().unwrap();
     {
-        // Never seen before, nobody knows what it takes.
+        // Never seen before, it is unknown what it takes.
         let service = start(data.path(), &url);
         let answer = service.post(
             "/v2/generate",

@@ -157,7 +157,7 @@ fn a_batch_has_one_task_for_each_key() {
     assert_eq!(results[2]["body"]["error"], "idempotency_key_reused");
     let different: HashSet<_> = [ids[0], ids[3], ids[4]].into();
     assert_eq!(different.len(), 3);
-    // The header means one task: on a batch it would be a promise that nobody keeps.
+    // The header means one task: on a batch it would be a promise that is not kept.
     let headers = [
         ("authorization", "Bearer t"),
         JSON,

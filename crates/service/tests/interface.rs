@@ -252,7 +252,7 @@ fn a_status_is_one_of_three_words() {
     }
 }
 
-/// Guards against prompts and pictures that everybody on the machine can read.
+/// Guards against prompts and pictures that every user of the machine can read.
 #[cfg(unix)]
 #[test]
 fn data_is_its_owners_alone() {

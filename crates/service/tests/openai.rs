@@ -119,7 +119,7 @@ fn no_picture_is_fetched_from_a_private_address() {
     assert_eq!(secret.asked("/a").len(), 0);
 }
 
-/// A server's error that repeats a key was part of a text that everyone can read, and of the log.
+/// A server's error that repeats a key was part of a text that every client can read, and of the log.
 #[test]
 fn the_report_of_a_missing_picture_repeats_no_secret() {
     const KEY: &str = "sk-CASE-REPORT-123";

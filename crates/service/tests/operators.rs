@@ -282,7 +282,7 @@ mod drain {
             (503, "draining")
         );
         assert_eq!(refused.header("retry-after"), "5");
-        // Of an entry that is refused nobody would know when to try again, nor that nothing was taken in.
+        // Of an entry that is refused a client would not know when to try again, nor that nothing was taken in.
         let batch = json!({"requests": [request(STRATA, json!({"prompt": "c"}))]});
         let refused = server.post("/v2/generate-batch", &batch);
         assert_eq!(refused.status, 503);

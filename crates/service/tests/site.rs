@@ -1,4 +1,4 @@
-//! `--site`: a built front-end beside the interface.
+//! `--site`: a built front-end next to the interface.
 
 mod support;
 

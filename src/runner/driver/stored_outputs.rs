@@ -149,7 +149,7 @@ impl Driver {
         if storage.put(&files).await.is_err() {
             unstored.append(&mut stored);
         }
-        // Whoever waits for this tells the engine before anything else happens.
+        // The caller tells the engine before anything else happens.
         self.state.try_update_value(|state| state.storing -= 1);
         (stored, unstored)
     }
@@ -174,7 +174,7 @@ mod tests {
     use crate::browser::storage::Storage;
     use crate::runner::testing::{Tab, pause, put, ready, start_afresh};
 
-    /// Guards against files that nobody can reach and that stay for ever, and against one that goes while a task has it.
+    /// Guards against files that can't be reached and stay for ever, and against one that goes while a task has it.
     #[wasm_bindgen_test]
     async fn files_of_no_task_are_deleted() {
         start_afresh().await;

@@ -72,7 +72,7 @@ async fn who_waits_for_what_is_written_waits_for_what_was_put_off() {
     assert_eq!(stored().await.len(), count);
 }
 
-/// Whoever leads writes, and may have written something newer.
+/// The tab that leads writes, and may have written something newer.
 #[wasm_bindgen_test]
 async fn what_another_tab_says_is_shown_and_not_written() {
     start_afresh().await;
@@ -93,7 +93,7 @@ async fn what_another_tab_says_is_shown_and_not_written() {
     assert_eq!(stored().await, [task("a", 10)]);
 }
 
-/// A submission that nobody answers: the next one must not meet the same.
+/// A submission without an answer: the next one must not meet the same.
 #[wasm_bindgen_test]
 async fn where_nobody_answers_submissions_are_paused_in_every_tab() {
     start_afresh().await;
@@ -123,7 +123,7 @@ async fn where_nobody_answers_submissions_are_paused_in_every_tab() {
         let waiting = tab.runner.task(&key("b")).expect("a task");
         assert_eq!(waiting.get_untracked().state, TaskState::Queued);
     }
-    // Nobody waits for anything any more.
+    // Nothing waits any more.
     follower.runner.act(&key("b"), Action::Cancel);
     for tab in [&leader, &follower] {
         until("the end of the pause", || reason(tab).is_none()).await;

@@ -195,7 +195,7 @@ async fn what_is_handed_over_is_stored_though_it_is_shown_already() {
     until_stored(&[told, unheard]).await;
 }
 
-/// A task that is cancelled must not be sent, though nobody was there to hear it.
+/// A task that is cancelled must not be sent, though no tab was there to receive it.
 #[wasm_bindgen_test]
 async fn what_was_asked_of_a_leader_that_has_gone_is_done_by_the_next() {
     start_afresh().await;

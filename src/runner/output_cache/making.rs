@@ -1,4 +1,4 @@
-//! Copies are made, one after the other, and what makes way for them goes.
+//! Copies are made, one after the other, and others are evicted for them.
 
 use atelier_contract::ApiError;
 use atelier_engine::Millis;
@@ -17,7 +17,7 @@ use crate::browser::{clock, http, thumbnails};
 pub(super) enum Outcome {
     /// The copy was made, or is not to be made.
     Done,
-    /// Nobody answered, or the page is just being closed.
+    /// There was no answer, or the page is just being closed.
     Postponed,
 }
 
@@ -37,7 +37,7 @@ impl OutputCache {
     async fn carry_out(self, request: &CopyRequest) -> Outcome {
         let (names, shown) = match request {
             CopyRequest::Output(name) => (vec![name.clone()], None),
-            // Nobody may have looked at its outputs since they were made.
+            // No person may have looked at its outputs since they were made.
             CopyRequest::Task(key) => (self.names(key), Some(self.finished(key))),
             CopyRequest::MakeRoom => {
                 let made = self.make_room().await.map(|()| Outcome::Done);

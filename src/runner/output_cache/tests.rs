@@ -120,7 +120,7 @@ fn earlier_wanted() -> Option<String> {
 async fn who_wants_copies_gets_them_of_what_is_there_too() {
     let mut old = finished("old", 1);
     old.finished = Some(clock::now() - 9 * MAX_AGE);
-    // Nobody listens there.
+    // Nothing listens there.
     let dead = ready("dead", clock::now(), &["http://127.0.0.1:1/a.png"]);
     if !begin_with(&[finished("a", 2), old, dead]).await {
         return;
@@ -185,7 +185,7 @@ async fn where_no_copies_are_wanted_favorites_alone_are_kept() {
     has_copies(&tab, &["a/1"]).await;
     a_while().await;
     assert_eq!(copies(&tab).await, ["a/1"]);
-    // A favorite makes way for nothing.
+    // A favorite is never evicted.
     tab.runner.delete_copies();
     a_while().await;
     assert_eq!(copies(&tab).await, ["a/1"]);

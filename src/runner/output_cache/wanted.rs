@@ -1,5 +1,5 @@
 //! Remembers for the page that leads next which tasks' outputs are still to be copied. This page may be closed the
-//! moment after a task has finished, and nobody may look at the output until its address is dead.
+//! moment after a task has finished, and no person may look at the output until its address is dead.
 //!
 //! In `localStorage`, because that is written by the time the call returns.
 

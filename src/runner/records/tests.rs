@@ -59,7 +59,7 @@ async fn what_is_written_is_read_again() {
     assert!(untrack(|| opened.notices.list()).is_empty());
 }
 
-/// Of a newer version, or damaged: it may be of use to somebody.
+/// Of a newer version, or damaged: it may still be of use.
 #[wasm_bindgen_test]
 async fn what_cannot_be_read_is_left_as_it_is_and_a_person_is_told() {
     start_afresh().await;
@@ -92,7 +92,7 @@ async fn while_storage_is_not_open_nothing_is_read_or_deleted_and_all_is_written
     let opened = Opened::closed();
     let records = opened.records;
     assert_eq!(records.read_all().await, Err(StorageError::Closed));
-    // The write that waits for storage holds nobody up.
+    // The write that waits for storage holds nothing up.
     assert_eq!(records.write(&[task("c", 30)]).await, Ok(()));
     records.keep_batch(&BatchKey("batch".into()), "{}".to_owned());
     let deleted = records.delete(vec![record_of(&known[0])]);

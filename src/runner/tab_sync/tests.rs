@@ -118,7 +118,7 @@ async fn one_tab_leads_and_the_next_takes_over_when_it_goes() {
     assert_eq!(*two.told.borrow(), [true]);
 }
 
-/// Whoever resigns does so for good: it could not write what it leads.
+/// A tab that resigns does so for good: it could not write what it leads.
 #[wasm_bindgen_test]
 async fn who_has_resigned_does_not_lead_again() {
     start_afresh().await;
@@ -188,7 +188,7 @@ fn told(text: &str) -> Option<Task> {
     }
 }
 
-/// Who follows has nothing to tell of tasks: whoever leads now knows better.
+/// Who follows has nothing to tell of tasks: the tab that leads now knows better.
 #[wasm_bindgen_test]
 async fn what_a_tab_has_not_told_when_it_stops_leading_is_not_told() {
     start_afresh().await;
@@ -222,7 +222,7 @@ async fn what_a_person_asks_for_is_remembered_until_it_is_seen_to_be_done() {
         r#""Wake""#,
     ];
     assert_eq!(one.heard()[1..], asked);
-    // It may still be cancelled, so nobody has done it; the other one is gone.
+    // It may still be cancelled, so no tab has done it; the other one is gone.
     two.sync.on_message(&queued.key, Some(&queued));
     two.sync.on_message(&other.key, None);
     assert_eq!(
@@ -246,7 +246,7 @@ async fn a_second_attempt_is_asked_for_once() {
     assert_eq!(words(&two.sync.take_unconfirmed_requests()), [""; 0]);
 }
 
-/// A tab that is about to lead is asked by itself: nobody else does it.
+/// A tab that is about to lead is asked by itself: no other tab does it.
 #[wasm_bindgen_test]
 async fn a_tab_that_takes_over_remembers_a_second_attempt_for_itself() {
     start_afresh().await;

@@ -174,7 +174,7 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
                 prop:value=shown
                 on:input=handler(write)
             ></textarea>
-            // Over the same text, as long as nobody writes there.
+            // Over the same text, as long as it does not have the focus.
             <span
                 class="cell-told drawn"
                 aria-hidden="true"

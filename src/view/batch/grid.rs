@@ -78,7 +78,7 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
     let ratio = memo(move || labelled_grid::frame(&shapes.read()));
     let element = NodeRef::<Div>::new();
     let (seen, left) = (scrolled(element), left_in_pane(element));
-    // How many beside each other, and how wide each, in `rem`.
+    // How many next to each other, and how wide each, in `rem`.
     let laid = memo(move || {
         let (seen, left) = (seen.get(), left.get());
         let rem = seen.rem.max(1.0);

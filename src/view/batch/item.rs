@@ -30,8 +30,8 @@ pub struct Around {
     pub is_mainly_touched: bool,
 }
 
-/// `frame`: the shape of the room that the picture gets. What is read beside its words is drawn: it is in the label, in
-/// another order.
+/// `frame`: the shape of the room that the picture gets. What is read next to its words is drawn: it is in the label,
+/// in another order.
 pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
     let number = cell.index + 1;
     let caption = view! {
@@ -129,7 +129,7 @@ fn title(cell: &Thumb) -> String {
     }
 }
 
-/// So many outputs are there beside the one that is shown.
+/// So many outputs are there in addition to the one that is shown.
 fn more(cell: &Thumb) -> Option<AnyView> {
     let more = format!("+{}", cell.more);
     (cell.more > 0).then(|| view! { <span class="more drawn" data-text=more></span> }.into_any())

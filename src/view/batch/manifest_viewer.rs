@@ -31,7 +31,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
         },
     );
     let category = manifest.model.category.clone();
-    // A file that somebody has written may number its items as it likes.
+    // A file that a person has written may number its items as it likes.
     let index = |position: usize, item: &ManifestItem| match item.index {
         number @ 1..=MAX_ROWS => number - 1,
         _ => position,

@@ -1,5 +1,5 @@
 //! Where the composer stands: above what was sent from it while there is something to send, and below it once all is
-//! sent. It stays where somebody writes in it, and beside what was sent where there is room for that.
+//! sent. It stays where a person writes in it, and next to what was sent where there is room for that.
 
 use std::rc::Rc;
 
@@ -34,7 +34,7 @@ pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
     memo(move || has_batch.get() && !composer.is_wanted.get() && !beside.get())
 }
 
-/// Once all of it was sent, what came of it takes its place, unless somebody writes on.
+/// Once all of it was sent, what came of it takes its place, unless a person writes on.
 pub fn make_way(composer: Composer) {
     if is_written_in() {
         return;
@@ -48,7 +48,7 @@ pub fn make_way(composer: Composer) {
     }
     composer.is_wanted.try_set(false);
     match viewport::is_beside() {
-        // There is nothing to be pressed any more where it was sent from: what came of it is beside that.
+        // There is nothing to be pressed any more where it was sent from: what came of it is next to that.
         true => focus::once_lost(|| {
             focus::in_place_to(".run h2");
         }),
@@ -77,7 +77,7 @@ pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
     .into_any()
 }
 
-/// The same beside Generate, where the panel still holds what was sent, changed or not, or rows are left that can't be
+/// The same next to Generate, where the panel still holds what was sent, changed or not, or rows are left that can't be
 /// sent.
 pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let is_sent = memo(move || composer.table.read().is_all_sent());

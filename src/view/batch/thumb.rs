@@ -21,7 +21,7 @@ pub struct Thumb {
     /// What went wrong.
     pub note: String,
     pub picture: Option<(String, OutputKind)>,
-    /// Outputs beside the one that is shown.
+    /// Outputs in addition to the one that is shown.
     pub more: usize,
     pub href: Option<String>,
     /// None where it is no task of this browser.

@@ -69,7 +69,7 @@ impl Command {
         }
     }
 
-    /// What is read beside its label: `Model · image`; among its kind `image` alone.
+    /// What is read next to its label: `Model · image`; among its kind `image` alone.
     pub fn about(&self, is_grouped: bool) -> String {
         match (is_grouped, self.about.as_str()) {
             (true, about) => about.to_owned(),
@@ -260,7 +260,7 @@ pub fn found(
         true => all(contexts),
         false => Vec::new(),
     });
-    // Whoever has named a batch looks for that name.
+    // A person who has named a batch looks for that name.
     let names = memo(move || match is_open.get() {
         true => {
             let batches = Batches::new(contexts).all().into_iter();

@@ -70,7 +70,7 @@ pub async fn fill_tables(
 ) {
     let made = fill(all, tasks).await;
     is_filling.try_set(false);
-    // Whoever has gone on meanwhile is not called back.
+    // A person who has gone on meanwhile is not called back.
     if filled.is_disposed() {
         return;
     }

@@ -61,7 +61,7 @@ pub fn follow(gallery: NodeRef<Div>, laid: Laid, selection: Selection) {
     StoredValue::new_local((listener, on_release));
 }
 
-/// None where the key is somebody else's.
+/// None where the key belongs to something else.
 fn place() -> Option<Place> {
     let is_covered = document().query_selector("dialog[open]");
     if is_covered.is_ok_and(|dialog| dialog.is_some()) {

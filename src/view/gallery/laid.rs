@@ -27,7 +27,7 @@ pub const USUAL_SIZE: f64 = 13.0;
 /// A day's heading in `rem`; the stylesheet has the same.
 const HEADING: f64 = 3.25;
 
-/// The least that a day which stands beside another one is wide, and what lies between the two, in `rem`.
+/// The least that a day which stands next to another one is wide, and what lies between the two, in `rem`.
 const DAY: f64 = 14.0;
 const DAY_GAP: f64 = 1.5;
 
@@ -54,7 +54,7 @@ impl Layout {
             width,
             row: height * rem,
             gap: GAP,
-            // On a phone a row would be one picture: whoever wants that chooses a larger size.
+            // On a phone a row would be one picture: a person who wants that chooses a larger size.
             least: if height <= USUAL_SIZE { 2 } else { 1 },
             day: DAY * rem,
             day_gap: DAY_GAP * rem,

@@ -124,7 +124,7 @@ pub fn marquee(
     })
 }
 
-/// On the document: a frame may begin beside the tiles, and end anywhere.
+/// On the document: a frame may begin next to the tiles, and end anywhere.
 fn listen(name: &'static str, act: impl Fn(&MouseEvent) + 'static) -> EventListener {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&document(), name, may_prevent, move |event: &Event| {

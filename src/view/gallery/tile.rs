@@ -144,7 +144,7 @@ fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     })
 }
 
-/// What it was made from, to be seen: the tile's name says it to everybody else.
+/// What it was made from, to be seen: the tile's name says it to assistive technology.
 fn prompt(title: &str) -> AnyView {
     view! {
         <p class="tile-prompt" translate="no" aria-hidden="true" dir="auto">

@@ -42,7 +42,7 @@ impl Near {
         self.has_focus.set(has_focus);
     }
 
-    /// On each while one is selected, or a press would select what nobody sees to be selectable. `is_touched`: by fingers,
+    /// On each while one is selected, or a press would select what does not look selectable. `is_touched`: by fingers,
     /// which come near nothing before they touch it.
     pub fn selection_mark(
         self,

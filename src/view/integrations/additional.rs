@@ -12,7 +12,7 @@ use crate::view::parts::glyph::Glyph;
 /// No archive of Python files is larger.
 const MAX_BYTES: u64 = 50_000_000;
 
-/// What a service may have beside INTERFACE, where this one says in its list of models that it has it.
+/// What a service may have in addition to INTERFACE, where this one says in its list of models that it has it.
 #[component]
 pub fn Additional(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;

@@ -36,7 +36,7 @@ pub fn Code(
     let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect();
     let toggle = move |event: web_sys::MouseEvent| {
         is_whole.update(|is_whole| *is_whole = !*is_whole);
-        // Otherwise, whoever folds long code from its end finds themselves somewhere else.
+        // Otherwise, a person who folds long code from its end would be somewhere else.
         let button = event
             .current_target()
             .and_then(|target| target.dyn_into::<Element>().ok());

@@ -29,7 +29,7 @@ impl ServiceFile {
         }
     }
 
-    /// The file, tracked; it is loading until somebody asks for it.
+    /// The file, tracked; it is loading until it is asked for.
     pub fn load(&self) -> Load<Arc<String>> {
         self.load.get()
     }

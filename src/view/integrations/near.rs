@@ -10,7 +10,7 @@ use crate::boxed::effect;
 /// How far from the screen is near, so that what is fetched then is there when it is reached.
 const MARGIN: &str = "300px 0px";
 
-/// Whether an element has come near the screen; once it has, it stays so. Nobody looks before
+/// Whether an element has come near the screen; once it has, it stays so. It is not looked for before
 /// everything above it stands where it will.
 pub fn near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal<bool> {
     let is_near = RwSignal::new(false);

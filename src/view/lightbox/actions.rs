@@ -25,7 +25,7 @@ pub fn press_tool(event: &KeyboardEvent, dialog: &str) -> bool {
     true
 }
 
-/// What is done most with an output that is shown large, all of one kind: none is what everybody came for. `more` comes
+/// What is done most with an output that is shown large, all of one kind: none is what a person comes for. `more` comes
 /// at the end.
 pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let address = contexts().session.settings_untracked().address;

@@ -127,7 +127,7 @@ const HEAD: f64 = 2.75;
 const TWO_LINES: f64 = 4.75;
 const NARROW: f64 = 38.0;
 
-/// What differs has at least so much room beside four, in `rem`.
+/// What differs has at least so much room next to four, in `rem`.
 const SIDE: f64 = 30.0;
 
 /// And below them so much: its caption, and the two lines of each difference.

@@ -8,7 +8,7 @@ use crate::navigation::Navigation;
 /// In the URL, of whatever list: favorites alone.
 pub const FAVORITES: &str = "favorites";
 
-/// Narrows a list to favorites. It stands beside chips of which one is always selected, and does not look like one of
+/// Narrows a list to favorites. It stands next to chips of which one is always selected, and does not look like one of
 /// them when it is.
 pub fn favorites_chip(navigation: Navigation) -> AnyView {
     view! {

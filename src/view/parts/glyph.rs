@@ -4,7 +4,7 @@ use leptos::tachys::html::InertElement;
 
 use crate::boxed::dynamic;
 
-/// A picture beside words that say the same; assistive technology skips it.
+/// A picture next to words that say the same; assistive technology skips it.
 ///
 /// All are of one set, whose size and strokes the stylesheet knows.
 #[component]

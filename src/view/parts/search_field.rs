@@ -5,7 +5,7 @@ use crate::boxed::handler;
 use crate::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// A search field whose text stands in the address. `name` is what it is called; beside a button it has no room for
+/// A search field whose text stands in the address. `name` is what it is called; next to a button it has no room for
 /// more than a word.
 pub fn search_field(name: &'static str, typed: RwSignal<String>) -> AnyView {
     let navigation = contexts().navigation;

@@ -8,7 +8,7 @@ use crate::browser::frame::after_frame;
 
 const STAYS_MS: u32 = 8_000;
 
-/// What is said, beside a button, to a press of it. The same words are read out anew each time.
+/// What is said, next to a button, to a press of it. The same words are read out anew each time.
 #[derive(Clone, Copy)]
 pub struct StatusNote {
     said: RwSignal<Option<Said>>,

@@ -247,14 +247,14 @@ const PANE: &str = ".workbench .result";
 const IN_PANEL: f64 = 3.0;
 const BETWEEN: f64 = 1.625;
 
-/// The room in the panel beside the table that a batch is composed in, in `rem`; the stylesheet divides the page the
+/// The room in the panel next to the table that a batch is composed in, in `rem`; the stylesheet divides the page the
 /// same way.
 pub fn pane_width() -> f64 {
     let page = page_width() + IN_PANEL;
     page - (0.42 * page).clamp(25.0, 52.0) - BETWEEN - IN_PANEL
 }
 
-/// Where a batch and the table that it is composed in stand beside each other, each scrolling by itself; the
+/// Where a batch and the table that it is composed in stand next to each other, each scrolling by itself; the
 /// stylesheet says the same.
 const BESIDE: &str = "(min-width: 64rem) and (min-height: 34rem)";
 
@@ -282,7 +282,7 @@ pub fn is_one_pane() -> bool {
     matches(ONE_PANE)
 }
 
-/// Whether there are fingers, also beside a mouse.
+/// Whether there are fingers, also in addition to a mouse.
 pub fn has_coarse_pointer() -> bool {
     matches("(any-pointer: coarse)")
 }

@@ -11,7 +11,7 @@ use crate::contexts::contexts;
 /// Where the service is and who asks.
 pub fn connection(entered: Entered) -> AnyView {
     let session = contexts().session;
-    // Of an address that is only typed nobody has told that.
+    // Of an address that is only typed that is not known.
     let is_told = when(move || {
         let typed = ServiceAddress::parse(&entered.address.read());
         session.is_guest() && typed.is_ok_and(|typed| typed == session.settings().address)

@@ -13,7 +13,7 @@ type Whose = (String, String);
 
 thread_local! {
     /// The tokens of those that the settings named before, for as long as the page is open: many services show a token
-    /// once, and whoever tries another address and comes back has not thrown it away.
+    /// once, and a person who tries another address and comes back has not thrown it away.
     static EARLIER_TOKENS: RefCell<HashMap<Whose, String>> = RefCell::default();
     /// What was typed when the page was left and is not saved: it is nowhere but here.
     static UNSAVED: RefCell<Option<Unsaved>> = const { RefCell::new(None) };
@@ -150,7 +150,7 @@ impl Entered {
                     };
                     let earlier =
                         || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&whose(&named)).cloned());
-                    // One that was saved before the User ID is for whoever is named now.
+                    // One that was saved before the User ID is for the user who is named now.
                     let nameless = Settings {
                         uid: String::new(),
                         ..named.clone()

@@ -17,7 +17,7 @@ use crate::view::parts::glyph::Glyph;
 #[component]
 pub fn HistoryFile() -> impl IntoView {
     let all = contexts();
-    // Batches are read only once somebody needs them.
+    // Batches are read only once they are needed.
     Batches::new(all).follow();
     let with_outputs = RwSignal::new(false);
     let are_mine = RwSignal::new(false);

@@ -132,7 +132,7 @@ pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: Rw
     }
 }
 
-/// Shows the copy in the place of a thumbnail, if there is one, and says once it was looked for; asks nobody.
+/// Shows the copy in the place of a thumbnail, if there is one, and says once it was looked for; makes no call.
 pub fn show_copy(
     contexts: Contexts,
     name: String,

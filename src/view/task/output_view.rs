@@ -7,8 +7,8 @@ use crate::contexts::{Contexts, contexts};
 use crate::learned;
 use crate::view::parts::media::{Gone, MediaView};
 
-/// An output: the copy that this browser keeps, which needs nobody; else what is at its address. Where that is dead, see
-/// [`output_recovery::recover`].
+/// An output: the copy that this browser keeps, which needs no service; else what is at its address. Where that is
+/// dead, see [`output_recovery::recover`].
 #[component]
 pub fn OutputView(shown: ShownOutput, label: String) -> AnyView {
     let contexts = contexts();

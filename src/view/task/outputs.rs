@@ -36,7 +36,7 @@ pub fn Outputs(
     has_dead_link: RwSignal<bool>,
     /// See [`ShownOutput`].
     since: Millis,
-    /// What is done with one that stands alone is in sight beside it, and not to be found over it as well.
+    /// What is done with one that stands alone is in sight next to it, and not to be found over it as well.
     are_actions_beside: bool,
 ) -> impl IntoView {
     has_dead_link.set(false);

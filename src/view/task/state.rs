@@ -35,7 +35,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let time = text(move || {
         let task = task.read();
         task.took().unwrap_or_else(|| match task.is_hidden() {
-            // A hidden task is not polled: nobody knows whether it still goes on.
+            // A hidden task is not polled: whether it still goes on is unknown.
             true => String::new(),
             false => {
                 let elapsed = runner.elapsed(&task, now.get());

@@ -1,4 +1,4 @@
-//! What was varied with one press, seen together: each large enough to be judged beside the others.
+//! What was varied with one press, seen together: each large enough to be judged next to the others.
 
 use std::sync::Arc;
 

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 use crate::browser::location;
 use crate::view::parts::settings_link::with_settings_link;
 
-/// How a task is called where others stand beside it: a variation has its seed.
+/// How a task is called where others stand next to it: a variation has its seed.
 pub fn name(task: &Task) -> String {
     match seed::of_variation(task) {
         Some(seed) => format!("{}, {seed}", start(task)),
@@ -124,7 +124,7 @@ pub fn linked(task: &Task, what: String) -> AnyView {
     }
 }
 
-/// What the service said of a submission of which nobody knows what became, or that it said nothing.
+/// What the service said of a submission whose outcome is unknown, or that it said nothing.
 pub fn why_unconfirmed(task: &Task) -> Option<String> {
     let TaskState::Unconfirmed { error } = &task.state else {
         return None;
@@ -132,7 +132,7 @@ pub fn why_unconfirmed(task: &Task) -> Option<String> {
     Some(task.account.user_message(error, &location::origin()))
 }
 
-/// What it means that nobody knows what became of a request.
+/// What it means that the outcome of a request is unknown.
 fn unconfirmed(error: &ApiError) -> &'static str {
     if error.was_certainly_not_accepted() {
         "That is its answer to what was sent again. The first time it may have taken the request, and billed it; no \

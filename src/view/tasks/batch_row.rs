@@ -18,7 +18,7 @@ use crate::runner::Runner;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{thumbnail, words};
 
-/// As many pictures as fit beside each other on most screens; all are on the batch's page.
+/// As many pictures as fit next to each other on most screens; all are on the batch's page.
 const PICTURES: usize = 16;
 
 /// What was found of a batch: its latest pictures, how it stands, and what tells its items apart.

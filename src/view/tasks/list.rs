@@ -91,7 +91,7 @@ pub fn TasksPage() -> impl IntoView {
         0..MANY => remove(),
         _ => question.ask(),
     };
-    // What counts the tasks is as wide as its numbers: before they are read it would move what is beside it.
+    // What counts the tasks is as wide as its numbers: before they are read it would move what is next to it.
     let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
     // Nor is a row as high before the name of its batch is known.
     let placed = memo(move || match batches.is_read() {

@@ -140,7 +140,7 @@ fn said(child: &mut Child, words: &str) -> Option<u16> {
             let (_, port) = line.split_once(words)?;
             port.trim_end_matches('.').parse().ok()
         });
-    // Someone has to go on reading, or the program blocks on a full pipe.
+    // The output has to be read on, or the program blocks on a full pipe.
     std::thread::spawn(move || lines.for_each(drop));
     port
 }

@@ -48,7 +48,7 @@ pub fn by(role: &str, name: &str) -> Query {
     }
 }
 
-/// A button or a link of this name: people press both, and which it is may be nobody's business.
+/// A button or a link of this name: people press both, and which it is does not matter to them.
 pub fn control(name: &str) -> Query {
     by("button|link", name)
 }

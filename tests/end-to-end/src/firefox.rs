@@ -136,7 +136,7 @@ pub(crate) async fn clear_cache(browser: &Browser) -> Result<()> {
     Ok(())
 }
 
-/// What the browser itself wrote about pages: errors that nobody caught, what a policy refused.
+/// What the browser itself wrote about pages: uncaught errors, what a policy refused.
 ///
 /// # Errors
 ///

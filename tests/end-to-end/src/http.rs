@@ -26,7 +26,7 @@ pub fn authority(address: &str) -> Result<&str> {
 ///
 /// # Errors
 ///
-/// Nobody listens there, or the connection breaks before the head of a reply.
+/// No server listens there, or the connection breaks before the head of a reply.
 pub async fn send(authority: &str, request: Request<Full<Bytes>>) -> Result<Response<Incoming>> {
     let stream = TcpStream::connect(authority).await?;
     let (mut sender, connection) = http1::handshake(TokioIo::new(stream)).await?;

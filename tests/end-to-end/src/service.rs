@@ -71,7 +71,7 @@ impl Service {
         Ok(taken)
     }
 
-    /// Adds an account, from when on nobody comes in without one; returns its token.
+    /// Adds an account, from when on no client comes in without one; returns its token.
     ///
     /// # Errors
     ///
@@ -171,7 +171,7 @@ fn copy_samples(outputs: &Path) -> Result<()> {
 async fn listens_on(stdout: ChildStdout) -> Result<SocketAddr> {
     let mut lines = BufReader::new(stdout).lines();
     let line = lines.next_line().await?.ok_or("the service has ended")?;
-    // Someone has to go on reading, or the service blocks on a full pipe.
+    // The output has to be read on, or the service blocks on a full pipe.
     tokio::spawn(async move { while let Ok(Some(_)) = lines.next_line().await {} });
     let address = line
         .strip_prefix("Listening on http://")
@@ -179,7 +179,7 @@ async fn listens_on(stdout: ChildStdout) -> Result<SocketAddr> {
     Ok(address.trim_end_matches('/').parse()?)
 }
 
-/// An address nobody listens on. Another program might take it before we do; starting then fails
+/// An address no server listens on. Another program might take it before we do; starting then fails
 /// and says so.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ async fn drive_in(
     }
 }
 
-/// Says that a test has not run, to whoever counts: the runner believes that it has passed.
+/// Says that a test has not run, to the script that counts: the runner believes that it has passed.
 fn leave_out(name: &str, reason: LeftOut) {
     // Not `println!`: its output is shown of failing tests only.
     let _ = writeln!(std::io::stdout(), "\nleft out: {name}. {reason}");

@@ -217,7 +217,7 @@ async fn the_large_view_answers_at_every_size_and_however_the_gallery_was_narrow
                 open_first().await?;
                 let large = browser.find(&by("dialog", "Output")).await?;
                 press_twice(browser, &by("button", "Vary").within(&large)).await?;
-                // Beside the picture a prompt of any length leaves what is done with it in sight.
+                // Next to the picture a prompt of any length leaves what is done with it in sight.
                 let bottom = "
                     const { bottom } = document.querySelector('.lightbox-actions').getBoundingClientRect();
                     return bottom <= innerHeight || innerWidth < 900";

@@ -158,7 +158,7 @@ async fn a_press_that_begins_before_the_program_ends_before_it() {
     .await;
 }
 
-/// Guards against letters and choices that are lost when the program comes while somebody types.
+/// Guards against letters and choices that are lost when the program comes while a person types.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_sought_before_the_program_is_found_by_it() {
     let name = "what_is_sought_before_the_program_is_found_by_it";
@@ -197,7 +197,7 @@ async fn the_list_stays_where_it_was_scrolled_to() {
     drive(name, async |browser| {
         browser.set_size(420, 500).await?;
         let (_service, proxy) = held_back(browser).await?;
-        // Whoever looks sees the same card at the same place in every frame.
+        // A person sees the same card at the same place in every frame.
         let watch = "
             const link = [...document.querySelectorAll('li h3 a')].at(-1);
             link.scrollIntoView({ block: 'center', behavior: 'instant' });

@@ -44,8 +44,8 @@ async fn enlarge(browser: &Browser, service: &Service, name: &str) -> Result<()>
     Ok(())
 }
 
-/// Guards against results of which nobody knows any more what they were made from, and originals of which
-/// nobody knows what became of them.
+/// Guards against results that do not say what they were made from, and originals that
+/// do not say what became of them.
 #[tokio::test(flavor = "multi_thread")]
 async fn lineage_leads_both_ways() {
     drive("lineage_leads_both_ways", async |browser| {

@@ -174,7 +174,7 @@ async fn a_favorite_is_kept_whatever_the_settings_say() {
         studio.sees_pressed("true").await?;
         browser.press(&by("link", "Settings")).await?;
         studio.sees("Kept now: 1 copy, ").await?;
-        // Nobody has ticked Keep outputs; and nothing would be deleted.
+        // Keep outputs was not ticked; and nothing would be deleted.
         studio
             .sees("Copies of favorites are kept even while Keep outputs is off.")
             .await?;

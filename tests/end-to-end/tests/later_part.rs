@@ -82,7 +82,7 @@ async fn a_page_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
 }
 
 /// Guards against a part that comes short, with the host's word that it may be kept for ever: the browser gave that
-/// again at each try, and nobody asked the host.
+/// again at each try, and the host was not asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_part_that_came_short_is_asked_for_past_what_the_browser_keeps() {
     let name = "a_part_that_came_short_is_asked_for_past_what_the_browser_keeps";

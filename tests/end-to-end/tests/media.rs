@@ -1,4 +1,4 @@
-//! Films and sounds: what is seen of them before anybody plays them, and how they are played.
+//! Films and sounds: what is seen of them before they are played, and how they are played.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -62,7 +62,7 @@ async fn point_at(browser: &Browser, selector: &str) -> Result<()> {
     Ok(browser.client.perform_actions(moves).await?)
 }
 
-/// Guards against a film that is a stamp in an empty room, or far from its controls, or blown up to a blur beside
+/// Guards against a film that is a stamp in an empty room, or far from its controls, or blown up to a blur next to
 /// another one; and a sound that is drawn far from its player.
 #[tokio::test(flavor = "multi_thread")]
 async fn films_and_sounds_have_the_room_they_are_shown_in() {
@@ -115,7 +115,7 @@ async fn films_and_sounds_have_the_room_they_are_shown_in() {
         browser.press(&by("button", "Previous")).await?;
         let large = together.replace("ROOM", ".stage");
         becomes(browser, "a sound in one piece", &large, "together").await?;
-        // No model of this service takes a sound, which is said before anybody presses.
+        // No model of this service takes a sound, which is said before it is pressed.
         let vain = "
             const button = [...document.querySelectorAll('.lightbox button')].find(
                 it => it.textContent.trim() === 'Use as input');

@@ -56,7 +56,7 @@ async fn see_pictures(
 }
 
 /// Guards against cards that all look alike, against things that jump while pictures come, and against a card
-/// that shows what somebody else has made.
+/// that shows what another person has made.
 #[tokio::test(flavor = "multi_thread")]
 async fn cards_show_posters_then_what_a_person_has_made() {
     drive("cards_show_posters", async |browser| {
@@ -175,8 +175,8 @@ async fn a_favorite_comes_first_in_all_tabs() {
     .await;
 }
 
-/// Guards against categories that stand beside each other as if they were columns, cards that leave half of a wide page
-/// empty, and text that is as small at 2560 px as at 1440.
+/// Guards against categories that stand next to each other as if they were columns, cards that leave half of a wide
+/// page empty, and text that is as small at 2560 px as at 1440.
 #[tokio::test(flavor = "multi_thread")]
 async fn each_category_begins_a_row_and_the_largest_fills_the_page() {
     drive("each_category_begins_a_row", async |browser| {

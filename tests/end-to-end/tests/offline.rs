@@ -150,7 +150,7 @@ async fn it_opens_without_network_and_takes_the_next_release() {
         becomes(browser, "the next release", RELEASE, &next_name.into()).await?;
         assert_ne!(first_name, first_cache);
 
-        // Nobody wants it any more.
+        // It is not wanted any more.
         browser.press(&by("link", "Settings")).await?;
         let switch = by("checkbox", "Open without network");
         browser.press(&switch).await?;

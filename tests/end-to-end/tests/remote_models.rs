@@ -104,7 +104,7 @@ async fn progress_is_shown_and_so_is_a_model_that_is_away() {
         browser.press(&by("button", "Generate")).await?;
         browser.see_text("The model is away: ", TIMEOUT).await?;
 
-        // It is back, and so is what waited for it; nobody has reloaded the page.
+        // It is back, and so is what waited for it; the page was not reloaded.
         write_program(folder.path())?;
         browser
             .find_for(&by("button", "Run again"), TIMEOUT)

@@ -43,7 +43,7 @@ const FASTER: &str = "
     wrap('setTimeout', 'clearTimeout', false);
     wrap('setInterval', 'clearInterval', true);";
 
-/// What the page takes, once the browser has thrown away what nobody holds.
+/// What the page takes, once the browser has thrown away what is not referenced.
 #[derive(Debug, Clone, Copy)]
 struct Taken {
     /// Bytes of scripts.

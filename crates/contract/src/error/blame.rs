@@ -39,7 +39,7 @@ mod tests {
             "Invalid token. See the usage section.",
             "Expired credentials",
             "An explanation is in the documentation.",
-            // Nobody here reads all languages.
+            // This program does not read all languages.
             "令牌无效",
         ] {
             assert!(blames_credentials(message), "{message}");

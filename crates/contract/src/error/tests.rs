@@ -68,7 +68,7 @@ fn what_is_no_answer_is_told_from_an_answer() {
         (error(429), true, false),
         (error(302), true, true),
         (ApiError::malformed("x"), false, false),
-        // A page that asks whoever is in a café to sign in, in place of the service.
+        // A page that asks the guests of a café to sign in, in place of the service.
         (ApiError::not_json(b" <!doctype html>"), true, true),
         (ApiError::not_json(b"{"), false, false),
         (ApiError::not_json(b""), false, false),

@@ -8,7 +8,7 @@ use crate::compose::sweep::{GridLabels, Labels};
 use crate::labelled_grid::{is_long, value_shapes};
 use crate::wording::told_apart;
 
-/// More directions than these nobody takes in at once.
+/// More directions than these can't be taken in at once.
 const MOST: usize = 4;
 
 /// Every combination of the values of several axes, each of them an item; the last axis changes fastest.

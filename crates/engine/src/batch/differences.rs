@@ -87,7 +87,7 @@ pub(super) fn value(input: &Input, parameter: &str) -> String {
 }
 
 /// Gives the inputs that differ among the tasks of a batch for a person. It leaves out the seed if each task has
-/// drawn its own, because nobody compares these.
+/// drawn its own, because these are not compared.
 pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     let mut found = differences(tasks.iter().map(|task| &task.input));
     if tasks.iter().all(|task| !task.seed_chosen) {
@@ -147,7 +147,7 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         titles.all(|title| title == Some(name))
     };
     names.retain(|name| !is_title(name));
-    // Its digits say nothing: what was varied beside it comes first.
+    // Its digits say nothing: what was varied in addition to it comes first.
     names.sort_by_key(|name| name == seed::NAME);
     // Variations differ in nothing else.
     if names.is_empty() && tells_by_seed && prompts.len() == 1 && differ_in_seed(&tasks) {

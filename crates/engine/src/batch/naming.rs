@@ -75,7 +75,8 @@ fn called(input: &Input, model_name: &str) -> String {
     }
 }
 
-/// Whether so many prompts can stand with every combination of these parameters' values. A seed may differ beside them.
+/// Whether so many prompts can stand with every combination of these parameters' values. A seed may differ in addition
+/// to them.
 fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> bool {
     let values = |axis: &&str| {
         let values = inputs.iter().map(|input| value(input, axis));
@@ -94,8 +95,8 @@ fn is_prompt(input: &Input) -> bool {
     input.title_name().is_some_and(is_named) || input.title().contains(is_of_words)
 }
 
-/// Gives the inputs that differ among the tasks beside those that the name mentions: prompts that are counted there
-/// are not listed once more.
+/// Gives the inputs that differ among the tasks in addition to those that the name mentions: prompts that are counted
+/// there are not listed once more.
 pub fn said_beside(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     let mut found = chosen_differences(tasks);
     slowest_first(

@@ -94,7 +94,7 @@ impl BatchRequests {
         }
     }
 
-    /// Gives the requests of this tab that may not have been carried out. Whoever leads from now on is asked once
+    /// Gives the requests of this tab that may not have been carried out. The tab that leads from now on is asked once
     /// more.
     pub fn unsettled(&self, now: Millis) -> Vec<(BatchKey, BatchAction, Millis)> {
         let is_unsettled = |request: &Request| match request.progress {

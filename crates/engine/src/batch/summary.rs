@@ -35,7 +35,7 @@ pub struct BatchSummary {
     pub refusal: Option<ApiError>,
     /// When the last item ended, in ms since 1970; `None` while any goes on.
     pub finished: Option<Millis>,
-    /// Nobody saw all of it end.
+    /// The end of some of it was not seen.
     pub ended_unseen: bool,
     pub worked: WorkingTime,
 }

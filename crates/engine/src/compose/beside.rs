@@ -13,11 +13,11 @@ use crate::plural::{agreeing, counted, listed};
 pub enum Beside {
     /// The table has all of it.
     Nothing,
-    /// It is all that would be sent, so many items: nobody pays for anything else.
+    /// It is all that would be sent, so many items: nothing else is paid for.
     Alone(usize),
     /// The rows that wait are what stood here before it was changed: so many items take their place.
     Instead(usize),
-    /// So many items are neither among the rows that wait nor sent from here: they are sent beside those.
+    /// So many items are neither among the rows that wait nor sent from here: they are sent in addition to those.
     Besides(usize),
 }
 
@@ -219,7 +219,7 @@ mod tests {
         );
     }
 
-    /// Guards against a message after which nobody knows where what is missing is entered.
+    /// Guards against a message that does not say where what is missing is entered.
     #[test]
     fn what_is_missing_is_said_with_where_it_is_entered() {
         let message = |names: &[&str], has_own: bool| {

@@ -1,6 +1,6 @@
 //! One prompt per line.
 
-/// The characters that end a line, whoever wrote it.
+/// The characters that end a line, on any system.
 pub const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// The prompts of a text: its lines, trimmed, without the empty ones.

@@ -122,7 +122,7 @@ pub fn contains(values: &str, value: &str) -> bool {
 }
 
 /// The values, as people write them, with this one more, or without it. A choice comes before the first one that follows
-/// it in the schema: nobody ticks a scale in its own order. Each is quoted then. What can't be read stays as it is.
+/// it in the schema: a scale is seldom ticked in its own order. Each is quoted then. What can't be read stays as it is.
 pub fn toggled(values: &str, value: &str, choices: &[String]) -> String {
     let Ok(mut each) = split(values) else {
         return values.to_owned();

@@ -36,7 +36,7 @@ pub enum Verdict {
 }
 
 impl Wanted {
-    /// Decides about this version beside the one that is stored by now: the later edit stays.
+    /// Decides about this version against the one that is stored by now: the later edit stays.
     pub fn resolve(&self, stored: Option<&Stored>) -> Verdict {
         let Some(stored) = stored else {
             return Verdict::Store {

@@ -17,7 +17,7 @@ pub struct SyncState {
     changes: u64,
     /// How many of these changes are stored.
     stored: u64,
-    /// When a person last changed it; 0 if nobody has.
+    /// When a person last changed it; 0 if it was never changed.
     edited: Millis,
     /// When the first change was made that is not being written yet.
     waits_since: Option<Millis>,
@@ -50,7 +50,7 @@ impl SyncState {
         self.stored
     }
 
-    /// When a person last changed the table; 0 if nobody has.
+    /// When a person last changed the table; 0 if it was never changed.
     pub fn edited(self) -> Millis {
         self.edited
     }
@@ -99,7 +99,7 @@ impl SyncState {
     }
 
     /// What is stored may be gone. Gives whether there is something to store anew; it stays as old as it was, because
-    /// nobody has changed it.
+    /// no person has changed it.
     pub fn lose(&mut self, is_empty: bool) -> bool {
         if self.base == 0 && !self.is_unstored() {
             return false;

@@ -261,7 +261,7 @@ impl Table {
         Ok(())
     }
 
-    /// Changes one cell; `None` leaves the parameter untouched. Its column stays, whatever stands in it now: somebody
+    /// Changes one cell; `None` leaves the parameter untouched. Its column stays, whatever stands in it now: a person
     /// writes there.
     pub fn set(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
         self.put(id, name, entry, schema);
@@ -332,7 +332,7 @@ impl Table {
         }
     }
 
-    /// Refused, with a sentence, where so many more rows are too many. What was sent makes way.
+    /// Refused, with a sentence, where so many more rows are too many. What was sent is removed first.
     fn make_room(&mut self, more: usize) -> Result<(), String> {
         let count = self.unsent() + more;
         if count > MAX_ROWS {

@@ -1,5 +1,5 @@
-//! What a person has composed beside the table: kept for as long as it is not taken away. What was sent is kept as
-//! that, so that nobody is offered to pay for it once more. Each tab has its own.
+//! What a person has composed outside the table: kept for as long as it is not taken away. What was sent is kept as
+//! that, so that it is not offered to be paid once more. Each tab has its own.
 
 use atelier_contract::{Draft, Schema, json};
 use serde::{Deserialize, Serialize};
@@ -34,9 +34,9 @@ pub struct UnfinishedSweep {
     pub is_paired: bool,
     /// The seed of all items, where the model has one.
     pub seed: Option<String>,
-    /// What the items have beside the axes, where that is not what stands in the form for one.
+    /// What the items have in addition to the axes, where that is not what stands in the form for one.
     pub base: Option<Draft>,
-    /// What they had beside the axes when all of it was sent, as it is written here.
+    /// What they had in addition to the axes when all of it was sent, as it is written here.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_with: Option<Draft>,
 }
@@ -162,7 +162,7 @@ mod tests {
         assert!(read.has_any());
     }
 
-    /// Guards against a store that fills with what nobody has touched, and a batch that opens with nothing in it.
+    /// Guards against a store that fills with what was never touched, and a batch that opens with nothing in it.
     #[test]
     fn what_was_not_begun_is_nothing() {
         let untouched = Unfinished::new(Way::Lines, Some(sweep(" ")), String::new(), &schema());

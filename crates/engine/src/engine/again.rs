@@ -1,4 +1,4 @@
-//! Submissions of which nobody can say whether they arrived, to a service that honours idempotency
+//! Submissions of which it is unknown whether they arrived, to a service that honours idempotency
 //! keys: they are sent again by themselves with the same key, and the service takes them once.
 //!
 //! Meanwhile the task stays Submitting. A version that does not know of keys then makes it
@@ -105,7 +105,7 @@ impl Engine {
         taken
     }
 
-    /// Nobody can say whether the service has the task. It is sent again by itself, if that is
+    /// It is unknown whether the service has the task. It is sent again by itself, if that is
     /// safe; else a person decides.
     pub(super) fn mark_uncertain(
         &mut self,
@@ -217,7 +217,7 @@ impl Engine {
                 false => since,
             }
         });
-        // A clock that was ahead of this one has set the time: nobody knows how long ago that was.
+        // A clock that was ahead of this one has set the time: it is unknown how long ago that was.
         let is_ahead = since > now.saturating_add(MARGIN);
         let age = now.saturating_sub(since);
         is_ahead
@@ -228,7 +228,7 @@ impl Engine {
             }
     }
 
-    /// An earlier submission of it may have been taken, and this one might be taken beside it.
+    /// An earlier submission of it may have been taken, and this one might be taken in addition to it.
     pub(super) fn is_doubled(&self, key: &TaskKey, now: Millis) -> bool {
         let tracked = self.tasks.get(key);
         tracked.is_some_and(|tracked| tracked.uncertain_error.is_some())

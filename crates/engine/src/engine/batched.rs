@@ -40,8 +40,8 @@ impl Engine {
         call.batched
     }
 
-    /// No answer came to a call for outputs: with half of them one may come, unless nobody is there. One call finds out,
-    /// and what failed with it waits for that as if it had failed once more.
+    /// No answer came to a call for outputs: with half of them one may come, unless the service is gone. One call finds
+    /// out, and what failed with it waits for that as if it had failed once more.
     pub(super) fn fetch_fewer(&mut self, call: &InFlight, now: Millis) {
         let (address, asked) = (&call.account.address, call.tasks.len());
         if asked < 2 {

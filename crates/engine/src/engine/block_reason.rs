@@ -17,7 +17,7 @@ pub enum BlockReason {
     Unauthorized,
     /// A submission was not answered; the others wait until then, so that they do not meet the same.
     Unanswered(Millis),
-    /// Nobody is there at the service's address.
+    /// No service answers at its address.
     Unreachable,
     /// Tasks can't be kept any more: the person is asked before any is sent.
     #[serde(rename = "NotKept")]

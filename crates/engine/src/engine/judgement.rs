@@ -11,7 +11,7 @@ use crate::{Millis, Phase, RateLimit, Task, TaskKey};
 impl Engine {
     /// While tasks wait because the list of models can't be had, or the credentials were refused: what to ask
     /// `/v2/status`, at no risk, so that it is known whether the service takes calls all the same. It is about a task
-    /// that nobody has.
+    /// that does not exist.
     pub fn knock(&self, now: Millis) -> Option<Value> {
         let may_ask = match self.block_reason(now) {
             Some(BlockReason::Unreachable) => true,
@@ -35,7 +35,7 @@ impl Engine {
         Some(request.to_body())
     }
 
-    /// Takes note of the answer to [`Engine::knock`] at this address.
+    /// Takes note of the answer to the probe of [`Engine::knock`] at this address.
     pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
         self.advance(now);
         let error = answer.as_ref().err();
@@ -48,11 +48,11 @@ impl Engine {
                 self.tell_wait(address, until, now);
             }
         }
-        // Whatever it says of a task that nobody has, it is there: what is sent then has an answer of its own.
+        // Whatever it says of a task that does not exist, it is there: what is sent then has an answer of its own.
         if !error.is_some_and(ApiError::is_unreachable) {
             self.services.answered(address, now);
         }
-        // So does whoever is let in. Should it be wrong, the one submission that leaves then is refused, too.
+        // So does a probe that is let in. Should it be wrong, the one submission that leaves then is refused, too.
         let is_let_in = match error {
             None | Some(ApiError::Invalid { .. }) => true,
             Some(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
@@ -133,7 +133,7 @@ impl Engine {
             self.pause.probe();
         }
         if call.kind != CallKind::Generate {
-            // Somebody answers again: what waited for that goes on.
+            // The service answers again: what waited for that goes on.
             if is_answered {
                 self.pause.poll_answered();
             }

@@ -55,7 +55,7 @@ impl Engine {
         is_one
     }
 
-    /// The key of one more task beside this one; `None` if one of those has this id.
+    /// The key of one more task in addition to this one; `None` if one of those has this id.
     pub(super) fn late_beside(&self, key: &TaskKey, id: &TaskId) -> Option<TaskKey> {
         let mut late = key.late();
         while let Some(other) = self.task(&late) {
@@ -67,7 +67,7 @@ impl Engine {
         Some(late)
     }
 
-    /// The task that another submission of this one is, beside it.
+    /// The task that another submission of this one is, in addition to it.
     fn begin_late(&mut self, key: &TaskKey, late: &TaskKey, sent: Option<Millis>) {
         let Some(of) = self.task(key) else {
             return;
@@ -103,7 +103,7 @@ impl Engine {
         }
     }
 
-    /// It is told of what a person has removed beside another one.
+    /// It is told of what a person has removed in addition to another one.
     pub(super) fn is_removed_late(&self, task: &Task) -> bool {
         let id = task.state.id();
         task.key.is_late() && id.is_some_and(|id| self.removed_late.contains(id))

@@ -11,7 +11,7 @@ use crate::reduce::Event;
 use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
 
 impl Engine {
-    /// Takes over all stored tasks, at the start or when this tab begins to lead. Whoever was
+    /// Takes over all stored tasks, at the start or when this tab begins to lead. The tab that was
     /// between a request and its answer is gone: those tasks are Unconfirmed.
     ///
     /// Where this tab knows more of a task than storage does (the last leader told of it and was
@@ -85,7 +85,7 @@ impl Engine {
         keys.into_iter().for_each(|key| self.save(key));
     }
 
-    /// A task that is Submitting without a call of this tab: whoever sent it is gone. Where that is
+    /// A task that is Submitting without a call of this tab: the tab that sent it is gone. Where that is
     /// safe, it is sent again.
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
         let is_sending = |task| self.calls.is_sending(task);
@@ -146,7 +146,7 @@ impl Engine {
         }
     }
 
-    /// A record as another tab has it, to be known and, by a follower, not to be written: whoever
+    /// A record as another tab has it, to be known and, by a follower, not to be written: the tab that
     /// leads writes. What cannot be true any more is ignored.
     pub fn merge_remote(&mut self, task: Task, now: Millis) {
         self.advance(now);
@@ -206,8 +206,8 @@ impl Engine {
     }
 
     /// A record that another tab has written: as [`Engine::merge_remote`], and given as
-    /// [`super::Command::Save`], so that it is shown. Whoever leads writes its own once more: the other tab may have
-    /// written over it.
+    /// [`super::Command::Save`], so that it is shown. The tab that leads writes its own once more: the other tab may
+    /// have written over it.
     pub fn insert_remote(&mut self, task: Task, now: Millis) {
         let key = task.key.clone();
         let is_new = !self.tasks.contains_key(&key);
@@ -253,7 +253,7 @@ impl Engine {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
-            // It is followed beside the one that was sent once more.
+            // It is followed in addition to the one that was sent once more.
             let is_late = (task.state.id()).is_some_and(|id| self.late_beside(&key, id).is_none());
             if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
                 continue;
@@ -296,7 +296,7 @@ impl Engine {
         self.pending.push(Pending::Delete(key.clone()));
     }
 
-    /// Puts a record in; what was known beside it is forgotten.
+    /// Puts a record in; what was known in addition to it is forgotten.
     pub(super) fn insert(&mut self, task: Task, own: bool) {
         self.drop_remote(&task.key);
         let key = task.key.clone();

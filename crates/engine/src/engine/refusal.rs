@@ -15,8 +15,8 @@ pub(super) struct Credentials {
     caller_since: u64,
     /// The service refuses them.
     refusal: Option<Refusal>,
-    /// The refusal ended because a question about a task that nobody has was let in, and no other answer has said since
-    /// that it was right.
+    /// The refusal ended because a question about a task that does not exist was let in, and no other answer has said
+    /// since that it was right.
     lifted_by_knock: bool,
     /// It was wrong: the service says that it does not know a task before it looks at credentials.
     knock_misleads: bool,
@@ -45,13 +45,13 @@ impl Credentials {
         (self.lifted_by_knock, self.knock_misleads) = (false, false);
     }
 
-    /// A question about a task that nobody has was let in: one submission finds out whether they are taken.
+    /// A question about a task that does not exist was let in: one submission finds out whether they are taken.
     pub fn let_in(&mut self, calls: &Calls) {
         self.change(calls);
         self.lifted_by_knock = true;
     }
 
-    /// Whether such a question may be asked while they are refused: at a service that lets everyone in to say that it
+    /// Whether such a question may be asked while they are refused: at a service that lets any client in to say that it
     /// knows nothing, each time would cost a task its submission.
     pub fn may_knock(&self) -> bool {
         !self.knock_misleads
@@ -148,7 +148,8 @@ impl Engine {
         }
     }
 
-    /// The same for credentials that were refused, and that a question about a task that nobody has was let in with.
+    /// The same for credentials that were refused, and that a question about a task that does not exist was let in
+    /// with.
     pub(super) fn credentials_let_in(&mut self, now: Millis) {
         self.credentials_changed(now);
         self.credentials.let_in(&self.calls);

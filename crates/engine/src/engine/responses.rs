@@ -21,7 +21,7 @@ const GONE_AFTER: Millis = 5_000;
 /// minute.
 const GONE_AFTER_OF_OTHERS: Millis = 60_000;
 
-/// Polls are at most this far apart while somebody watches.
+/// Polls are at most this far apart while a person watches.
 const UNSEEN_AFTER: Millis = 15_000;
 
 /// Completed without output is asked about this often before it is believed.
@@ -224,7 +224,7 @@ impl Engine {
                 tracked.empty_answers = tracked.empty_answers.saturating_add(1);
                 !output.is_empty() || tracked.empty_answers >= EMPTY_ANSWERS
             }
-            // The service uses a word of its own beside outputs, having said completed before.
+            // The service uses a word of its own next to outputs, having said completed before.
             StatusWord::Other(_) => !output.is_empty(),
             _ => false,
         };
@@ -322,7 +322,7 @@ impl Engine {
             return Err(error);
         }
         if is_watched && error.is_too_large() {
-            // Whoever wants it asked for once more says so.
+            // A caller that wants it asked for once more says so.
             tracked.task.watching = false;
             self.set_poll_error(key, &error, now);
             self.save(key);

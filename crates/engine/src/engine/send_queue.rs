@@ -42,7 +42,7 @@ impl SendQueue {
         self.paused.retain(stays);
     }
 
-    /// Everyone leaves; pauses stay.
+    /// All leave the queue; pauses stay.
     pub fn clear(&mut self) {
         self.singles.clear();
         self.batches.clear();

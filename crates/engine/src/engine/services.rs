@@ -25,8 +25,8 @@ pub enum Idempotency {
     Asked,
     /// It can't be asked at present: what it answers is of no use.
     Unknown,
-    /// Nobody is there who could be asked. It is being asked again, and until somebody answers nothing new is
-    /// sent: what nobody takes would have to be called Unconfirmed.
+    /// No service is there that could be asked. It is being asked again, and until there is an answer nothing new is
+    /// sent: what no service takes would have to be called Unconfirmed.
     Unreachable,
     /// It says nothing of them.
     Unsupported,
@@ -167,7 +167,7 @@ impl Services {
         self.idempotency(address) == Idempotency::Unreachable
     }
 
-    /// It has answered a call: where nobody was there, it will say what it knows of keys in a moment.
+    /// It has answered a call: where there was none before, it will say what it knows of keys in a moment.
     pub fn answered(&mut self, address: &str, now: Millis) {
         let is_unreachable = self.is_unreachable(address);
         let service = self.known(address);
@@ -177,7 +177,7 @@ impl Services {
         }
     }
 
-    /// From when on new submissions may leave: where nobody knows yet whether the service honours
+    /// From when on new submissions may leave: where it is not known yet whether the service honours
     /// keys, they wait a little. `None` while it can't be reached.
     pub fn submissions_from(&self, address: &str, now: Millis) -> Option<Millis> {
         match self.0.get(address).and_then(|it| it.idempotency) {

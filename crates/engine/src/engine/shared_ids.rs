@@ -10,8 +10,8 @@ use crate::Task;
 const SHARED: &str = "the reply gives one id to several tasks";
 
 impl Engine {
-    /// Tasks may be given one id though their inputs differ: of all but one it is another's, and nobody knows of which.
-    /// None has it then.
+    /// Tasks may be given one id though their inputs differ: of all but one it is another's, and it is not known of
+    /// which. None has it then.
     pub(super) fn refuse_shared_ids(
         &self,
         call: &InFlight,

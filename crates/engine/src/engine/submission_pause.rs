@@ -70,7 +70,7 @@ impl SubmissionPause {
         self.probing = true;
     }
 
-    /// A person looks. Where nobody answered a submission, polls find out at no risk whether somebody
+    /// A person looks. Where no answer came to a submission, polls find out at no risk whether the service
     /// does now, if there is any to be made.
     pub fn wake(&mut self, polls_will_tell: bool) {
         if !(polls_will_tell && self.is_unreachable()) {

@@ -3,7 +3,7 @@ use atelier_contract::ApiError;
 use super::early_fetch::EarlyFetch;
 use crate::{Millis, Task};
 
-/// The things that the engine keeps of a task beside its record.
+/// The things that the engine keeps of a task in addition to its record.
 #[derive(Debug)]
 pub(super) struct Tracked {
     pub task: Task,

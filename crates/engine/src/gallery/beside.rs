@@ -1,4 +1,4 @@
-//! Chooses the output that comes next to one: in its place when it goes, or beside it to be compared.
+//! Chooses the output that comes next to one: in its place when it goes, or next to it to be compared.
 
 use super::GalleryEntry;
 use crate::excerpt::excerpt;
@@ -156,7 +156,7 @@ mod tests {
         assert_eq!(after(&["unknown"]), None);
     }
 
-    /// Guards against a picture beside a sound, where there is another picture.
+    /// Guards against a picture next to a sound, where there is another picture.
     #[test]
     fn what_is_of_a_kind_is_compared() {
         let beside = |kinds: &[OutputKind], at: usize| {

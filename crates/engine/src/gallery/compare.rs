@@ -317,7 +317,7 @@ mod tests {
             ]
         );
         assert_eq!(differences(&[&a, &b], unknown).len(), 3);
-        // Guards against "not set" beside the default that it had.
+        // Guards against "not set" next to the default that it had.
         let mut elsewhere = task("Strata", json!({"aspect_ratio": "3:2", "seed": 1}));
         elsewhere.account.uid = "other".into();
         let half_known = |task: &Task| (task.account.uid == "me").then_some(&schema);

@@ -14,7 +14,7 @@ pub struct DaySpan {
     pub bottom: f64,
 }
 
-/// `stack` says where the rows begin. Days that stand beside each other reach equally far.
+/// `stack` says where the rows begin. Days that stand next to each other reach equally far.
 pub fn spans(rows: &[LayoutRow], stack: &Stack) -> Vec<DaySpan> {
     let mut spans: Vec<DaySpan> = Vec::new();
     let mut latest = 0;

@@ -12,7 +12,7 @@ const WIDEST: f64 = 3.5;
 /// A row of the gallery.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LayoutRow {
-    /// The headings of the days of the items that follow: of one, or of several that stand beside each other.
+    /// The headings of the days of the items that follow: of one, or of several that stand next to each other.
     Days(Vec<DayHead>),
     Items(ItemRow),
 }
@@ -52,14 +52,14 @@ pub struct Measure {
     pub gap: f64,
     /// So many items stand in a row at least, however wide they are, if the day has as many.
     pub least: usize,
-    /// No day that stands beside another one is narrower: its heading has words.
+    /// No day that stands next to another one is narrower: its heading has words.
     pub day: f64,
-    /// The gap between days that stand beside each other.
+    /// The gap between days that stand next to each other.
     pub day_gap: f64,
 }
 
 /// Lays the items out. `items` gives of each its day, by any number, and its width by height. Days that are less than
-/// a row stand beside each other where they fit.
+/// a row stand next to each other where they fit.
 pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     let mut rows = Vec::new();
     let mut from = 0;
@@ -105,7 +105,7 @@ pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     rows
 }
 
-/// A heading reaches to the one beside it, or to the edge of the page.
+/// A heading reaches to the one next to it, or to the edge of the page.
 fn widen_headings(rows: &mut [LayoutRow], measure: Measure) {
     for row in rows {
         if let LayoutRow::Days(days) = row {

@@ -1,4 +1,4 @@
-//! Outputs beside each other, those that are compared and those of one task: in how many columns they are largest, and
+//! Outputs next to each other, those that are compared and those of one task: in how many columns they are largest, and
 //! how wide they are drawn.
 
 use atelier_contract::Schema;
@@ -119,7 +119,7 @@ impl Room {
     }
 
     /// How wide each of four is drawn, two and two, where they are larger so, with `side` px of this room for what is
-    /// said of them beside them, than with so many px `below` them.
+    /// said of them next to them, than with so many px `below` them.
     pub fn two_and_two(&self, shapes: &[Shape], below: f64, side: f64) -> Option<f64> {
         let above = Self {
             height: (self.height - below).max(0.0),
@@ -289,7 +289,7 @@ mod tests {
         crate::engine::tests::task("a", 0)
     }
 
-    /// Guards against small films, and sounds, in rows where they fit beside each other as large as they are drawn.
+    /// Guards against small films, and sounds, in rows where they fit next to each other as large as they are drawn.
     #[test]
     fn a_film_is_no_larger_than_it_is() {
         let of = |kind, sides| Shape::of(&task(), kind, sides, None);
@@ -314,7 +314,7 @@ mod tests {
     /// as wide as it would be in a row.
     #[test]
     fn four_of_one_task_are_two_and_two() {
-        // What a window of 2560 by 900 leaves beside the form, one of 2560 by 1300, and one of 1440 by 900.
+        // What a window of 2560 by 900 leaves next to the form, one of 2560 by 1300, and one of 1440 by 900.
         let room = |width, height| Room {
             line: 0.0,
             ..room(width, height)
@@ -336,7 +336,7 @@ mod tests {
         }
         // Tall ones in a row are so much larger.
         assert_eq!(usual.block(&pictures::<4>(9.0 / 16.0)).columns, 4);
-        // Close together, whatever room is beside them.
+        // Close together, whatever room is next to them.
         assert_eq!(large.block(&pictures::<4>(1.0)).column, 456.0);
         assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
         assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);

@@ -162,7 +162,7 @@ fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() 
     let whole = "https://studio.example".to_owned();
     let same = (true, whole.clone(), "user-81".to_owned());
     assert_eq!(read_by(&whole, "user-81", "http://127.0.0.1:8080"), same);
-    // Another person, nobody yet, and another service.
+    // Another user, no user yet, and another service.
     let nobodys = (false, String::new(), String::new());
     assert_eq!(read_by("", "user-82", &whole), nobodys);
     assert_eq!(read_by("", "", &whole), nobodys);

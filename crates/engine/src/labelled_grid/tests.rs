@@ -1,7 +1,7 @@
 use super::*;
 use serde_json::json;
 
-/// Guards against a grey edge beside a picture that came in another shape than it was asked for in.
+/// Guards against a grey edge next to a picture that came in another shape than it was asked for in.
 #[test]
 fn a_picture_is_known_by_its_inputs_until_it_measures_something_else() {
     assert_eq!(seen(Some(1.5), None), Some(1.5));
@@ -74,7 +74,7 @@ fn a_long_name_is_cut_where_its_lines_end() {
     assert_eq!(measures(20.0, f64::INFINITY, &labels.into(), &[]).head, 5.5);
 }
 
-/// Guards against a column of pictures with a page of nothing beside it.
+/// Guards against a column of pictures with a page of nothing next to it.
 #[test]
 fn the_longer_axis_runs_to_the_right_where_it_fits() {
     let axis = |count: usize| Labels {
@@ -144,7 +144,7 @@ fn in_shapes() -> (GridLabels, Vec<Option<f64>>) {
     (grid, shapes)
 }
 
-/// Guards against a wide picture and a high one in squares, each with as much nothing beside it.
+/// Guards against a wide picture and a high one in squares, each with as much nothing next to it.
 #[test]
 fn a_column_is_as_wide_as_its_pictures() {
     let (grid, shapes) = in_shapes();

@@ -22,7 +22,7 @@ fn a_lease_is_read_as_it_was_written_also_by_earlier_versions() {
     assert_eq!(Lease::parse(""), None);
 }
 
-/// Guards against a tab with the lock that leads beside one that has a lease because it was
+/// Guards against a tab with the lock that leads next to one that has a lease because it was
 /// refused the lock.
 #[test]
 fn the_holder_of_the_lock_gives_way_to_a_lease_without_lock() {
@@ -73,7 +73,7 @@ fn of_several_leases_that_of_another_counts_as_long_as_it_holds() {
     assert_eq!(governing([], "a", 1_000), None);
 }
 
-/// Guards against a clock that was set back, after which nobody would lead for hours.
+/// Guards against a clock that was set back, after which no tab would lead for hours.
 #[test]
 fn a_lease_that_ends_later_than_any_could_is_not_believed() {
     let odd = lease("b", 100_000, false);

@@ -19,7 +19,7 @@ fn copies(facts: &[(u64, Millis)]) -> Vec<CachedOutput> {
         .collect()
 }
 
-/// Guards against copies that nobody has asked for and nobody explains, and a button that deletes none of them.
+/// Guards against copies that were not asked for and are not explained, and a button that deletes none of them.
 #[test]
 fn it_is_said_why_copies_are_kept_and_why_none_goes() {
     let said = |count: usize, favorites: &[&str], is_wanted| {
@@ -163,7 +163,7 @@ proptest! {
             all.into_iter().partition(|copy| going.contains(&copy.key));
         prop_assert_eq!(gone.len(), going.len(), "each goes once");
         prop_assert!(total(&staying) + incoming <= limit);
-        // Whoever stays was looked at no earlier than whoever goes.
+        // What stays was looked at no earlier than what goes.
         let latest_gone = gone.iter().map(|copy| copy.shown).max();
         let earliest_staying = staying.iter().map(|copy| copy.shown).min();
         if let (Some(gone), Some(staying)) = (latest_gone, earliest_staying) {

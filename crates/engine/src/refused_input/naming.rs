@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 /// Shorter names are words of any language: they are meant where they are quoted or begin what is said.
 const MIN_UNQUOTED: usize = 3;
 
-/// That many characters beside the name, the same as in what was sent, are a quotation of that.
+/// That many characters next to the name, the same as in what was sent, are a quotation of that.
 const MIN_QUOTATION: usize = 6;
 
 /// What was said of an input, and the input.

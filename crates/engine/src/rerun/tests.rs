@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Guards against a press that sends more than is said beside it: of a selection it was the outputs alone.
+/// Guards against a press that sends more than is said next to it: of a selection it was the outputs alone.
 #[test]
 fn variations_are_counted_before_they_are_sent() {
     assert_eq!(variations_label(4, 1, 1), "× 4");

@@ -1,5 +1,5 @@
 //! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`,
-//! `Nov 28, 2025`, and, with nothing else beside it, `November` or `November 2026`.
+//! `Nov 28, 2025`, and, with nothing else next to it, `November` or `November 2026`.
 
 use std::ops::RangeInclusive;
 

@@ -105,7 +105,7 @@ fn what_is_missing_alone_is_named() {
     }
 }
 
-/// Guards against `Generating. You can close this page.` at a task that nobody asks about.
+/// Guards against `Generating. You can close this page.` at a task that no tab asks about.
 #[test]
 fn what_goes_on_without_being_asked_about_says_so() {
     let account = Account {
@@ -268,7 +268,7 @@ fn what_was_sent_before_may_be_billed() {
     assert!(reason.ends_with("may be billed."), "{reason}");
 }
 
-/// Guards against words about running tasks beside one that was never sent.
+/// Guards against words about running tasks next to one that was never sent.
 #[test]
 fn offline_it_says_when_this_one_is_sent() {
     let account = Account {
@@ -286,7 +286,7 @@ fn offline_it_says_when_this_one_is_sent() {
     );
 }
 
-/// Guards against `Generating. You can close this page.` beside a status that is not asked for a day.
+/// Guards against `Generating. You can close this page.` next to a status that is not asked for a day.
 #[test]
 fn a_long_wait_is_said_where_a_task_goes_on() {
     let account = Account {

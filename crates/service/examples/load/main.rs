@@ -27,7 +27,7 @@ struct Options {
     /// Where to write all of it as JSON.
     #[arg(long)]
     json: PathBuf,
-    /// A PostgreSQL without a database, `postgres://user@host:port`, to be measured beside SQLite. The
+    /// A PostgreSQL without a database, `postgres://user@host:port`, to be compared with SQLite. The
     /// program has to be built with the feature `cluster`, and `psql` has to be there.
     #[arg(long)]
     database: Option<String>,

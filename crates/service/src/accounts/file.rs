@@ -1,4 +1,4 @@
-//! Accounts in a file of their own beside the tasks, because that one is the service's alone while it
+//! Accounts in a file of their own next to the tasks, because that one is the service's alone while it
 //! runs, and accounts are to come and go meanwhile.
 
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
 
 pub struct File {
     path: PathBuf,
-    /// It has been there. One that is gone does not let everybody in.
+    /// It has been there. One that is gone does not let every client in.
     seen: AtomicBool,
     connection: Mutex<Option<Connection>>,
 }

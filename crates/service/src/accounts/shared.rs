@@ -1,4 +1,4 @@
-//! Accounts in PostgreSQL, beside the tasks, for any number of processes.
+//! Accounts in PostgreSQL, next to the tasks, for any number of processes.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
@@ -74,7 +74,7 @@ impl Shared {
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
                 return false;
             }
-            // Nobody is let in while it is not known who may come in.
+            // No client is let in while it is not known who may come in.
             Err(error) => tracing::warn!("whether there are accounts is not known: {error}"),
         }
         true

@@ -15,7 +15,7 @@ use crate::runner::addresses::Origin;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Models of an Atelier service")]
 pub struct ModelFile {
-    /// Whether the procedural models stay beside these.
+    /// Whether the procedural models stay in addition to these.
     #[serde(default = "yes")]
     pub builtin: bool,
     /// The models, in the order of the list.
@@ -47,7 +47,7 @@ pub struct Entry {
     /// The longest a task may take, e.g. `90s`, `10m` or `2h`. It then fails.
     #[serde(default = "ten_minutes")]
     pub time_limit: Time,
-    /// Pass any http(s) address that somebody gives for a file on to where the model runs, which may
+    /// Pass any http(s) address that a client gives for a file on to where the model runs, which may
     /// then fetch it. Without, a file is an earlier output of this service.
     #[serde(default)]
     pub addresses: bool,

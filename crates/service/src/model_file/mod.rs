@@ -270,7 +270,7 @@ impl Context<'_> {
         Ok(Client::new(&address.0, key.as_deref(), &allowed))
     }
 
-    /// A JSON file that lies beside this one, or elsewhere.
+    /// A JSON file that lies next to this one, or elsewhere.
     fn json(&self, key: &str, path: &Spanned<PathBuf>) -> Result<Value, ModelFileError> {
         let file = self.beside(path.get_ref());
         let problem = |error: String| {

@@ -135,7 +135,7 @@ fn the_schema_for_editors_is_that_of_what_is_read() {
 
 #[test]
 fn the_example_can_be_read() {
-    // Nobody has its key here, though everybody has a path.
+    // Its key is not set here, though every environment has a path.
     let example = EXAMPLE.replace("OPENAI_API_KEY", "PATH");
     let loaded = load_text(&example).unwrap();
     assert!(loaded.builtin && loaded.remotes.len() == 4);

@@ -1,5 +1,5 @@
-//! The models: the procedural ones, one file each, all deterministic by their seed; and, beside or
-//! instead of them, those that run elsewhere ([`crate::runner`]).
+//! The models: the procedural ones, one file each, all deterministic by their seed; and, in addition to
+//! or instead of them, those that run elsewhere ([`crate::runner`]).
 
 use std::sync::Arc;
 
@@ -62,7 +62,7 @@ impl Models {
         self.remotes.extend_from_slice(remotes);
     }
 
-    /// Gives all models. Those that run elsewhere come first, because somebody has set them up.
+    /// Gives all models. Those that run elsewhere come first, because the operator has set them up.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
         self.remotes().map(|remote| remote as _).chain(self.here())
     }

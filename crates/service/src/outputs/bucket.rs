@@ -114,7 +114,7 @@ impl Bucket {
     ///
     /// # Errors
     /// [`BucketError::Missing`] if there is no such bucket, [`BucketError::Refused`] if the credentials may
-    /// not write to it, [`BucketError::Away`] if nobody answers in time.
+    /// not write to it, [`BucketError::Away`] if there is no answer in time.
     pub fn probe(&self) -> Result<(), BucketError> {
         let key = self
             .prefix
@@ -151,7 +151,7 @@ impl Bucket {
         let names: Vec<String> = names.collect();
         for (name, artifact) in names.iter().zip(artifacts) {
             self.put(name, &artifact.bytes).inspect_err(|_| {
-                // Whatever stays has names that nobody is told; it goes with the task.
+                // What stays has names that are not published; it goes with the task.
                 let _ = self.discard(&names);
             })?;
         }

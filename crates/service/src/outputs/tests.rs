@@ -28,7 +28,7 @@ fn only_files_of_its_own_making_are_found() {
 }
 
 /// Guards against hidden files, among them what an attempt has not finished and what is being removed, that are
-/// served to whoever encodes the dot: names were checked before they were decoded.
+/// served to a client that encodes the dot: names were checked before they were decoded.
 #[tokio::test]
 async fn only_finished_outputs_are_served_however_the_path_is_encoded() {
     let dir = tempfile::tempdir().unwrap();

@@ -1,5 +1,5 @@
 //! The Python files, rendered from models' schemas: the two of INTERFACE ("GET /api/openai-function",
-//! "GET /api/comfyui-node"), and those of several models or for other programs beside them.
+//! "GET /api/comfyui-node"), and those of several models or for other programs in addition to them.
 //!
 //! Strings of a schema are data. They reach a template in two ways only: as a literal written by
 //! [`literal`], or as a name that is reduced to letters, digits and `_`.
@@ -23,7 +23,7 @@ use crate::models::Model;
 
 pub use node_pack::node_pack;
 
-/// What the files say of a model beside its schema.
+/// What the files say of a model in addition to its schema.
 #[derive(Debug, Clone)]
 pub struct Words {
     /// Display name.

@@ -68,7 +68,7 @@ pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// What ComfyUI shows beside a node on demand.
+/// What ComfyUI shows next to a node on demand.
 fn documentation(schema: &Schema, words: &Words) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace(['\r', '\n'], " ");
     let variables = parameters::variables(schema);

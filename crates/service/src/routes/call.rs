@@ -19,7 +19,7 @@ use crate::state::App;
 /// The largest request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;
 
-/// Of a body that nobody wants, this much is read, so that its sender gets to read the answer.
+/// Of a body that is not wanted, this much is read, so that its sender gets to read the answer.
 const MAX_DRAINED: usize = 32 << 20;
 
 /// A body may pause for this long, …

@@ -30,7 +30,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "message": "Models retrieved",
         // No part of INTERFACE: that a submission may be sent again with the same key.
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
-        // No part of INTERFACE either: which files it has beside those of INTERFACE.
+        // No part of INTERFACE either: which files it has in addition to those of INTERFACE.
         "integrations": [
             Integration::COMFYUI_NODES,
             Integration::OPENAI_FUNCTIONS,
@@ -39,7 +39,7 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     });
     let needs_account = needs_account(&app).await;
     if app.token.is_none() && !needs_account {
-        // Whoever may come with any token may come without choosing one: the page's first run
+        // A client that may come with any token may come without choosing one: the page's first run
         // needs no typing. No secret, and no part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});
     }

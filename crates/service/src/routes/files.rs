@@ -211,7 +211,7 @@ fn is_uri(rules: &Map<String, Value>) -> bool {
 }
 
 /// The scheme of an address, in lower case: read as leniently as the most lenient URL parser does, which drops
-/// control characters. `//host` has the scheme of whoever reads it: an empty one.
+/// control characters. `//host` has the scheme of the page that reads it: an empty one.
 fn scheme_of(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     let text = text.trim_start();

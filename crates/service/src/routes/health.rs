@@ -54,8 +54,8 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, refusal, Json(body)).into_response()
 }
 
-/// Answers with the metrics. They are of everybody's tasks, so not for everybody: for whoever has the token
-/// for it, or, where none is demanded of anybody, for this machine.
+/// Answers with the metrics. They are of the tasks of all owners, so not for every client: for those that have the
+/// token for it, or, where none is demanded, for this machine.
 ///
 /// # Errors
 ///

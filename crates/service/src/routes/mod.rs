@@ -1,4 +1,4 @@
-//! The ten endpoints of INTERFACE.md, the outputs, and the pages and files beside them.
+//! The ten endpoints of INTERFACE.md, the outputs, and the pages and files in addition to them.
 
 use std::sync::Arc;
 use std::time::Duration;

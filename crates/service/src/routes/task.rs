@@ -104,7 +104,7 @@ pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure>
     })
 }
 
-/// The task asked for. To anybody but its owner, and under another model's name, it does not
+/// The task asked for. To any client but its owner, and under another model's name, it does not
 /// exist.
 fn find(app: &App, call: &Call, body: &Value) -> Result<Progress, Failure> {
     let common = Common::read(body, true)?;

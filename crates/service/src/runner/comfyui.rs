@@ -24,7 +24,7 @@ const FETCH: Duration = Duration::from_secs(120);
 /// Between two questions how far it is.
 const POLL: Duration = Duration::from_millis(500);
 
-/// Of the pictures that are uploaded, all that is sent beside them.
+/// Of the pictures that are uploaded, all that is sent in addition to them.
 const BOUNDARY: &str = "atelier-7f3a9c2e51d84b60";
 
 /// A workflow, and which of its inputs the parameters set.

@@ -76,7 +76,8 @@ impl Runner for Program {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let folder = self.work.join(run.id);
-        // A program that an earlier attempt began, before the service was killed, must not go on beside this one.
+        // A program that an earlier attempt began, before the service was killed, must not go on in parallel to this
+        // one.
         end_left_over(run.id);
         let made = self.run_in(run, &folder);
         let _ = fs::remove_dir_all(&folder);
@@ -183,8 +184,8 @@ fn wait(
             break Err(ended);
         }
     };
-    // The processes that it left behind end, too. Its own id is not given to another while nobody
-    // has asked for its status.
+    // The processes that it left behind end, too. Its own id is not given to another before
+    // its status was asked for.
     end_group(child);
     let status = child.wait().map_err(blocked);
     hear(Duration::from_millis(200));
@@ -214,7 +215,7 @@ fn end_group(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
-        // There may be nobody left.
+        // There may be no process left.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
@@ -245,7 +246,7 @@ fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Said> {
                 return;
             }
         }
-        // Nobody may listen any more.
+        // The receiver may be gone.
         let _ = line.end().map(|rest| sender.send(rest));
     });
     lines

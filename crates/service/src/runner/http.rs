@@ -63,8 +63,8 @@ impl Client {
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
-            // A kept connection may be gone by the time of the next request, and then nobody can
-            // tell whether that has arrived.
+            // A kept connection may be gone by the time of the next request, and then it is
+            // unknown whether that has arrived.
             .max_idle_connections(0)
             .user_agent(concat!("atelier-service/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -121,7 +121,7 @@ impl Client {
     /// # Errors
     ///
     /// [`CallError::Refused`] if the address, or one that it redirects to, may not be fetched;
-    /// [`CallError::NotSent`] if the request is malformed or nobody could be reached; [`CallError::Broken`]
+    /// [`CallError::NotSent`] if the request is malformed or no server could be reached; [`CallError::Broken`]
     /// if it may have arrived, but no whole reply came within `time`. A reply with an HTTP status of failure
     /// is none.
     pub fn send(

@@ -17,7 +17,7 @@ use crate::outputs::Artifact;
 /// How long it may take to say that it is there.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// A server, and what it is told beside the parameters.
+/// A server, and what it is given in addition to the parameters.
 pub struct Images {
     pub client: Client,
     /// Up to and with `/v1`.
@@ -38,7 +38,7 @@ impl Runner for Images {
     fn check(&self) -> Result<(), String> {
         let found = self.client.get(&format!("{}/models", self.address), SHORT);
         match found {
-            // Not every server has the list; but whoever answers is there.
+            // Not every server has the list; but a server that answers is there.
             Ok(reply) if matches!(reply.status, 401 | 403) => Err(reply.reason()),
             Ok(reply) if reply.status >= 500 => Err(reply.reason()),
             Ok(_) => Ok(()),

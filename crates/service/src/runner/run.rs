@@ -27,7 +27,7 @@ pub struct Run<'a> {
     /// An earlier attempt has set the mark of [`Run::mark_sent`].
     pub sent: bool,
     pub store: &'a Store,
-    /// Tells whoever asks how far it is.
+    /// Reports to clients how far it is.
     pub say: &'a dyn Fn(&str),
     /// Hides the task's secrets in a text that is logged or stored.
     pub hide: &'a dyn Fn(&str) -> String,

@@ -69,7 +69,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Postgres`] if the address is wrong, or nobody there answers and lets these credentials
+    /// [`StoreError::Postgres`] if the address is wrong, or no server there answers and lets these credentials
     /// in within some seconds.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgPoolOptions::new()
@@ -83,7 +83,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Postgres`] if the address is wrong, or nobody there answers and lets these credentials
+    /// [`StoreError::Postgres`] if the address is wrong, or no server there answers and lets these credentials
     /// in within some seconds.
     pub fn probe(url: &str) -> Result<String, StoreError> {
         let version = async {
@@ -153,7 +153,7 @@ impl Postgres {
         )
     }
 
-    /// Stores the last words of the task's model, for whoever asks at another process.
+    /// Stores the last words of the task's model, for clients of other processes.
     ///
     /// # Errors
     ///

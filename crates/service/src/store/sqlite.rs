@@ -235,7 +235,7 @@ impl Sqlite {
         Ok(changed > 0)
     }
 
-    /// It was not: whoever was to take it has refused it, or was not there.
+    /// It was not: the runner that was to take it has refused it, or was not there.
     ///
     /// # Errors
     /// [`StoreError::Database`] if the file can't be written.
@@ -275,7 +275,7 @@ impl Sqlite {
         error: Option<&str>,
         bytes: u64,
     ) -> Result<(), StoreError> {
-        // With one lock: nobody is told of the end before the secrets are gone.
+        // With one lock: no client is told of the end before the secrets are gone.
         self.with(|connection| {
             let had_secrets = Self::has_secrets(connection, id)?;
             connection
@@ -300,7 +300,7 @@ impl Sqlite {
         })
     }
 
-    /// Does something with the connection, while nobody else has it.
+    /// Does something with the connection, while no other thread has it.
     ///
     /// # Errors
     /// [`StoreError::Database`] if `work` fails.

@@ -134,7 +134,7 @@ impl Queue {
             turns.holds.remove(&turn.id);
             #[cfg(feature = "cluster")]
             for teller in turns.tellers.remove(&turn.id).unwrap_or_default() {
-                // Nobody listens if the worker has lost the database meanwhile.
+                // The receiver is gone if the worker has lost the database meanwhile.
                 let _ = teller.send(());
             }
         }

@@ -15,7 +15,7 @@ const CALLERS: usize = 700;
 /// Far more than it takes.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Guards against a process that answers nobody any more, for good: threads that heard the database waited for
+/// Guards against a process that answers no requests any more, for good: threads that heard the database waited for
 /// it like all others.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]

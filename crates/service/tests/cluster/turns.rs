@@ -134,7 +134,7 @@ fn what_runs_stays_with_a_worker_that_is_asked_to_stop_and_what_waits_does_not()
     assert!(place.runs().values().all(|runs| *runs == 1));
 }
 
-/// Guards against a bound that each process keeps for itself, and against a turn that nobody has when
+/// Guards against a bound that each process keeps for itself, and against a turn that no process has when
 /// the one before has ended.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
@@ -161,7 +161,7 @@ fn an_account_has_so_many_running_at_all_processes_together() {
     assert_eq!(place.begun(), 7, "each once\n{}", place.logs());
 }
 
-/// Guards against the turn of a dead process that nobody gets back, when nobody else has its model.
+/// Guards against the turn of a dead process that no process gets back, when no other process has its model.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn a_killed_worker_takes_no_turn_with_it() {

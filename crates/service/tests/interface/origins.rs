@@ -100,7 +100,7 @@ fn other_names_and_pages_are_turned_away() {
 
 #[test]
 fn urls_follow_the_address_that_the_caller_used() {
-    // Guards against anybody's header in the addresses, and in the downloaded files.
+    // Guards against any client's header in the addresses, and in the downloaded files.
     let server = Server::start(&[]);
     let forwarded = [
         ("x-forwarded-host", "localhost:1"),

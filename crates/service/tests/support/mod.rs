@@ -55,7 +55,7 @@ impl Server {
         Self::run(command)
     }
 
-    /// Starts with a file of models beside its data.
+    /// Starts with a file of models next to its data.
     pub fn start_with_models(data: &Path, models: &str, args: &[&str]) -> Self {
         let file = data.join("models.toml");
         std::fs::write(&file, models).unwrap();

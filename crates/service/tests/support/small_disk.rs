@@ -62,7 +62,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Also while somebody still has a file open there.
+        // Also while a process still has a file open there.
         let _ = Command::new("umount")
             .arg("--lazy")
             .arg(self.path())

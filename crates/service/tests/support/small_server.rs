@@ -101,7 +101,7 @@ impl SmallServer {
     }
 }
 
-/// An address that nobody listens on.
+/// An address that no server listens on.
 pub fn nobody() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()

@@ -23,7 +23,8 @@ pub struct Axes {
     /// Every combination; else the first values of all axes, then the second ones, and so on.
     pub is_product: RwSignal<bool>,
     held: StoredValue<Option<HeldSeed>>,
-    /// What the items of a batch that is edited again have beside the axes: the form for one may have something else.
+    /// What the items of a batch that is edited again have in addition to the axes: the form for one may have something
+    /// else.
     pub own_base: RwSignal<Option<Draft>>,
     /// The seed is an axis itself.
     pub is_swept: Signal<bool>,
@@ -260,7 +261,7 @@ impl Axes {
             .unwrap_or_else(|| self.composer.one.get())
     }
 
-    /// What all items have beside the axes; tracked.
+    /// What all items have in addition to the axes; tracked.
     fn base(self) -> Draft {
         let mut base = self.base_of_all();
         if let (Some(held), false) = (self.held(), self.is_swept.get()) {

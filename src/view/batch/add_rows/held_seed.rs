@@ -57,7 +57,7 @@ impl HeldSeed {
         self.text.track();
     }
 
-    /// What the items have beside the axes; tracked.
+    /// What the items have in addition to the axes; tracked.
     pub fn put_into(&self, base: &mut Draft) {
         match self.text.get() {
             text if text.trim().is_empty() => base.reset(&self.parameter.name),

@@ -27,7 +27,7 @@ pub fn name(of: String, whole: String, told: String, room: Room) -> AnyView {
     })
 }
 
-/// All of it stands in a dialog: nothing cuts it there, and a press beside it closes it and does nothing else.
+/// All of it stands in a dialog: nothing cuts it there, and a press outside it closes it and does nothing else.
 fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
     let button = NodeRef::<Button>::new();
     let element = NodeRef::<Dialog>::new();

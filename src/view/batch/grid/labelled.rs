@@ -118,7 +118,7 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
         width,
         window,
     };
-    // What the axes are is said above, where their values alone have room beside each other.
+    // What the axes are is said above, where their values alone have room next to each other.
     let is_narrow = memo(move || measures.read().is_narrow);
     let is_wide = memo(move || !is_narrow.get());
     let names = (!grid.is_named_each()).then(|| view! { <thead>{names(&grid)}</thead> }.into_any());
@@ -183,7 +183,7 @@ fn cell_width(measures: Memo<Measures>, at: usize) -> Signal<String> {
     text(move || format!("{}rem", column(measures, at).0))
 }
 
-/// One of the grids, of which only the lines in sight are built: a heading is that of the rows beside it.
+/// One of the grids, of which only the lines in sight are built: a heading is that of the rows next to it.
 fn block(grid: &Grid, at: usize) -> AnyView {
     let grid = grid.clone();
     let heading_of = grid.blocks.headings.get(at);
@@ -210,7 +210,7 @@ fn names(grid: &Grid) -> AnyView {
     let measures = grid.measures;
     let labels = &grid.blocks.labels;
     let parameter = labels.columns.parameter.clone();
-    // What the axes are is said above, where their values alone have room beside each other.
+    // What the axes are is said above, where their values alone have room next to each other.
     let is_narrow = memo(move || measures.read().is_narrow);
     let named = labels
         .columns

@@ -128,7 +128,7 @@ fn sent_again(
     sent: usize,
     lacking: usize,
 ) {
-    // What holds them back stands beside it.
+    // What holds them back stands next to it.
     let is_held = untrack(|| summary.read().is_paused || runner.block_reason().is_some());
     answer.say(again::user_message(sent, lacking, is_held));
 }
@@ -191,8 +191,8 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         }
     };
     let count = move || summary.read().unconfirmed.len();
-    // Of the first: a press that came to nothing must not look as if
-    // nobody had heard it.
+    // Of the first: a press that came to nothing must not look as if it
+    // had not been received.
     let why = text(move || {
         let first = summary.read().unconfirmed.first().cloned();
         let task = first.and_then(|key| runner.task(&key));

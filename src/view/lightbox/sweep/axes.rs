@@ -8,7 +8,7 @@ use super::explored::Explored;
 use crate::boxed::{handler, text, when};
 use crate::view::parts::segment::segment;
 
-/// So many characters have room beside each other in the panel, and where that is as wide as the page.
+/// So many characters have room next to each other in the panel, and where that is as wide as the page.
 const ROOM: usize = 40;
 const WIDE_ROOM: usize = 80;
 

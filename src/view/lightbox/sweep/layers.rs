@@ -165,7 +165,8 @@ fn layer(
     .into_any()
 }
 
-/// Whether what is in the element can be shown: a picture once it is decoded. Of all else whoever puts it there says so.
+/// Whether what is in the element can be shown: a picture once it is decoded. Of all else the caller that puts it there
+/// says so.
 pub fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
     let is_ready = RwSignal::new(false);
     let listeners = StoredValue::new_local(Vec::new());

@@ -62,7 +62,7 @@ fn name(path: &str) -> String {
 
 async fn shoot(browser: &Browser, address: &str, path: &str, out: &Path, name: &str) -> Result<()> {
     for width in look::WIDTHS {
-        // As somebody has it who opens it at that width: a phone begins with more folded away.
+        // As a person has it who opens it at that width: a phone begins with more folded away.
         browser.set_size(width, look::SCREEN_HEIGHT).await?;
         browser.open(&format!("{address}{path}")).await?;
         for scheme in look::SCHEMES {

@@ -248,7 +248,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         return Ok(command::obey(shared, &call.parts.method, path, &call.body));
     }
     // The browser asks this by itself before the page's call: not on record, and it meets no fault
-    // but that nobody is there.
+    // but that no server is there.
     if call.parts.method == Method::OPTIONS {
         return if shared.is_down(path) {
             Err("down".into())
@@ -257,7 +257,7 @@ async fn answer(shared: &Shared, request: Request<Incoming>) -> Result<Reply> {
         };
     }
 
-    // From before anybody can know of the call: what comes next may be the end of its wait.
+    // From before the call can be known of: what comes next may be the end of its wait.
     let mut cleared = shared.cleared.subscribe();
     let fault = shared.take_fault(path);
     let number = shared.number.fetch_add(1, Ordering::Relaxed);

@@ -39,7 +39,7 @@ pub(super) fn sent(reply: Reply) -> Sent {
         let (mut sender, channel) = Channel::new(1);
         tokio::spawn(async move {
             let Ok(body) = body.collect().await.map(Collected::to_bytes);
-            // Whoever has gone needs neither.
+            // A client that has gone needs neither.
             let _ = sender.send_data(body.slice(..bytes.min(body.len()))).await;
             // With its end unsaid it has to have left first.
             tokio::time::sleep(Duration::from_millis(200)).await;

@@ -39,7 +39,7 @@ pub enum Fault {
     Unkept,
     /// Leaves a field of the JSON reply out (`field`), as a service without it would.
     HideField { field: String },
-    /// As if nobody were there: every connection is closed, for all paths that fit.
+    /// As if no server were there: every connection is closed, for all paths that fit.
     Down,
 }
 

@@ -302,7 +302,7 @@ async fn every_page_fits_a_phone_and_a_finger() {
             for page in tour::pages(browser, &address).await? {
                 browser.open(&format!("{address}{page}")).await?;
                 found.extend(what_a_finger_misses(browser, &page, width).await?);
-                // Beside a result the form is one line: how the rest is had, is to be seen.
+                // Next to a result the form is one line: how the rest is had, is to be seen.
                 if page == "/models/image/strata" {
                     browser.press(&starting("textbox", "prompt")).await?;
                     browser.find(&by("button", "Clear form")).await?;

@@ -91,7 +91,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
     .await;
 }
 
-/// Guards against a new row that is told off, in red and to a screen reader, before anybody could write in it.
+/// Guards against a new row that is told off, in red and to a screen reader, before it could be written in.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_empty_row_is_quiet_until_something_stands_in_it() {
     visit("an_empty_row", &[], async |studio| {

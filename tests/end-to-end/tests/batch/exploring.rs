@@ -230,7 +230,7 @@ async fn arrows_lead_through_a_grid_as_it_lies() {
         values[1].send_keys("dusk\u{e007}dawn").await?;
         studio.press("Generate 6").await?;
         studio.see_counts("6 completed").await?;
-        // What was sent below each other lies beside each other.
+        // What was sent below each other lies next to each other.
         browser.set_size(1900, 900).await?;
         let first = "return document.querySelectorAll('.thumbs-table tbody tr:has(th) td').length
             && document.querySelector('.thumbs-table tbody tr:has(th)').cells.length";

@@ -46,7 +46,7 @@ async fn only_what_failed_is_retried_and_in_its_place() {
     .await;
 }
 
-/// Guards against one bad item that takes the nine beside it with it.
+/// Guards against one bad item that takes the nine next to it with it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_refused_call_is_taken_apart_and_a_retry_completes_it() {
     let name = "a_refused_call_is_taken_apart";

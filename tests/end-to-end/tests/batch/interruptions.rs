@@ -69,7 +69,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
     .await;
 }
 
-/// Guards against a call whose answer nobody waits for any more, and which is sent again.
+/// Guards against a call whose answer is not awaited any more, and which is sent again.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
     let name = "a_page_closed_before_an_answer";

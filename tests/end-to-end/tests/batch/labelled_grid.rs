@@ -55,7 +55,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         ];
         assert_eq!(shown, expected);
 
-        // As one picture: its pixels are those of three outputs beside each other, and more than paper.
+        // As one picture: its pixels are those of three outputs next to each other, and more than paper.
         studio.press("Save grid").await?;
         let file = browser.downloaded(1, ".png").await?.remove(0);
         let picture = std::fs::read(file)?;

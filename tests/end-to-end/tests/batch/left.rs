@@ -1,4 +1,4 @@
-//! Rows that an older Atelier has left, or a page that is gone: sent once, whoever finds them.
+//! Rows that an older Atelier has left, or a page that is gone: sent once, by the tab that finds them.
 
 use crate::studio::{BATCH, TIMEOUT, numbered, visit};
 use crate::tabs::{open_deaf_tab_that_presses, send_once_in_both};

@@ -19,7 +19,7 @@ async fn items_are_seen_large_one_after_the_other() {
         studio.see_counts("2 completed").await?;
         studio.send(&numbered("large", 3)).await?;
         studio.see_counts("3 completed").await?;
-        // Beside the table, and at its own address.
+        // Next to the table, and at its own address.
         for address in [None, Some("/tasks")] {
             if let Some(tasks) = address {
                 browser.open(&studio.address(tasks)).await?;

@@ -1,4 +1,4 @@
-//! The table that a batch is composed in, and beside it what came of it.
+//! The table that a batch is composed in, and next to it what came of it.
 
 use crate::studio::{TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
@@ -46,7 +46,7 @@ async fn a_batch_is_seen_beside_the_table_that_it_is_composed_in() {
         let focused = "return document.activeElement.closest('.result, form')?.className";
         becomes(browser, "what has the focus", focused, "result").await?;
         lies(browser, "a batch", "two panes, 4 items in sight").await?;
-        // Where both do not stand beside each other the form makes way.
+        // Where both do not stand next to each other the form makes way.
         browser.find(&by("button", "New batch")).await?;
         browser.set_size(1280, 900).await?;
         browser.find_gone(&by("button", "New batch")).await?;

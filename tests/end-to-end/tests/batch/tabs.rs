@@ -202,8 +202,8 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
     .await;
 }
 
-/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows beside the newer
-/// ones. What differs is another row, and both were wanted.
+/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows in addition to the
+/// newer ones. What differs is another row, and both were wanted.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
     let name = "rows_that_an_edit_left_alone";

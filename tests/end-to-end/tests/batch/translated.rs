@@ -46,7 +46,7 @@ impl Studio<'_> {
 }
 
 /// Guards against states that stay as they were when they were translated ("Submitting" above a finished picture, "0 of 12
-/// done"), and against the prompt of another output beside the one that is shown large.
+/// done"), and against the prompt of another output next to the one that is shown large.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_translated_page_goes_on_telling_how_things_stand() {
     visit("a_translated_page", &["--speed", "0.2"], async |studio| {

@@ -94,8 +94,8 @@ async fn a_sweep_or_a_file_in_view_is_not_passed_over() {
     .await;
 }
 
-/// Guards against a sweep that is gone with one press, against rows that are there twice, and against a grey button beside a
-/// sweep that was changed after it was sent.
+/// Guards against a sweep that is gone with one press, against rows that are there twice, and against a grey button
+/// next to a sweep that was changed after it was sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
     let name = "what_takes_its_place_is_undone";

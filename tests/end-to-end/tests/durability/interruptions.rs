@@ -119,7 +119,7 @@ async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
 }
 
 /// Guards against polls that stop after so many failures, and against a task that ends as Failed
-/// because nobody could be asked.
+/// because no service could be asked.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_service_down_for_ten_seconds_is_waited_for() {
     let name = "a_service_down_for_ten_seconds";
@@ -133,7 +133,7 @@ async fn a_service_down_for_ten_seconds_is_waited_for() {
             .browser
             .see_text("Status unknown for", TIMEOUT)
             .await?;
-        // Nobody can tell whether this one arrived: a person decides, the page does not.
+        // It is unknown whether this one arrived: a person decides, the page does not.
         studio.generate(&form, "meanwhile").await?;
         studio.browser.see_text("Unconfirmed", TIMEOUT).await?;
         let down = Duration::from_secs(10);

@@ -1,4 +1,4 @@
-//! A service that honours idempotency keys: lost answers settle themselves, and nobody is asked.
+//! A service that honours idempotency keys: lost answers settle themselves, and no person is asked.
 
 use crate::studio::{Studio, play};
 use atelier_end_to_end::fault::{Fault, Rule};

@@ -160,7 +160,7 @@ async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
     .await;
 }
 
-/// Guards against a paid task that nobody follows: a tab that was asleep gets the answer to what was given up and sent
+/// Guards against a paid task that no tab follows: a tab that was asleep gets the answer to what was given up and sent
 /// once more in another.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_answer_that_a_sleeping_tab_gets_after_resubmit_is_a_task_of_its_own() {

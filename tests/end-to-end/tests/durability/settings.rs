@@ -132,7 +132,7 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
 }
 
 /// Guards against a queue that waits for good after one 401, where no task runs that could be asked about: neither
-/// `Try now` nor Generate made a call, and the service had let everybody in again long before.
+/// `Try now` nor Generate made a call, and the service had let all clients in again long before.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_refusal_ends_with_a_press() {
     let name = "one_refusal_ends_with_a_press";

@@ -288,7 +288,7 @@ async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
     .await;
 }
 
-/// The same where storage is full, and somebody makes room instead of answering.
+/// The same where storage is full, and a person frees space instead of answering.
 #[tokio::test(flavor = "multi_thread")]
 async fn full_storage_holds_sending_until_there_is_room() {
     let name = "full_storage_holds_sending_until_there_is_room";

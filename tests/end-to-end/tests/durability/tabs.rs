@@ -114,7 +114,7 @@ async fn one_tab_makes_the_calls_and_the_others_follow() {
     .await;
 }
 
-/// Guards against tasks that nobody asks about any more because the tab that did is closed.
+/// Guards against tasks that no tab asks about any more because the tab that did is closed.
 #[tokio::test(flavor = "multi_thread")]
 async fn another_tab_goes_on_when_the_leader_is_closed() {
     let name = "another_tab_goes_on";
@@ -234,7 +234,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
 }
 
 /// Guards against a task that is sent, and paid, although a person has cancelled it: the tab that led had
-/// crashed, and the one in which Cancel was pressed, to which nobody listened, leads next.
+/// crashed, and the one in which Cancel was pressed, to which no tab listened, leads next.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
     let name = "what_is_cancelled_while_no_tab_leads";

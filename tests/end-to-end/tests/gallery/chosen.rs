@@ -17,7 +17,7 @@ async fn choose_all(studio: &Studio<'_>) -> Result<Element> {
     studio.browser.find(&by("region", "Selection")).await
 }
 
-/// Guards against files of which nobody can tell when, by what and how they were made.
+/// Guards against files that do not say when, by what and how they were made.
 #[tokio::test(flavor = "multi_thread")]
 async fn chosen_outputs_come_with_how_they_were_made() {
     visit("chosen_outputs_come", 3, async |studio| {

@@ -1,4 +1,4 @@
-//! Outputs beside each other, and one over the other.
+//! Outputs next to each other, and one over the other.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -54,7 +54,7 @@ async fn four_are_as_large_as_the_window_lets_them() {
 }
 
 /// Guards against a dialog as wide as the strip of all outputs that the large one can be compared with: the other
-/// picture and the way out were far beside the window.
+/// picture and the way out were far outside the window.
 #[tokio::test(flavor = "multi_thread")]
 async fn many_to_choose_from_do_not_widen_it() {
     visit("many_to_choose_from", 60, async |studio| {
@@ -116,7 +116,8 @@ async fn draw(browser: &Browser, from: f64, to: f64) -> Result<()> {
     Ok(browser.client.perform_actions(drawn).await?)
 }
 
-/// Guards against a line that can only be moved far away from what it divides, and one that nobody would take hold of.
+/// Guards against a line that can only be moved far away from what it divides, and one that does not look as if it
+/// could be moved.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_line_is_drawn_on_the_picture() {
     visit("the_line_is_drawn", 2, async |studio| {

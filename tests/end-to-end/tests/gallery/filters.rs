@@ -34,7 +34,7 @@ async fn there_are_filters_once_there_is_something_to_narrow() {
     .await;
 }
 
-/// Guards against two black chips of which nobody can tell whether they exclude each other.
+/// Guards against two black chips that do not say whether they exclude each other.
 #[tokio::test(flavor = "multi_thread")]
 async fn favorites_do_not_look_like_a_kind() {
     visit("favorites_do_not_look", 1, async |studio| {

@@ -1,4 +1,4 @@
-//! Every output in one place, one of them large, several beside each other; and the keys and links that
+//! Every output in one place, one of them large, several next to each other; and the keys and links that
 //! lead there.
 
 mod arriving;
@@ -214,7 +214,7 @@ async fn outputs_are_found_and_looked_at_one_after_the_other() {
     .await;
 }
 
-/// Guards against an output that leads nowhere: as another model's input, beside another one, as a link.
+/// Guards against an output that leads nowhere: as another model's input, next to another one, as a link.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_goes_on_from_the_large_view() {
     visit("an_output_goes_on", 2, async |studio| {
@@ -229,7 +229,7 @@ async fn an_output_goes_on_from_the_large_view() {
         browser
             .see_text("Their inputs are the same.", TIMEOUT)
             .await?;
-        // Guards against a comparison with one that nobody chose, and that nobody can change.
+        // Guards against a comparison with one that was not chosen, and that can't be changed.
         let others = by("radiogroup", "Compared with").within(&compared);
         let others = browser.find(&others).await?;
         let other = |name: &str| by("radio", name).within(&others);
@@ -337,7 +337,7 @@ async fn several_are_chosen_with_keys() {
             choice.click().await?;
         }
         browser.see_text("3 selected, 3 favorites", TIMEOUT).await?;
-        // Nobody loses a favorite at one press.
+        // A favorite is not lost at one press.
         let remove = by("button", "Remove 2 tasks, 4 outputs");
         browser.press(&remove).await?;
         let question = by("dialog", "Remove favorites");

@@ -184,7 +184,7 @@ async fn enter_shows_the_picture_in_full_screen() {
     .await;
 }
 
-/// Guards against a zoom of which nobody knows how close it is: 100 % is a pixel of the picture for each of CSS.
+/// Guards against a zoom that does not say how close it is: 100 % is a pixel of the picture for each of CSS.
 #[tokio::test(flavor = "multi_thread")]
 async fn zoom_is_shown_in_per_cent_of_the_picture() {
     visit("zoom_is_in_per_cent", 1, async |studio| {

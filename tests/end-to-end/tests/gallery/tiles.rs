@@ -139,8 +139,8 @@ async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
     .await;
 }
 
-/// Guards against a circle on every picture while nobody means to choose any, against a picture that is told apart by
-/// its prompt alone and does not say it, and against a prompt under the buttons.
+/// Guards against a circle on every picture while a person does not mean to choose any, against a picture that is told
+/// apart by its prompt alone and does not say it, and against a prompt under the buttons.
 #[tokio::test(flavor = "multi_thread")]
 async fn nothing_lies_on_a_picture_until_somebody_comes_near() {
     visit("nothing_lies_on_a_picture", 2, async |studio| {
@@ -164,7 +164,7 @@ async fn nothing_lies_on_a_picture_until_somebody_comes_near() {
                 && buttons.every(it => it.bottom <= words.top)";
         becomes(browser, "a prompt below the buttons", lies_free, true).await?;
 
-        // It is pressed with the mouse, and found by whoever sees none of it.
+        // It is pressed with the mouse, and found by a person who sees none of it.
         let list = browser.find(&by("list", "Outputs")).await?;
         let mark = by("checkbox", "Select Image: cobalt harbour 1").within(&list);
         let marks_of_task = browser.find_all(&mark).await?;
@@ -267,8 +267,8 @@ async fn compare_says_how_many_it_takes() {
     .await;
 }
 
-/// Guards against fifteen buttons of four kinds beside a picture: what is done most is in tiles of one kind and size that
-/// have room for their words, what is done seldom is in a menu, and a link can be copied without looking for it.
+/// Guards against fifteen buttons of four kinds next to a picture: what is done most is in tiles of one kind and size
+/// that have room for their words, what is done seldom is in a menu, and a link can be copied without looking for it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_done_most_is_in_even_tiles() {
     visit("what_is_done_most", 2, async |studio| {

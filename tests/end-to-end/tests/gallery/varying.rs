@@ -21,7 +21,7 @@ async fn a_selection_is_varied_as_a_result_is() {
         let count = by("combobox", "How many variations").within(&bar);
         let count = browser.find(&count).await?;
         count.select_by_value("2").await?;
-        // What a press sends stands beside it.
+        // What a press sends stands next to it.
         let label = "return arguments[0].selectedOptions[0].label";
         let label = browser.run(label, vec![browser.argument(&count)]).await?;
         assert_eq!(label, "× 2 = 4 tasks, 8 outputs");

@@ -144,7 +144,7 @@ async fn answers_that_are_no_json_are_said_to_be_that() {
     .await;
 }
 
-/// Waits until the task beside the form says of itself what `fits`.
+/// Waits until the task next to the form says of itself what `fits`.
 async fn said(studio: &Studio<'_>, fits: impl Fn(&str) -> bool) -> Result<String> {
     use atelier_end_to_end::wait::{Seen, until};
     until("a word on the task", crate::studio::TIMEOUT, async || {

@@ -1,4 +1,4 @@
-//! A service that serves the page and answers its calls as somebody would who wants to harm it.
+//! A service that serves the page and answers its calls as an attacker would.
 
 use atelier_end_to_end::{Result, site};
 use http_body_util::channel::Channel;

@@ -7,7 +7,7 @@ use atelier_end_to_end::wait::{Seen, becomes, until};
 use std::collections::HashSet;
 use std::time::Duration;
 
-/// Guards against a result that nobody can make again, because the service alone knew its seed, and
+/// Guards against a result that can't be made again, because the service alone knew its seed, and
 /// against a "Run again" that ran nothing.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_seed_is_drawn_sent_and_shown_and_running_again_draws_another() {
@@ -72,7 +72,7 @@ async fn variations_are_the_same_input_with_other_seeds() {
             .await?;
         browser.find(&by("link", "3 variations of varied")).await?;
         browser.press(&starting("link", "Item 2: varied")).await?;
-        // Each has the others beside it.
+        // Each has the others next to it.
         browser.find(&by("link", "Variation 2")).await?;
         let siblings = browser.find(&by("navigation", "Variations")).await?;
         let sibling = starting("link", "Variation 3, ").within(&siblings);
@@ -89,7 +89,7 @@ async fn variations_are_the_same_input_with_other_seeds() {
     .await;
 }
 
-/// Guards against a removal without a way back, and against a dead twin beside what is sent again.
+/// Guards against a removal without a way back, and against a dead twin next to what is sent again.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
     let name = "what_is_removed_can_be_had_back";
@@ -137,7 +137,7 @@ async fn what_is_removed_can_be_had_back_and_a_retry_is_one_row() {
             .fill(&by("searchbox", "Search tasks"), &seed)
             .await?;
         browser.see_text("1 task", TIMEOUT).await?;
-        // Guards against a press of which nobody knows how much it takes away.
+        // Guards against a press that does not say how much it takes away.
         browser
             .press(&by("button", "Clear 1 finished task"))
             .await?;

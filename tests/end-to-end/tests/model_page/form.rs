@@ -28,7 +28,7 @@ async fn press_at(browser: &Browser, x: f64, y: f64) -> Result<()> {
 }
 
 /// Guards against a sheet on a phone that nothing sets off from the page, that is marked as if it were one large field, and
-/// that a press beside it does not close; and against a button of sliders that opens no parameter.
+/// that a press outside it does not close; and against a button of sliders that opens no parameter.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_press_beside_the_sheet_folds_it() {
     play(
@@ -340,7 +340,7 @@ async fn a_broken_text_goes_once_the_form_is_changed() {
     .await;
 }
 
-/// Guards against outlines beside the words that they belong to, where a prompt runs from right to left.
+/// Guards against outlines next to the words that they belong to, where a prompt runs from right to left.
 #[tokio::test(flavor = "multi_thread")]
 async fn words_are_outlined_where_they_stand_in_each_direction() {
     play("words_in_each_direction", &[], async |studio| {

@@ -46,7 +46,7 @@ async fn what_is_not_there_has_a_title_and_little_else() {
     .await;
 }
 
-/// Guards against a way out of a failure that is looked for at the other side of the page, or below what nobody needs
+/// Guards against a way out of a failure that is looked for at the other side of the page, or below what is not needed
 /// then.
 #[tokio::test(flavor = "multi_thread")]
 async fn retry_stands_below_what_failed() {
@@ -76,8 +76,8 @@ async fn retry_stands_below_what_failed() {
     .await;
 }
 
-/// Guards against a promise in the name of a service that nobody has reached: of an address that is only typed nothing is
-/// known.
+/// Guards against a promise in the name of a service that was never reached: of an address that is only typed nothing
+/// is known.
 #[tokio::test(flavor = "multi_thread")]
 async fn that_no_account_is_needed_is_said_of_who_has_told_it() {
     drive("that_no_account_is_needed", async |browser| {

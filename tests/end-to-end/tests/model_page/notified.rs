@@ -18,8 +18,8 @@ const UNDECIDED: &str = "
         }
     }";
 
-/// Guards against notifications that only those find who look through Settings, and a question of the browser that nobody
-/// has asked for.
+/// Guards against notifications that only those find who look through Settings, and a question of the browser that no
+/// person has asked for.
 #[tokio::test(flavor = "multi_thread")]
 async fn notifications_are_offered_next_to_a_task_that_takes_long() {
     play("notifications_are_offered", &[], async |studio| {

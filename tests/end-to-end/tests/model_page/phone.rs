@@ -38,7 +38,7 @@ const TWO_PROBLEMS: &str = "
         field.dispatchEvent(new Event('change', { bubbles: true }));
     }";
 
-/// Guards against a Generate that lies below the screen before anything was touched: a head higher than somebody reckoned
+/// Guards against a Generate that lies below the screen before anything was touched: a head higher than was reckoned
 /// with pushes a form down that cannot rise above its own place.
 #[tokio::test(flavor = "multi_thread")]
 async fn generate_is_in_the_window_of_a_small_phone() {
@@ -115,7 +115,7 @@ async fn back_folds_the_sheet_of_parameters_first() {
     .await;
 }
 
-/// Guards against a sheet that is closed only by those who know how: by Back, or by a press beside it.
+/// Guards against a sheet that is closed only by those who know how: by Back, or by a press outside it.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_sheet_is_closed_by_its_button_and_by_its_handle() {
     play("the_sheet_is_closed", &[], async |studio| {

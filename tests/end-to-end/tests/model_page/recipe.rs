@@ -54,7 +54,7 @@ async fn what_was_made_before_does_not_stand_beside_a_recipe_as_if_it_were_of_it
     .await;
 }
 
-/// Guards against a sentence in a column of three words beside Generate.
+/// Guards against a sentence in a column of three words next to Generate.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_a_recipe_lacks_has_a_line_of_its_own_on_a_phone() {
     play("what_a_recipe_lacks", &[], async |studio| {

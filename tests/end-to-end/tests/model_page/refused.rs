@@ -5,7 +5,8 @@ use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
-/// Guards against a refusal that names a parameter, of which the form shows nothing, beside a Retry that is refused again.
+/// Guards against a refusal that names a parameter, of which the form shows nothing, next to a Retry that is refused
+/// again.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_the_service_refuses_is_marked_where_it_stands() {
     play("what_the_service_refuses", &["--speed", "0"], async |studio| {
@@ -42,8 +43,8 @@ async fn what_the_service_refuses_is_marked_where_it_stands() {
     .await;
 }
 
-/// Guards against a prompt that is written before anybody says that nothing can be sent, and against a person who looks
-/// for what is set already.
+/// Guards against a prompt that is written before the page says that nothing can be sent, and against a person who
+/// looks for what is set already.
 #[tokio::test(flavor = "multi_thread")]
 async fn that_an_account_is_needed_is_said_before_the_press() {
     play("that_an_account_is_needed", &[], async |studio| {

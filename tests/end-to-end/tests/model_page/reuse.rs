@@ -17,7 +17,7 @@ async fn make(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Guards against an output that can be used elsewhere only by whoever knows where, and against its
+/// Guards against an output that can be used elsewhere only by a person who knows where, and against its
 /// address ending in the form that the person leaves.
 #[tokio::test(flavor = "multi_thread")]
 async fn an_output_is_put_into_the_form_of_a_model_that_takes_it() {

@@ -46,7 +46,7 @@ async fn is_kept(browser: &Browser) -> Result<()> {
     becomes(browser, "what is kept", KEPT, wanted.to_vec()).await
 }
 
-/// Why there is nothing newer stands above the page, and not beside what it is about once more.
+/// Why there is nothing newer stands above the page, and not next to what it is about once more.
 async fn is_said_once(browser: &Browser) -> Result<()> {
     let count = "return document.body.innerText.split(arguments[0]).length - 1";
     let count = browser.run(count, vec![SILENT.into()]).await?;
@@ -136,7 +136,7 @@ async fn what_was_seen_is_there_while_the_service_is_down() {
 }
 
 /// Guards against a task that becomes Unconfirmed because it was sent to a service of which the page knew that
-/// nobody is there; also where the page's own host says so for it.
+/// the service is gone; also where the page's own host says so for it.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_made_meanwhile_waits_and_is_sent_once() {
     let name = "what_is_made_meanwhile_waits_and_is_sent_once";
@@ -261,8 +261,8 @@ async fn are_sent_once(studio: &Studio<'_>, prompts: &[&str]) -> Result<()> {
     .await
 }
 
-/// Guards against a task that becomes Unconfirmed though the page in which it was made knew that nobody is there: the
-/// tab that makes the calls did not, and sent it.
+/// Guards against a task that becomes Unconfirmed though the page in which it was made knew that the service is gone:
+/// the tab that makes the calls did not, and sent it.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_tab_that_finds_nobody_tells_the_one_that_makes_the_calls() {
     let name = "a_tab_that_finds_nobody_tells_the_one_that_makes_the_calls";
@@ -376,7 +376,7 @@ async fn a_form_that_has_changed_meanwhile_is_shown_when_a_person_wants_it() {
     .await;
 }
 
-/// Guards against a form that can't be had once, and is asked for again only when somebody looks or presses.
+/// Guards against a form that can't be had once, and is asked for again only when a person looks or presses.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_form_that_alone_cannot_be_had_comes_by_itself() {
     let name = "a_form_that_alone_cannot_be_had_comes_by_itself";

@@ -57,7 +57,8 @@ async fn a_refused_list_leaves_what_is_in_doubt_to_its_key() {
     .await;
 }
 
-/// Guards against a task that waits for a service that is back: nobody was there, and what answers now refuses the list.
+/// Guards against a task that waits for a service that is back: there was no answer, and what answers now refuses the
+/// list.
 #[tokio::test(flavor = "multi_thread")]
 async fn who_refuses_the_list_is_there() {
     let name = "who_refuses_the_list_is_there";

@@ -38,7 +38,7 @@ pub async fn probes_again(studio: &Studio<'_>, by: Duration) -> Result<()> {
 }
 
 /// Guards against a task that waits for ever at a service that would take it: its list of models alone can't be had,
-/// and no task runs whose polls would say that somebody is there.
+/// and no task runs whose polls would say that the service is there.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_waits_is_sent_where_the_list_alone_cannot_be_had() {
     let name = "what_waits_is_sent_where_the_list_alone_cannot_be_had";
@@ -164,7 +164,7 @@ async fn what_a_guest_has_made_says_what_it_waits_for() {
     .await;
 }
 
-/// Guards against a task that is sent to the page on which a café asks whoever is in it to sign in, and becomes
+/// Guards against a task that is sent to the page on which a café asks its guests to sign in, and becomes
 /// Unconfirmed, and against a form that is not there meanwhile though it was kept, nor after that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_in_place_of_the_service_is_no_service() {

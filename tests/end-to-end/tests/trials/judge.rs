@@ -35,7 +35,7 @@ impl Excuses {
     }
 
     /// The only tab goes while the page says that it has not been able to write everything again since
-    /// storage was cleared: nobody knows anything any more.
+    /// storage was cleared: nothing is known any more.
     pub fn forget_all(&mut self, now: Duration, ledger: &Ledger) {
         self.forgotten.push((Duration::ZERO, now));
         self.unkept.extend(ledger.asked.keys().cloned());

@@ -1,5 +1,5 @@
 //! A hundred things go wrong with sixty tasks in one to three tabs, drawn from a seed: nothing is
-//! lost, nothing is paid twice, nobody is called before it wants to be, and nothing is stuck.
+//! lost, nothing is paid twice, no service is called before it wants to be, and nothing is stuck.
 //!
 //! The seed is the same each time, and printed. Any other by hand:
 //!
@@ -24,7 +24,7 @@ const SEED: u64 = 1;
 /// What is said of idempotency keys by the service of a trial.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Keys {
-    /// It honours them: lost answers settle themselves, and nobody is asked.
+    /// It honours them: lost answers settle themselves, and no person is asked.
     Honoured,
     /// It says nothing of them, as most don't: what may have been taken is left to a person.
     Unknown,

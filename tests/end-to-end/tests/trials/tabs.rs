@@ -16,7 +16,7 @@ const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub const MODEL: &str = "/models/image/tessera";
 
-/// How many tasks a model's page shows beside its form.
+/// How many tasks a model's page shows next to its form.
 const SHOWN_BESIDE_FORM: u64 = 6;
 
 /// What the page says while it can't keep tasks.

@@ -197,7 +197,7 @@ impl World<'_> {
         self.set_breakage(None).await
     }
 
-    /// Everything comes to its end without anybody; then a person settles what is left to one.
+    /// Everything comes to its end without a person; then a person settles what is left to one.
     async fn end(&mut self) -> Result<Verdict> {
         self.tabs.switch_to(self.tabs.len() - 1).await?;
         self.tabs.browser.press(&by("link", "Tasks")).await?;

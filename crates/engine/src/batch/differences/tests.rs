@@ -35,7 +35,7 @@ fn items_are_called_by_what_tells_them_apart() {
         ]),
         ["mist 0 · dawn", "mist 0.5 · day", ""]
     );
-    // Guards against "1:1 · true", where nobody knows what is true.
+    // Guards against "1:1 · true", which does not say what is true.
     assert_eq!(
         called(&[
             json!({"prompt": "sea", "aspect_ratio": "1:1", "loop": true}),

@@ -177,7 +177,7 @@ fn an_address_holds_values() {
     assert_eq!(without.position(&values), [0]);
 }
 
-/// Guards against a scale whose ends nobody can tell, and against values written over each other.
+/// Guards against a scale whose ends are not shown, and against values written over each other.
 #[test]
 fn a_scale_says_as_many_values_as_it_has_room_for() {
     let ticks = |values: Vec<String>| ExploredAxis::new("mist", values).ticks();

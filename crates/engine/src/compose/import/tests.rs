@@ -57,7 +57,8 @@ fn csv_with_all_its_troubles() {
     );
 }
 
-/// Guards against a column that is left out for one letter, and against rows that are wrong nobody knows why.
+/// Guards against a column that is left out for one letter, and against rows that are wrong for no reason that is
+/// shown.
 #[test]
 fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
     let schema = schema();

@@ -183,7 +183,7 @@ fn what_is_ticked_is_what_is_written() {
     assert_eq!(toggled("\"red", "blue"), "\"red");
 }
 
-/// Guards against a grid whose columns stand in the order in which somebody happened to tick them.
+/// Guards against a grid whose columns stand in the order in which a person happened to tick them.
 #[test]
 fn ticked_values_are_in_the_order_of_the_choices() {
     let sizes = ["small", "medium", "large"].map(str::to_owned);
@@ -191,7 +191,7 @@ fn ticked_values_are_in_the_order_of_the_choices() {
         .iter()
         .fold(String::new(), |values, size| toggled(&values, size, &sizes));
     assert_eq!(ticked, "\"medium\", \"large\"");
-    // What was written by hand stays where it is.
+    // What was written manually stays where it is.
     let ticked = toggled("huge, large, small", "medium", &sizes);
     assert_eq!(ticked, "\"huge\", \"medium\", \"large\", \"small\"");
 }

@@ -1,4 +1,4 @@
-//! A sweep as a person writes it, found in the rows that it gave: to go on from a batch, nobody writes it all again.
+//! A sweep as a person writes it, found in the rows that it gave: to go on from a batch, it need not be written again.
 
 use atelier_contract::{Draft, Entry, Schema};
 
@@ -8,7 +8,7 @@ use crate::seed;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenSweep {
-    /// The inputs that all items share beside the axes and the seed.
+    /// The inputs that all items share in addition to the axes and the seed.
     pub base: Draft,
     /// Each parameter with its values as they are typed; the last axis changes fastest.
     pub axes: Vec<(String, String)>,
@@ -32,7 +32,7 @@ impl WrittenSweep {
             return None;
         }
         let product = || Self::combined(items, &columns, Combine::Product, schema);
-        // Lines may differ in anything beside their prompts.
+        // Lines may differ in anything in addition to their prompts.
         let has_lines = columns.iter().any(|(name, _)| is_prompt(name));
         // So may what some rows have and others don't.
         let has_gaps = columns.iter().any(|(_, entries)| entries.contains(&None));
@@ -100,7 +100,7 @@ impl WrittenSweep {
         axes.collect()
     }
 
-    /// Gives the inputs that all items share beside the axes.
+    /// Gives the inputs that all items share in addition to the axes.
     pub fn base_with_seed(&self, schema: &Schema) -> Draft {
         let mut base = self.base.clone();
         if let (Some(seed), false) = (seed::parameter(schema), self.seed.is_empty()) {

@@ -25,7 +25,7 @@ pub enum Why {
 }
 
 impl Conflict {
-    /// Puts a table aside where another one is shown; `None` where nobody would miss it.
+    /// Puts a table aside where another one is shown; `None` where nothing would be lost.
     pub fn beside(shown: &Table, table: Table, why: Why) -> Option<Self> {
         let is_missed = !table.is_empty() && !table.looks_like(shown);
         is_missed.then_some(Self { table, why })

@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(Table::row_label(3, Source::Line), "Row 3");
     }
 
-    /// Guards against rows that are sent beside some lines without having been named.
+    /// Guards against rows that are sent in addition to some lines without having been named.
     #[test]
     fn rows_without_a_line_are_named() {
         let schema = schema();

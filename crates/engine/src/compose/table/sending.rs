@@ -118,7 +118,7 @@ impl Table {
             (0, None) if self.is_all_sent() => {
                 format!("All rows are in a batch. {}", way.next_step())
             }
-            // What is wrong with the others is said beside them.
+            // What is wrong with the others is said next to them.
             (0, None) if self.bad().next().is_none() => "Fill in a row to send it.".to_owned(),
             (0, None) => "Correct a row to send it.".to_owned(),
             _ => self.plan(schema).user_message(),

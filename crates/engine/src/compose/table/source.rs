@@ -12,7 +12,7 @@ pub enum Source {
     /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not note it.
     #[default]
     Other,
-    /// A line of prompts, or a row that was added by hand.
+    /// A line of prompts, or a row that was added manually.
     Line,
     /// This row of an imported table, or this item of a batch that is edited again, from 1.
     File(usize),

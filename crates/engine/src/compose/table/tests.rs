@@ -66,7 +66,7 @@ fn a_row_is_checked_as_it_changes() {
     );
     table.add_column("size");
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
-    // Guards against a column that goes while somebody empties a cell of it to write something else.
+    // Guards against a column that goes while a person empties a cell of it to write something else.
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     table.set(id, "steps", None, &schema);
     assert_eq!(table.columns(&schema), ["prompt", "size", "steps"]);

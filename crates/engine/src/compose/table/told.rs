@@ -7,7 +7,7 @@ use atelier_contract::Entry;
 use super::Table;
 use crate::wording::told_by_less;
 
-/// Of more rows nobody compares all, and each key press would look at all.
+/// Of more rows not all are compared, and each key press would look at all.
 const MAX_ROWS: usize = 200;
 
 impl Table {

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::Table;
 use super::stored::SentRow;
 
-/// Writes a table as text, a few rows at a time: thousands at once would hold up whoever types.
+/// Writes a table as text, a few rows at a time: thousands at once would hold up a person who types.
 #[derive(Debug)]
 pub struct Writer {
     table: Table,

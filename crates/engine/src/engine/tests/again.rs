@@ -147,7 +147,7 @@ fn items_without_an_answer_are_sent_again_together() {
     hand.submit_batch("a", 25);
     let call = hand.call();
     hand.answer(&call, Err(network()));
-    // One finds out whether somebody is there: it may have been taken already, so it costs nothing.
+    // One finds out whether the service is there: it may have been taken already, so it costs nothing.
     let probe = hand.next_call();
     assert_eq!(keys(&probe), ["a-000"]);
     assert!(matches!(
@@ -309,7 +309,7 @@ fn a_first_refusal_is_one() {
     }
 }
 
-/// Not told apart from an acceptance by the nine beside it, it was asked for in a tight loop.
+/// Not told apart from an acceptance by the nine next to it, it was asked for in a tight loop.
 #[test]
 fn one_item_in_use_waits_alone() {
     let mut hand = hand();
@@ -375,7 +375,7 @@ fn what_is_in_doubt_waits_for_its_account() {
     assert_eq!(keys(&hand.call()), ["a"]);
 }
 
-/// A service that is gone for good must not leave a task that nobody can get rid of.
+/// A service that is gone for good must not leave a task that can't be removed.
 #[test]
 fn a_person_may_leave_what_is_sent_again_and_again() {
     let mut hand = hand();

@@ -175,7 +175,7 @@ fn what_has_an_id_is_not_paused() {
     assert_eq!((task.paused, task.submitted), (false, Some(START)));
 }
 
-/// The tab has the id of the first and does not lead; of the second nobody knows what became.
+/// The tab has the id of the first and does not lead; the outcome of the second is unknown.
 #[test]
 fn who_knows_the_first_hears_of_the_second() {
     let mut hand = Hand::new();

@@ -277,7 +277,7 @@ fn an_item_is_taken_back_in_the_middle_of_its_line() {
     assert_eq!(sizes, [10, 1]);
 }
 
-/// Guards against one output beside the prompts of others, and against tasks that were paid and that nobody follows.
+/// Guards against one output next to the prompts of others, and against tasks that were paid and that no tab follows.
 #[test]
 fn an_id_that_several_items_were_given_is_that_of_none() {
     // Under its key the service would give the same id once more, for as long as it knows the key.
@@ -305,7 +305,7 @@ fn an_id_that_several_items_were_given_is_that_of_none() {
 }
 
 /// Guards against tasks that stay "in progress" for ever: the batch endpoint's answers never had an entry for them, and
-/// nobody asked for one alone.
+/// none was asked for alone.
 #[test]
 fn a_task_that_a_batch_answer_leaves_out_is_asked_about_by_itself() {
     let mut hand = Hand::new();

@@ -1,4 +1,4 @@
-//! An engine that is told everything by hand.
+//! An engine that is driven step by step.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};

@@ -106,7 +106,7 @@ fn the_token_of_another_account_says_nothing_of_this_one() {
     hand.now += DAY / 4;
     assert!(hand.calls().is_empty(), "sent as another");
     assert_eq!(hand.phase("a"), Phase::Submitting);
-    // Back there it is entered anew, and nobody knows whether it is the same.
+    // Back there it is entered anew, and it is unknown whether it is the same.
     hand.engine.set_account(account(), hand.now);
     hand.engine.set_token_version(3, hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
@@ -198,7 +198,7 @@ fn a_key_is_not_younger_where_the_clock_is_set_back() {
 }
 
 /// Guards against a task that is paid twice: a browser sends a request again by itself where the connection breaks, the
-/// service notices that it has it, and the page called that a refusal that costs nothing, with Retry beside it.
+/// service notices that it has it, and the page called that a refusal that costs nothing, with Retry next to it.
 #[test]
 fn a_conflict_that_no_key_settles_is_left_to_a_person() {
     for (status, expected) in [(409, Phase::Unconfirmed), (402, Phase::Failed)] {

@@ -1,4 +1,4 @@
-//! A question about a task that nobody has finds out whether credentials that were refused are taken again.
+//! A question about a task that does not exist finds out whether credentials that were refused are taken again.
 
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -9,7 +9,7 @@ use super::world::account;
 use crate::Phase;
 
 /// Guards against a queue that waits for good after one 401, where no task runs that could be asked about: Try now and
-/// Generate made no call, and the service had let everybody in again long before.
+/// Generate made no call, and the service had let all clients in again long before.
 #[test]
 fn where_nothing_runs_a_question_about_no_task_ends_a_refusal() {
     let mut hand = Hand::new();
@@ -54,7 +54,7 @@ fn a_press_finds_out_though_nothing_waits() {
     assert!(hand.calls().is_empty());
 }
 
-/// The same beside a task that is asked about in half an hour: it is a press that finds out, not that.
+/// The same next to a task that is asked about in half an hour: it is a press that finds out, not that.
 #[test]
 fn a_press_need_not_wait_for_the_next_poll() {
     let mut hand = Hand::new();

@@ -111,7 +111,7 @@ fn what_never_arrives_together_is_asked_for_in_halves() {
     assert_eq!(hand.engine.tasks().filter(is_ready).count(), 10);
 }
 
-/// Guards against more calls, not fewer, while nobody is there.
+/// Guards against more calls, not fewer, while there is no answer.
 #[test]
 fn an_outage_costs_no_more_calls_for_outputs_than_one_a_round() {
     let mut hand = Hand::new();

@@ -64,7 +64,7 @@ fn an_unnamed_word_without_error_is_polled_as_usual() {
     assert!(calls.len() > 600, "{} polls in an hour", calls.len());
 }
 
-/// Guards against a finished output that nobody fetched, because the service says `succeeded`.
+/// Guards against a finished output that was not fetched, because the service says `succeeded`.
 #[test]
 fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
     let mut hand = Hand::new();

@@ -237,7 +237,7 @@ fn fresh_addresses_replace_old_ones_and_none_do_not() {
             matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs == [expected])
         );
         assert!(hand.calls().is_empty(), "asked once");
-        // Whoever waits for the answer is told, though nothing else may have changed.
+        // What waits for the answer is notified, though nothing else may have changed.
         let told = hand.saved.last().map(|task| (&task.state, task.refreshed));
         assert_eq!(told, Some((&hand.state("a"), Some(hand.now))));
     }
@@ -263,7 +263,7 @@ fn the_line_of_progress_goes_with_the_run() {
     assert_eq!(say(data), None);
 }
 
-/// Guards against a task of twelve seconds that is said to have taken as long as nobody looked.
+/// Guards against a task of twelve seconds that is said to have taken as long as it was not asked about.
 #[test]
 fn what_nobody_saw_end_is_known_to_have_ended_unseen() {
     for (away, answers, is_unseen) in [

@@ -188,7 +188,7 @@ proptest! {
         prop_assert_eq!(world.engine.next_wake(), None, "nothing is left to do");
     }
 
-    /// Towards a service that honours keys nobody is asked, unless the token is another one by then: whatever gets
+    /// Towards a service that honours keys no person is asked, unless the token is another one by then: whatever gets
     /// lost on the way, each submission is one task there.
     #[test]
     fn with_keys_every_submission_is_one_task_and_none_is_unconfirmed(
@@ -210,7 +210,7 @@ proptest! {
         }
         settle(&mut world);
         // After a reload the service may be slow to say that it honours keys; a key belongs to its token; and of what was
-        // submitted by a clock that was ahead nobody knows how long ago that was.
+        // submitted by a clock that was ahead it is unknown how long ago that was.
         let keyless = |task: &crate::Task| {
             let is_of_other_token = world.sent_with_other_token.contains(&task.key);
             task.idempotency_key.is_none() || is_of_other_token || world.offset < 0

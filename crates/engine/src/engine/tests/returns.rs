@@ -78,7 +78,7 @@ fn only_what_was_not_sent_is_taken_back() {
     assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
 }
 
-/// A leader that ends before it has written what it told: whoever takes over must not send what has
+/// A leader that ends before it has written what it told: the tab that takes over must not send what has
 /// gone back into a table.
 #[test]
 fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {

@@ -33,7 +33,7 @@ fn a_round_takes_a_call_for_ten_tasks() {
                 "{count} tasks: {} calls in {most} rounds",
                 world.sent.len()
             );
-            // Nobody is asked about much more often than another.
+            // No task is asked about much more often than another.
             assert!(
                 most <= least + least / 4 + 1,
                 "{count} tasks: {least} to {most} times"

@@ -319,7 +319,7 @@ fn an_imported_record_settles_what_is_unconfirmed() {
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// Guards against a task that nobody follows any more: the file leaves open as whom to ask, and this browser knows.
+/// Guards against a task that no tab follows any more: the file leaves open as whom to ask, and this browser knows.
 #[test]
 fn what_an_import_settles_is_followed_as_before() {
     let mut hand = Hand::new();

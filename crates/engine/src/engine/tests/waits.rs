@@ -122,7 +122,7 @@ fn what_was_being_written_when_a_refusal_came_does_not_leave() {
     assert_eq!(hand.phase("b"), Phase::Queued);
     assert!(!hand.engine.may_leave(calls[1].id, hand.now), "it is gone");
 
-    // The same where nobody is there any more: nobody would answer it.
+    // The same where the service is gone: there would be no answer.
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -138,7 +138,7 @@ fn tell(hand: &mut Hand, said: Idempotency) {
     hand.engine.set_idempotency(&address, said, hand.now);
 }
 
-/// Guards against a task that becomes Unconfirmed though the page knew that nobody is there: it was sent all
+/// Guards against a task that becomes Unconfirmed though the page knew that the service is gone: it was sent all
 /// the same, got no answer, and might have been billed for all that was known.
 #[test]
 fn what_is_made_while_the_service_cannot_be_reached_waits_and_is_sent_once_it_answers() {
@@ -187,7 +187,7 @@ fn an_answer_to_a_poll_ends_the_wait_for_a_service_that_could_not_be_reached() {
     assert_eq!(kinds, [CallKind::Generate]);
 }
 
-/// What was sent under a key, and not answered, is neither given up nor sent while nobody is there.
+/// What was sent under a key, and not answered, is neither given up nor sent while the service is gone.
 #[test]
 fn what_may_have_been_taken_waits_for_a_service_that_cannot_be_reached() {
     let mut hand = Hand::new();
@@ -209,7 +209,7 @@ fn what_may_have_been_taken_waits_for_a_service_that_cannot_be_reached() {
 }
 
 /// Guards against a queue that waits for good at a service whose list alone can't be had, where no task runs that
-/// could be asked about, and against one that goes on once nobody answers any more.
+/// could be asked about, and against one that goes on once there is no answer any more.
 #[test]
 fn an_answer_to_a_knock_ends_the_wait_as_long_as_the_service_answers() {
     let mut hand = Hand::new();

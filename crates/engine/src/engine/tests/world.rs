@@ -61,7 +61,7 @@ pub struct World {
     pub keys_for: Option<Millis>,
     /// When the page will know that, in true time.
     told_of_keys: Option<Millis>,
-    /// How often nobody reaches its list of models, which says so, before that can be had.
+    /// How often its list of models can't be reached, which says so, before that can be had.
     pub list_failures: u64,
     /// By key: the id that was given out, the request, and when.
     keys: HashMap<String, (String, Value, Millis)>,
@@ -236,7 +236,7 @@ impl World {
         }
         self.writing.clear();
         self.engine = Engine::new(account());
-        // Nobody has told the new page.
+        // The new page was not notified.
         self.is_refused = false;
         self.ask_for_keys();
         let tasks = self.stored();

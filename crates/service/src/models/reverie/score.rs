@@ -171,7 +171,7 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
                 } else {
                     Voice::Pluck
                 },
-                // Nobody plays exactly on time.
+                // No musician plays exactly on time.
                 start: start + at * beat + rng.normal() * 0.006,
                 length: beat * 1.2,
                 pitch: style.scale.pitch(tone)

@@ -97,7 +97,7 @@ fn apart(a: &Canvas, b: &Canvas, from: f32, to: f32) -> f32 {
     apart.sum::<f32>() / range.len() as f32
 }
 
-/// Guards against a parameter that nobody can see.
+/// Guards against a parameter without a visible effect.
 #[test]
 fn mist_hides_the_ridges_and_lies_on_the_water() {
     for seed in 0..6 {

@@ -3,7 +3,7 @@
 //! A task is `PUT /predictions/{id}` with its own id, and the answer comes on the same connection: in
 //! no other way do all versions hand out files. Both versions in use were tried (0.16 and coglet
 //! 0.23): asked once more about a prediction that has just ended, either runs it again, and `GET` is
-//! not there at all, so nobody can ask how far it is without the danger of a second run.
+//! not there at all, so it can't be asked how far it is without the danger of a second run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -234,7 +234,7 @@ impl Runner for Container {
                 Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
             };
             match reply.status {
-                // What an earlier attempt has begun, still going on, though nobody is left to take its
+                // What an earlier attempt has begun, still going on, though no attempt is left to take its
                 // files: this one shall.
                 202 => {
                     self.cancel(run);
@@ -265,7 +265,7 @@ impl Container {
     fn result(&self, run: &Run<'_>, prediction: &Value) -> Result<Vec<Artifact>, Ended> {
         match prediction["status"].as_str() {
             Some("succeeded") => self.files(run, &prediction["output"]),
-            // Somebody else has cancelled it, or the container was being stopped: not the task's fault.
+            // Another client has cancelled it, or the container was being stopped: not the task's fault.
             Some("canceled" | "aborted") => {
                 Err(Ended::Hindered("the container has canceled it".into()))
             }

@@ -90,7 +90,7 @@ impl Postgres {
         Ok(())
     }
 
-    /// Takes away what nobody asks for any more: done jobs, old keys, full allowances.
+    /// Takes away what is not needed any more: done jobs, old keys, full allowances.
     ///
     /// # Errors
     ///

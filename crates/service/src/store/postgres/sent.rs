@@ -67,7 +67,7 @@ impl Postgres {
         Ok(changed.rows_affected() > 0)
     }
 
-    /// It was not: whoever was to take it has refused it, or was not there.
+    /// It was not: the runner that was to take it has refused it, or was not there.
     ///
     /// # Errors
     ///

@@ -73,7 +73,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`]; nobody has the turn instead then.
+    /// As for [`Postgres::progress`]; no process has the turn then.
     pub fn end_turn(&self, id: &str, uid: &str) -> Result<Option<Unfinished>, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -94,7 +94,7 @@ impl Postgres {
                  UPDATE task SET job = job + 1 FROM next WHERE task.id = next.id
                  RETURNING task.id, uid, category, subcategory, created_ms, input",
             );
-            // Whoever has taken the task up meanwhile has the turn, too.
+            // A process that has taken the task up meanwhile has the turn, too.
             let next = match ended.rows_affected() {
                 0 => None,
                 _ => {

@@ -1,4 +1,4 @@
-//! The tasks that have not ended: how many there are, and those that nobody works on.
+//! The tasks that have not ended: how many there are, and those that no process works on.
 
 use atelier_contract::ModelId;
 use sqlx::Row;
@@ -78,7 +78,7 @@ impl Postgres {
     }
 
     /// Tasks whose job is not in the queue: a process ended in between. From here on each has
-    /// another job, which is to be put there; whoever asks at the same time is told of others.
+    /// another job, which is to be put there; a process that asks at the same time gets others.
     ///
     /// # Errors
     ///

@@ -8,7 +8,7 @@ use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use serde_json::{Value, json};
 
-/// Guards against storage without any answer, which must hold up nobody, and of which a person must
+/// Guards against storage without any answer, which must hold up nothing, and of which a person must
 /// know.
 #[tokio::test(flavor = "multi_thread")]
 async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {

@@ -74,8 +74,8 @@ fn what_came_of_the_rows_since_is_not_undone() {
     assert_eq!(waiting(&table), ["a", "b"]);
 }
 
-/// Guards against rows that stay though what they came with is undone: with nothing to be sent beside them they are not
-/// talked of.
+/// Guards against rows that stay though what they came with is undone: with nothing to be sent in addition to them they
+/// are not talked of.
 #[test]
 fn what_is_added_to_none_is_undone_as_well() {
     let mut table = table(&["a"]);

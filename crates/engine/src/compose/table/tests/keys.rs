@@ -23,8 +23,8 @@ fn counting() -> impl FnMut() -> u64 {
     }
 }
 
-/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows beside the newer
-/// ones, each with a key of its own.
+/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows in addition to the
+/// newer ones, each with a key of its own.
 #[test]
 fn rows_that_stayed_have_the_same_keys_in_both() {
     let schema = schema();

@@ -138,7 +138,7 @@ fn what_was_sent_is_put_back_as_sent() {
     assert_eq!((table.sent(), said(&table).is_some()), (0, true));
     table.undo_removal();
     assert_eq!((table.sent(), table.unsent()), (2, 0));
-    // Its page was left before anybody knew whether its tasks are stored.
+    // Its page was left before it was known whether its tasks are stored.
     table.clear();
     table.settle(&BatchKey("one".into()), &[0].into(), &|_| None);
     table.undo_removal();

@@ -173,7 +173,7 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
     write(&mut table, "");
     assert_eq!(table.rows(), sent);
 
-    // A person's own word brings them back; what is written then is sent beside them.
+    // A person's own word brings them back; what is written then is sent in addition to them.
     send_again(&mut table, sent[1].id);
     write(&mut table, "sea");
     assert_eq!(waiting(&table), ["lake", "sea"]);

@@ -103,7 +103,7 @@ fn sent_before(table: &Table, offered: &[Draft]) -> usize {
     table.with_offered(offered, false).sent_before.len()
 }
 
-/// Guards against an offer in the place of all rows that is counted beside them.
+/// Guards against an offer in the place of all rows that is counted in addition to them.
 #[test]
 fn what_takes_the_place_of_the_rows_is_sent_alone() {
     let schema = schema();
@@ -151,7 +151,7 @@ fn what_waits_again_already_is_not_put_back_beside_that() {
     assert_eq!((table.sent(), waiting(&table)), (2, vec!["b".to_owned()]));
 }
 
-/// Guards against a batch whose items are edited again beside the rows that were put back.
+/// Guards against a batch whose items are edited again in addition to the rows that were put back.
 #[test]
 fn what_is_edited_again_waits_once() {
     let schema = schema();
