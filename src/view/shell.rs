@@ -4,8 +4,9 @@ use leptos::prelude::*;
 
 use atelier_engine::route::Route;
 
+use super::parts::focus;
 use super::parts::glyph::{Glyph, changing_glyph};
-use crate::boxed::{derived, dynamic, handler, text};
+use crate::boxed::{derived, dynamic, effect, handler, text};
 use crate::deferred::{Deferred, Program, State};
 use crate::theme::Theme;
 
@@ -20,12 +21,24 @@ pub fn Shell(page: AnyView) -> impl IntoView {
     let main = NodeRef::<leptos::html::Main>::new();
     // A new page begins at its top, with the focus there: else a keyboard stays in the old one. It is followed before the
     // page itself is, and so moves first: browsers lay out a page from which the focused element is about to go.
-    let focus = dynamic(move || {
+    let focus_first = dynamic(move || {
         navigation.route();
         if let Some(main) = main.get_untracked() {
-            let _ = main.focus();
+            // What the page left behind does then is not followed here.
+            let _ = untrack(|| main.focus());
         }
         ().into_any()
+    });
+    let mut first = true;
+    effect(move || {
+        navigation.route();
+        // A dialog that went with its page has kept it until then.
+        if !std::mem::take(&mut first)
+            && focus::is_lost()
+            && let Some(main) = main.get_untracked()
+        {
+            let _ = main.focus();
+        }
     });
     let nav_link = move |href: &'static str, icon, label: &'static str, extra: Option<AnyView>| {
         let is_here = move || match navigation.route() {
@@ -71,7 +84,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
             State::Missing(None) => missing(deferred),
             _ => deferred.functions().map(|program| (program.status)()).into_any(),
         })}
-        {focus}
+        {focus_first}
         <main id="main" tabindex="-1" node_ref=main>
             {page}
         </main>

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use atelier::Contexts;
 use atelier::view::form::Fields;
-use atelier_contract::{Draft, ModelId, Parameters, Schema};
+use atelier_contract::{Draft, Entry, ModelId, Parameters, Schema};
 use leptos::prelude::*;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
@@ -31,6 +31,11 @@ fn schema(model: &str, optional: impl IntoIterator<Item = Value>) -> Schema {
 }
 
 async fn mount(schema: Schema, draft: RwSignal<Draft>) -> Page {
+    mount_after(schema, draft, false).await
+}
+
+/// `attempted`: the person has tried to send.
+async fn mount_after(schema: Schema, draft: RwSignal<Draft>, attempted: bool) -> Page {
     Page::forget_all().await;
     Page::mount("/", move || {
         Contexts::provide().runner.begin();
@@ -39,7 +44,7 @@ async fn mount(schema: Schema, draft: RwSignal<Draft>) -> Page {
                 <Fields
                     schema=Arc::new(schema)
                     draft
-                    attempted=RwSignal::new(false)
+                    attempted=RwSignal::new(attempted)
                     refused=Vec::new()
                 />
             </form>
@@ -179,6 +184,47 @@ async fn what_the_draft_gets_elsewhere_shows_in_every_kind_of_control() {
     page.shows("combobox", "many", "a").await;
     assert!(few[0].checked() && !few[1].checked());
     assert_eq!(ways_back(), 0);
+}
+
+/// Guards against a field that shows its problem from the start, and is not said to be invalid.
+#[wasm_bindgen_test]
+async fn what_is_wrong_when_a_form_opens_is_marked_as_invalid() {
+    let draft = RwSignal::new(Draft::default());
+    draft.update(|draft| draft.set("steps", Entry::Text("99".into())));
+    let of = |n: usize| json!({"name": format!("line_{n}"), "type": "string", "description": ""});
+    let steps =
+        json!({"name": "steps", "type": "integer", "description": "", "minimum": 1, "maximum": 50});
+    // It is not among the fields that are built first.
+    let parameters = (0..20).map(of).chain([steps]);
+    let page = mount_after(schema("wrong", parameters), draft, true).await;
+    let steps = page.the("spinbutton", "steps").await;
+    assert!(find::description_of(&steps).contains("must be between 1 and 50"));
+    assert_eq!(steps.get_attribute("aria-invalid").as_deref(), Some("true"));
+    let first = page.the("textbox", "line_0").await;
+    assert!(!first.has_attribute("aria-invalid"));
+}
+
+/// Guards against text that the parser of HTML changes, and against data of an image that is in the page twice.
+#[wasm_bindgen_test]
+async fn what_stands_in_a_field_is_what_the_draft_has() {
+    let draft = RwSignal::new(Draft::default());
+    let (odd, image) = ("a\0b", "data:image/png;base64,iVBORw0KGgo=");
+    draft.update(|draft| {
+        draft.set("line", Entry::Text(odd.into()));
+        draft.set("image_url", Entry::Text(image.into()));
+    });
+    let parameters = [
+        json!({"name": "line", "type": "string", "description": "", "default": ""}),
+        json!({"name": "image_url", "type": "string", "description": ""}),
+    ];
+    let page = mount(schema("odd-text", parameters), draft).await;
+    for (name, value) in [("line", odd), ("image_url", image)] {
+        let found = find::select(page.root(), "input").into_iter();
+        let found: Vec<Element> = found.filter(|it| find::name_of(it) == name).collect();
+        assert_eq!(value_of(&found[0]), value, "{name}");
+    }
+    let image = page.the("textbox", "image_url").await;
+    assert!(!image.has_attribute("value"));
 }
 
 fn cast<E: JsCast>(found: Vec<Element>) -> Vec<E> {

@@ -10,6 +10,15 @@ use super::field::{Field, Kind};
 use super::frame::Parts;
 use super::{choice, json, media, number, secret, segmented, several, switch, text_field};
 
+/// What stands in it is put there once it is in the page, and is in no HTML: a secret would be in a page that is saved, and the
+/// data of an image there twice. The parser takes NUL for another character.
+pub fn is_set(field: &Field) -> bool {
+    match field.kind {
+        Kind::Secret | Kind::Parameter(Control::Media(_)) => true,
+        _ => is_typed(field) && field.text().contains('\0'),
+    }
+}
+
 /// The control as HTML.
 pub fn html(field: &Field) -> Parts {
     match field.kind {

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use super::field::{self, Field};
-use crate::boxed::{dynamic, handler};
+use crate::boxed::{dynamic, handler, memo};
 use crate::contexts::contexts;
 use crate::runner::Runner;
 use crate::view::parts::glyph::Glyph;
@@ -67,7 +67,9 @@ pub fn earlier_button(field: &Field, model: &ModelId, sent: Memo<BTreeSet<String
     // What stood in the field before the first of them was taken.
     let typed = RwSignal::new(String::new());
     let (field, model) = (field.clone(), model.clone());
-    dynamic(move || match sent.read().contains(&field.parameter.name) {
+    let name = field.parameter.name.clone();
+    let has_any = memo(move || sent.read().contains(&name));
+    dynamic(move || match has_any.get() {
         true => button_and_menu(field.clone(), model.clone(), typed),
         false => ().into_any(),
     })

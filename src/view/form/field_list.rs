@@ -2,7 +2,7 @@
 //! with signals and listeners for each, those of a model with many parameters took several times as long to open.
 
 use std::cell::{Cell, RefCell};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use atelier_contract::{Draft, Entry, ModelId, Problem};
@@ -45,7 +45,7 @@ struct Inner {
     /// Of the views within fields.
     owner: Owner,
     /// What stood in a field when its slider was touched.
-    before_slide: RefCell<Option<(usize, Option<Entry>)>>,
+    before_slide: RefCell<BTreeMap<usize, Option<Entry>>>,
 }
 
 /// What a field shows, and what that was made of.
@@ -97,7 +97,7 @@ impl FieldList {
             built: Cell::new(0),
             root: NodeRef::new(),
             owner: Owner::new(),
-            before_slide: RefCell::new(None),
+            before_slide: RefCell::default(),
         }))
     }
 
@@ -127,7 +127,7 @@ impl FieldList {
         let Some(root) = self.0.root.try_get_untracked().flatten() else {
             return;
         };
-        self.look();
+        self.show();
         let from = self.0.built.get();
         let to = self.0.fields.len().min(from.saturating_add(more));
         let html: String = {
@@ -155,18 +155,29 @@ impl FieldList {
         }
     }
 
-    /// Puts into a field what is a view of its own.
+    /// Puts into a field what its HTML does not have: what is not to be there, and views of their own.
     fn fill(&self, at: usize) {
         let field = &self.0.fields[at];
-        let is_plain = !matches!(
+        let has_problem = self.0.shown.borrow()[at].said.problem.is_some();
+        let is_set = controls::is_set(field);
+        let has_views = matches!(
             field.kind,
-            Kind::Secret | Kind::Parameter(Control::LongText | Control::Media(_))
+            Kind::Parameter(Control::LongText | Control::Media(_))
         );
-        let Some(element) = self.element(at).filter(|_| !is_plain) else {
+        if !has_problem && !is_set && !has_views {
+            return;
+        }
+        let Some(element) = self.element(at) else {
             return;
         };
-        if field.kind == Kind::Secret {
-            return controls::show(field, &element);
+        if has_problem {
+            mark_invalid(field, &element, true);
+        }
+        if is_set {
+            controls::show(field, &element);
+        }
+        if !has_views {
+            return;
         }
         let found = |selector: &str| element.query_selector(selector).ok().flatten();
         if let Kind::Parameter(Control::Media(media)) = field.kind
@@ -199,13 +210,13 @@ impl FieldList {
     /// The slider of this field is touched: what it sets may have to be taken back.
     pub fn hold_entry(&self, at: usize) {
         let entry = self.0.fields[at].entry_now();
-        self.0.before_slide.replace(Some((at, entry)));
+        self.0.before_slide.borrow_mut().insert(at, entry);
     }
 
     /// A finger that goes on to scroll has set a value where it came down, which was not meant.
     pub fn put_entry_back(&self, at: usize) {
-        let held = self.0.before_slide.take();
-        if let Some((_, before)) = held.filter(|(held, _)| *held == at)
+        let held = self.0.before_slide.borrow_mut().remove(&at);
+        if let Some(before) = held
             && self.0.fields[at].entry_now() != before
         {
             self.0.fields[at].put_back(before);
@@ -318,13 +329,7 @@ fn show_said(field: &Field, element: &Element, said: &Said) {
     if let Some(problem) = document().get_element_by_id(&field.problem_id()) {
         problem.set_text_content(Some(said.problem.as_deref().unwrap_or_default()));
     }
-    if let Some(control) = controls::described(field, element) {
-        match said.problem {
-            Some(_) => set_attribute(&control, "aria-invalid", "true"),
-            // It fails only where the name is none.
-            None => drop(control.remove_attribute("aria-invalid")),
-        }
-    }
+    mark_invalid(field, element, said.problem.is_some());
     if let Some(place) = found(".default-place") {
         match said.is_changed {
             true if place.child_element_count() == 0 => {
@@ -332,6 +337,20 @@ fn show_said(field: &Field, element: &Element, said: &Said) {
             }
             true => {}
             false => place.set_inner_html(""),
+        }
+    }
+}
+
+/// A group of boxes has no such mark.
+fn mark_invalid(field: &Field, element: &Element, is_invalid: bool) {
+    if field.kind == Kind::Parameter(Control::Several) {
+        return;
+    }
+    if let Some(control) = controls::described(field, element) {
+        match is_invalid {
+            true => set_attribute(&control, "aria-invalid", "true"),
+            // It fails only where the name is none.
+            false => drop(control.remove_attribute("aria-invalid")),
         }
     }
 }

@@ -18,11 +18,9 @@ use crate::view::parts::media::MediaView;
 
 /// The address.
 pub fn html(field: &Field) -> Parts {
-    let text = field.text();
     Parts::of(html! {
         input type="text" inputmode="url" id=(field.id) required[field.required] autocomplete="off"
-            spellcheck="false" placeholder="https://…" aria-describedby=(field.described_by())
-            value=[(!text.is_empty()).then_some(text)];
+            spellcheck="false" placeholder="https://…" aria-describedby=(field.described_by());
         div.below-address {}
     })
 }
@@ -89,7 +87,9 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
             // Until its data is there it is not sent.
             spawn(async move {
                 let data = output_file::address(runner, &url, &name).await;
-                if let Some(data) = data.filter(|_| untrack(|| field.text()) == url) {
+                // The form may have gone, or have something else by then.
+                let now = field.entry_now().map(|entry| entry.to_text());
+                if let Some(data) = data.filter(|_| now == Some(url)) {
                     field.set_text(data);
                 }
             });

@@ -25,7 +25,6 @@ pub fn secrets(schema: &Schema, typed: RwSignal<Draft>, attempted: RwSignal<bool
     FieldList::new(fields, typed, attempted, refused, None).view(usize::MAX)
 }
 
-/// Without the secret: a page that is saved as a file has all that is in its HTML.
 pub fn html(field: &Field) -> Parts {
     let control = html! {
         // Of no form: what a browser keeps of forms has none of it. Of a password it offers to keep nothing.

@@ -11,6 +11,7 @@ use super::newest_single::newest_single;
 use crate::batches::Batches;
 use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
+use crate::browser::lifecycle::is_visible;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::{focus, viewport};
@@ -129,8 +130,9 @@ pub fn ResultRegion(
         let frames = frames.read();
         !frames.iter().all(|frame| frame.task().is_some_and(is_seen))
     });
-    // Where it has a pane of its own it moves nothing: the form is on the screen before it is built.
-    let is_awaited = RwSignal::new(viewport::is_beside());
+    // Where it has a pane of its own it moves nothing: the form is on the screen before it is built. There are no frames while
+    // the page is not looked at.
+    let is_awaited = RwSignal::new(viewport::is_beside() && is_visible());
     if is_awaited.get_untracked() {
         after_frame(move || {
             is_awaited.try_set(false);

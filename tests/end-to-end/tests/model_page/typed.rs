@@ -3,6 +3,7 @@
 use crate::studio::{MODEL, Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing, starting};
+use atelier_end_to_end::wait::becomes;
 
 async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
@@ -75,6 +76,25 @@ async fn going_back_from_a_field_that_has_the_focus_leads_back() {
         browser.press(&starting("link", "Tessera")).await?;
         studio.is_open().await?;
         studio.sees_prompt("unfinished").await
+    })
+    .await;
+}
+
+/// Guards against keys that go nowhere after a page has gone together with its open dialog.
+#[tokio::test(flavor = "multi_thread")]
+async fn going_back_from_a_dialog_gives_the_focus_to_the_page() {
+    let name = "going_back_from_a_dialog";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.open(&studio.address("/")).await?;
+        browser.press(&starting("link", "Tessera")).await?;
+        studio.is_open().await?;
+        browser.press(&by("button", "Presets")).await?;
+        browser.find(&by("dialog", "Presets")).await?;
+        browser.client.back().await?;
+        browser.find(&by("heading", "Models")).await?;
+        let focused = "return document.activeElement.tagName";
+        becomes(browser, "what has the focus", focused, "MAIN").await
     })
     .await;
 }
