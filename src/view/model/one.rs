@@ -304,10 +304,13 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     };
     view! {
         <p class="fixed-seed" hidden=when(move || fixed.read().is_none())>
-            <span role="status" prop:textContent=text(move || match &*fixed.read() {
+            <span role="status">
+                // A text that changes, not one that is replaced at each digit: Chromium would take back each digit by itself.
+                {text(move || match &*fixed.read() {
                     Some(seed) => format!("Seed {seed} fixed"),
                     None => String::new(),
-                })></span>
+                })}
+            </span>
             <button
                 class="button quiet small"
                 type="button"

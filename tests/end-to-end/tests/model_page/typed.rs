@@ -4,6 +4,7 @@ use crate::studio::{MODEL, Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::wait::becomes;
+use fantoccini::key::Key;
 
 async fn back_to_the_model(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
@@ -76,6 +77,31 @@ async fn going_back_from_a_field_that_has_the_focus_leads_back() {
         browser.press(&starting("link", "Tessera")).await?;
         studio.is_open().await?;
         studio.sees_prompt("unfinished").await
+    })
+    .await;
+}
+
+/// Guards against Ctrl+Z that takes back one letter at a time, as Chromium does where the page removes a node at each key.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
+    let name = "what_is_typed_at_one_go";
+    play(name, &[], async |studio| {
+        let browser = studio.browser;
+        let back = format!("{}z", char::from(Key::Control));
+        for (role, field, typed) in [
+            ("textbox", "prompt", "zzzz"),
+            ("spinbutton", "seed", "12345"),
+        ] {
+            let field = browser.find(&starting(role, field)).await?;
+            field.click().await?;
+            for key in typed.chars() {
+                field.send_keys(&key.to_string()).await?;
+            }
+            field.send_keys(&back).await?;
+            let value = "return document.activeElement.value";
+            becomes(browser, "what is left", value, "").await?;
+        }
+        Ok(())
     })
     .await;
 }
