@@ -20,7 +20,7 @@ use crate::browser::{location, random};
 use crate::contexts::contexts;
 use crate::secrets;
 use crate::tables::Sending;
-use crate::view::form::{Field, field, secret};
+use crate::view::form::{Field, field, secret_fields};
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::no_account::no_account;
@@ -208,7 +208,7 @@ pub fn send(
     view! {
         {dynamic(move || problems(composer, bad.get()))}
         {dynamic(move || is_refused.get().then(refusal).into_any())}
-        {secret::secrets(&composer.schema(), typed, attempted)}
+        {secret_fields(&composer.schema(), typed, attempted)}
         <div class="form-foot" node_ref=foot>
             {removed_rows(composer)}
             {made_already(composer, send_new)}

@@ -16,7 +16,7 @@ use web_sys::{Element, HtmlTemplateElement};
 
 use super::field::{Field, Kind};
 use super::frame::{back_to_default, frame};
-use super::{controls, earlier_prompts, events, media, set_attribute, steering};
+use super::{controls, earlier_prompts, media, set_attribute, steering};
 use crate::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
@@ -101,8 +101,9 @@ impl FieldList {
         }))
     }
 
-    /// `first` fields are there at once, the others in the frames after that.
-    pub fn view(self, first: usize) -> AnyView {
+    /// Builds the fields once its root is there: `first` of them at once, the others in the frames after that. Then it follows
+    /// the draft, for as long as the owner lives.
+    pub fn begin(&self, first: usize) {
         let root = self.0.root;
         let list = self.clone();
         effect(move || {
@@ -119,7 +120,6 @@ impl FieldList {
             list.0.refused.track();
             untrack(|| list.show());
         });
-        events::listening(self)
     }
 
     /// Builds so many more, and some in each frame after that, until all are there or the form has gone.

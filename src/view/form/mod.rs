@@ -10,7 +10,7 @@ mod frame;
 mod json;
 mod media;
 mod number;
-pub mod secret;
+mod secret;
 mod segmented;
 mod several;
 mod sheet;
@@ -55,7 +55,7 @@ pub fn Fields(
     #[prop(into)]
     refused: Signal<Vec<Problem>>,
 ) -> impl IntoView {
-    let secrets = secret::secrets(&schema, typed(contexts().session, &schema), attempted);
+    let secrets = secret_fields(&schema, typed(contexts().session, &schema), attempted);
     let folded = folded::folded(&schema, viewport::is_one_pane());
     let (mut first, mut more) = (Vec::new(), Vec::new());
     for (at, (parameter, required)) in schema.parameters().enumerate() {
@@ -77,11 +77,11 @@ pub fn Fields(
     let list =
         |fields: Vec<Field>| FieldList::new(fields, draft, attempted, refused, Some(&schema.model));
     let folded_away: Vec<Arc<Parameter>> = more.iter().map(|it| it.parameter.clone()).collect();
-    let first = list(first).view(FIRST);
+    let first = shown(list(first), FIRST);
     if more.is_empty() {
         return view! { {first} {secrets} }.into_any();
     }
-    let more = list(more).view(0);
+    let more = shown(list(more), 0);
     let changed = text(move || {
         let draft = draft.read();
         let is_changed = |parameter: &&Arc<Parameter>| {
@@ -110,6 +110,32 @@ pub fn Fields(
         </details>
     }
     .into_any()
+}
+
+/// The fields of a model's secrets, which are in no draft. Their ids follow those of its parameters.
+pub fn secret_fields(
+    schema: &Schema,
+    typed: RwSignal<Draft>,
+    attempted: RwSignal<bool>,
+) -> AnyView {
+    let first = schema.parameters().count();
+    let fields: Vec<Field> = (schema.secret_parameters().enumerate())
+        .map(|(at, (parameter, required))| {
+            Field::new(first + at, parameter.clone(), required, Kind::Secret, typed)
+        })
+        .collect();
+    if fields.is_empty() {
+        return ().into_any();
+    }
+    let refused = RwSignal::new(Vec::new()).into();
+    let list = FieldList::new(fields, typed, attempted, refused, None);
+    shown(list, usize::MAX)
+}
+
+/// `first` of the fields are there at once.
+fn shown(list: FieldList, first: usize) -> AnyView {
+    list.begin(first);
+    events::listening(list)
 }
 
 /// Puts a text into a control, where it is another than there is: the caret stays where it is.

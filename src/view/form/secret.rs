@@ -1,29 +1,11 @@
-//! The fields of a model's secrets, which are in no draft.
+//! A secret, which is in no draft of a form.
 
-use atelier_contract::{Draft, Schema};
-use leptos::prelude::*;
 use maud::{Markup, html};
 use web_sys::Element;
 
-use super::field::{Field, Kind};
-use super::field_list::FieldList;
+use super::field::Field;
 use super::frame::Parts;
 use super::set_attribute;
-
-/// Their ids follow those of its parameters.
-pub fn secrets(schema: &Schema, typed: RwSignal<Draft>, attempted: RwSignal<bool>) -> AnyView {
-    let first = schema.parameters().count();
-    let fields: Vec<Field> = (schema.secret_parameters().enumerate())
-        .map(|(at, (parameter, required))| {
-            Field::new(first + at, parameter.clone(), required, Kind::Secret, typed)
-        })
-        .collect();
-    if fields.is_empty() {
-        return ().into_any();
-    }
-    let refused = RwSignal::new(Vec::new()).into();
-    FieldList::new(fields, typed, attempted, refused, None).view(usize::MAX)
-}
 
 pub fn html(field: &Field) -> Parts {
     let control = html! {

@@ -15,7 +15,7 @@ use crate::runner::addresses::Origin;
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Models of an Atelier service")]
 pub struct ModelFile {
-    /// Whether the procedural models stay in addition to these.
+    /// Whether the procedural models stay as well.
     #[serde(default = "yes")]
     pub builtin: bool,
     /// The models, in the order of the list.
