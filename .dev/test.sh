@@ -456,6 +456,7 @@ test_end_to_end() {
 
 test_budget() {
   check "size of the first view" node .dev/budget.mjs dist "$first_cards_limit" "$first_view_limit" "$visit_limit"
+  check "cost of opening a form" node benches/counts.mjs dist
 }
 
 # All native and end-to-end tests, and the programs that they start. Always the same packages: another selection has

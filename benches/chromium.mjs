@@ -5,7 +5,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 
-const BINARIES = ["chromium", "chromium-browser", "google-chrome"];
+const BINARIES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
+
+const ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 const FLAGS = [
   "--headless", "--no-sandbox", "--no-first-run", "--disable-background-networking", "--disable-component-update",
@@ -168,6 +170,10 @@ class Page {
     return this.run(`bench.painted(() => ${condition})`);
   }
 
+  point(x, y) {
+    return this.call("Input.dispatchMouseEvent", { type: "mouseMoved", x, y });
+  }
+
   async click(x, y) {
     const at = { x, y, button: "left", clickCount: 1 };
     await this.call("Input.dispatchMouseEvent", { ...at, type: "mousePressed" });
@@ -190,7 +196,8 @@ class Page {
 
 function find() {
   const folders = (process.env.PATH ?? "").split(":");
-  const found = folders.flatMap((folder) => BINARIES.map((name) => join(folder, name))).find(existsSync);
+  const paths = folders.flatMap((folder) => BINARIES.map((name) => join(folder, name)));
+  const found = [...paths, ON_A_MAC].find(existsSync);
   if (!found) throw new Error("there is no Chromium on the PATH; CHROMIUM may name it");
   return found;
 }

@@ -6,6 +6,7 @@ export const rows = [
   { id: "program_slow", name: "the same, until the program is at work", unit: "ms" },
   { id: "tasks_slow", name: "the same, until tasks are followed", unit: "ms" },
   { id: "few_slow", name: "list of 100, throttled", unit: "ms" },
+  { id: "returning", name: "the list of 1,000 on another visit, with what the first one cached", unit: "ms" },
   { id: "cpu", name: "main-thread CPU to the list of 1,000", unit: "ms" },
   { id: "bytes_first", name: "own bytes before the first card", unit: "kB" },
   { id: "bytes", name: "own bytes of a visit to /", unit: "kB" },
@@ -38,6 +39,7 @@ export async function measure({ browser, serve }) {
   };
   const service = await serve({ models: 1_000 });
   Object.assign(measured, await visit({}, (page) => transferred(page, service.origin)));
+  measured.returning = await visit({}, (page) => openedAgain(page, service.origin));
   measured.cpu = await visit({}, (page) => mainThread(browser, page, service.origin));
   await visit({ slow: true }, async (page) => {
     measured.list_slow = await opened(page, service.origin);
@@ -54,6 +56,14 @@ export async function measure({ browser, serve }) {
 async function opened(page, origin) {
   await page.open(`${origin}/`);
   return page.run(firstCard);
+}
+
+// The service worker begins some seconds after the list is shown.
+async function openedAgain(page, origin) {
+  await opened(page, origin);
+  await page.rest(4_000);
+  await page.open("about:blank");
+  return opened(page, origin);
 }
 
 async function transferred(page, origin) {

@@ -3,6 +3,7 @@
 import { quantile } from "./numbers.mjs";
 
 const SIZES = [10, 50, 200];
+const SMALLEST = Math.min(...SIZES);
 const LARGEST = Math.max(...SIZES);
 
 export const rows = [
@@ -14,7 +15,9 @@ export const rows = [
   { id: "form_busy", name: "its main-thread time, opened again", unit: "ms" },
   { id: "form_styled", name: "elements whose style was computed meanwhile", unit: "" },
   { id: "form_layouts", name: "layouts meanwhile", unit: "" },
-  { id: "form_nodes", name: "nodes a field", unit: "" },
+  { id: "form_nodes", name: "nodes per field", unit: "" },
+  { id: "form_pointed", name: `form of ${SMALLEST} parameters, first opening, the pointer over its link before`, unit: "ms" },
+  { id: "form_compiled", name: "functions of wasm compiled in its first opening without that", unit: "" },
   { id: "key", name: "key in that form, p95", unit: "ms" },
 ];
 
@@ -23,21 +26,15 @@ const KEYS = "a quiet harbour at dawn, in fog, with gulls";
 export async function measure({ browser, serve }) {
   const values = {};
   for (const size of SIZES) {
-    const page = await browser.page();
     const { origin } = await serve({ models: 1_000, parameters: size });
-    await page.open(`${origin}/`);
-    await page.run("bench.firstCard");
-    await page.rest();
+    if (size === SMALLEST) Object.assign(values, await otherOpenings(browser, origin, size));
+    const page = await list(browser, origin);
     const first = await openForm(page, size);
     values[`form_${size}`] = first.whole;
     await page.rest();
     if (size === LARGEST) {
       Object.assign(values, { form_first: first.first, key: quantile(await typeInForm(page), 0.95) });
-      values.form_nodes = await page.run(`(() => {
-        const count = (node) => [...node.childNodes].reduce((sum, child) => sum + count(child), 1);
-        const fields = [...document.querySelectorAll("form .field")];
-        return fields.reduce((sum, field) => sum + count(field), 0) / fields.length;
-      })()`);
+      values.form_nodes = await nodesPerField(page);
     }
     await backToList(page);
     values[`form_${size}_again`] = (await openForm(page, size)).whole;
@@ -49,6 +46,55 @@ export async function measure({ browser, serve }) {
     await page.close();
   }
   return values;
+}
+
+async function list(browser, origin) {
+  const page = await browser.page();
+  await page.open(`${origin}/`);
+  await page.painted("document.querySelector('li h3 a')");
+  await page.rest();
+  return page;
+}
+
+async function otherOpenings(browser, origin, size) {
+  const pointed = await list(browser, origin);
+  await pointed.point(...(await firstLink(pointed)));
+  await pointed.rest(500);
+  const { whole } = await openForm(pointed, size);
+  await pointed.close();
+  const page = await list(browser, origin);
+  const { events } = await browser.traced(() => openForm(page, size), ["disabled-by-default-v8.wasm.detailed"]);
+  await page.close();
+  return { form_pointed: whole, form_compiled: events.filter(({ name }) => name === "wasm.CompileLazy").length };
+}
+
+function firstLink(page) {
+  return page.run(`(() => {
+    const { left, top } = document.querySelector("li h3 a").getBoundingClientRect();
+    return [left + 20, top + 8];
+  })()`);
+}
+
+function nodesPerField(page) {
+  return page.run(`(() => {
+    const count = (node) => [...node.childNodes].reduce((sum, child) => sum + count(child), 1);
+    const fields = [...document.querySelectorAll("form .field")];
+    return fields.reduce((sum, field) => sum + count(field), 0) / fields.length;
+  })()`);
+}
+
+// What does not depend on the time, of a form that opens again: counted by `./dev test`.
+export async function counts({ browser, serve }) {
+  const { origin } = await serve({ models: 100, parameters: LARGEST });
+  const page = await list(browser, origin);
+  await openForm(page, LARGEST);
+  await page.rest();
+  await backToList(page);
+  const { form_styled: styled, form_layouts: layouts } = await costs(browser, page, LARGEST);
+  const elements = await page.run("document.querySelector('main').querySelectorAll('*').length");
+  const nodes = await nodesPerField(page);
+  await page.close();
+  return { elements, layouts, nodes, styled };
 }
 
 async function backToList(page) {
@@ -71,10 +117,7 @@ async function costs(browser, page, size) {
 }
 
 async function openForm(page, size) {
-  const [x, y] = await page.run(`(() => {
-    const { left, top } = document.querySelector("li h3 a").getBoundingClientRect();
-    return [left + 20, top + 8];
-  })()`);
+  const [x, y] = await firstLink(page);
   const opened = await page.begin(`new Promise((done) => addEventListener("click", ({ timeStamp }) => {
     const since = (time) => time - timeStamp;
     Promise.all([
