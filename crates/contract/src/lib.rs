@@ -8,6 +8,7 @@
 mod account_status;
 mod address;
 mod batch;
+mod complete;
 mod draft;
 pub mod envelope;
 mod error;
@@ -20,6 +21,7 @@ mod model;
 mod model_list;
 mod number;
 mod parameter;
+mod parameter_constructors;
 pub mod path;
 mod prose;
 pub mod python_file;

@@ -1,7 +1,7 @@
 //! Atelier's local service: the whole interface of INTERFACE.md on one machine.
 //!
-//! By itself it runs *procedural* models: pictures, clips and pieces of music computed from the prompt,
-//! the parameters and a seed. No AI, no network. What that is for: trying Atelier without an account,
+//! By itself it runs *procedural* models ([`atelier_procedural`]): pictures, clips and pieces of music computed from the
+//! prompt, the parameters and a seed. No AI, no network. What that is for: trying Atelier without an account,
 //! and proving Atelier's front-end and the Python files against a real implementation. A file of
 //! models adds those that run elsewhere ([`model_file`], [`runner`]).
 //!
@@ -13,7 +13,6 @@
 pub mod access;
 pub mod accounts;
 pub mod app;
-pub mod art;
 pub mod auth;
 pub mod cleanup;
 pub mod cli;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use atelier_procedural::File;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
@@ -41,6 +42,12 @@ pub struct Artifact {
     /// Extension without the dot; decides the type it is served with.
     pub extension: &'static str,
     pub bytes: Vec<u8>,
+}
+
+impl From<File> for Artifact {
+    fn from(File { extension, bytes }: File) -> Self {
+        Self { extension, bytes }
+    }
 }
 
 /// The place of the outputs.

@@ -5,18 +5,18 @@ use std::collections::HashMap;
 use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use image_webp::{ColorType, EncoderParams, WebPEncoder};
+use atelier_procedural::draw::canvas::Canvas;
+use atelier_procedural::{Error, Frame, Job};
 
-use crate::art::canvas::Canvas;
 use crate::models::sample_path::{self, file_name};
-use crate::models::{Ended, Frame, Job, Model, Models, Pace, Stop};
+use crate::models::{BuiltIn, Model, Models, open_output};
 use crate::outputs::{Outputs, POSTERS, PREVIEWS};
 
 /// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.
 const WIDTH: u32 = 512;
 const HEIGHT: u32 = 320;
 
-/// No poster takes more bytes than this.
+/// How many bytes a poster should take at most.
 const MAX: usize = 20_000;
 
 /// Renders previews and posters, each once.
@@ -48,33 +48,41 @@ impl Samples {
     pub fn prepare(&self, path: &str) -> io::Result<()> {
         let is_poster = |model: &dyn Model| sample_path::poster(model) == path;
         let wanted = |model: &dyn Model| sample_path::preview(model) == path || is_poster(model);
-        match self.models.here().find(|model| wanted(*model)) {
+        match self
+            .models
+            .built_in_models()
+            .iter()
+            .find(|model| wanted(*model))
+        {
             None => Ok(()),
             Some(model) if is_poster(model) => self.poster(model),
             Some(model) => self.preview(model),
         }
     }
 
-    fn preview(&self, model: &dyn Model) -> io::Result<()> {
+    fn preview(&self, model: &BuiltIn) -> io::Result<()> {
         self.once(PREVIEWS, &file_name(model, model.extension()), || {
             // A sample may be made from another model's preview.
             if let Some(source) = self.source(model) {
                 self.preview(source)?;
             }
             let input = self.models.sample_input(model).map_err(io::Error::other)?;
-            let job = Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs);
+            let job = Job {
+                open: &open_output(&self.outputs),
+                ..Job::new(&input)
+            };
             let _one_at_a_time = lock(&self.rendering);
-            let artifacts = model.make(&job).map_err(as_io_error)?;
-            let first = artifacts.into_iter().next();
+            let files = model.procedural().make(&job).map_err(as_io_error)?;
+            let first = files.into_iter().next();
             let first = first.ok_or_else(|| io::Error::other("the sample has no output"))?;
             Ok(first.bytes)
         })
     }
 
-    fn poster(&self, model: &dyn Model) -> io::Result<()> {
+    fn poster(&self, model: &BuiltIn) -> io::Result<()> {
         self.once(POSTERS, &file_name(model, "webp"), || {
             let _one_at_a_time = lock(&self.rendering);
-            encode(&self.picture(model)?)
+            self.picture(model)?.webp(MAX).map_err(io::Error::other)
         })
     }
 
@@ -90,7 +98,7 @@ impl Samples {
         })
     }
 
-    fn picture(&self, model: &dyn Model) -> io::Result<Canvas> {
+    fn picture(&self, model: &BuiltIn) -> io::Result<Canvas> {
         let original = self.source(model).map(|source| self.picture(source));
         let input = self.models.sample_input(model).map_err(io::Error::other)?;
         let job = Job {
@@ -99,13 +107,13 @@ impl Samples {
                 height: HEIGHT,
                 original: original.transpose()?,
             }),
-            ..Job::new(&input, Pace::new(0.0, &Stop::default()), &self.outputs)
+            ..Job::new(&input)
         };
-        model.poster(&job).map_err(as_io_error)
+        model.procedural().poster(&job).map_err(as_io_error)
     }
 
-    fn source(&self, model: &dyn Model) -> Option<&dyn Model> {
-        self.models.find(&model.sample_source()?)
+    fn source(&self, model: &BuiltIn) -> Option<&BuiltIn> {
+        self.models.find_built_in(&model.sample_source()?)
     }
 }
 
@@ -135,34 +143,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Encodes the picture as well as the format allows.
-fn encode(picture: &Canvas) -> io::Result<Vec<u8>> {
-    let rgb: Vec<u8> = picture.pixels.iter().flat_map(|p| p.bytes(0.0)).collect();
-    let mut file = Vec::new();
-    for quality in [85, 70, 55, 40, 25] {
-        file.clear();
-        let mut params = EncoderParams::default();
-        params.use_lossy = true;
-        params.lossy_quality = quality;
-        let mut encoder = WebPEncoder::new(&mut file);
-        encoder.set_params(params);
-        encoder
-            .encode(&rgb, picture.width, picture.height, ColorType::Rgb8)
-            .map_err(io::Error::other)?;
-        if file.len() <= MAX {
-            break;
-        }
-    }
-    Ok(file)
-}
-
-fn as_io_error(ended: Ended) -> io::Error {
-    io::Error::other(match ended {
-        Ended::Failed(message)
-        | Ended::Unknown(message)
-        | Ended::Hindered(message)
-        | Ended::Blocked(message) => message,
-        Ended::Stopped => "stopped".to_owned(),
+fn as_io_error(error: Error) -> io::Error {
+    io::Error::other(match error {
+        Error::Failed(message) | Error::Unavailable(message) => message,
+        Error::Stopped => "stopped".to_owned(),
     })
 }
 

@@ -8,7 +8,6 @@ use serde_json::{Map, Value};
 use thiserror::Error;
 use toml::Spanned;
 
-use crate::models::schema::{number_choice, text};
 use crate::runner::addresses::Origin;
 use crate::runner::cog::{Container, inputs_of};
 use crate::runner::comfyui::Workflow;
@@ -358,8 +357,13 @@ impl Context<'_> {
 fn usual_parameters() -> Parameters {
     let count: Vec<u64> = (1..=10).collect();
     Parameters {
-        required: vec![text("prompt", 32_000, "What to make.")],
-        optional: vec![number_choice("n", &count, 1, "How many pictures to make.")],
+        required: vec![Parameter::text("prompt", 32_000, "What to make.")],
+        optional: vec![Parameter::number_choice(
+            "n",
+            &count,
+            1,
+            "How many pictures to make.",
+        )],
     }
 }
 

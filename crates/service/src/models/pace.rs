@@ -3,6 +3,8 @@
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use atelier_procedural::Error;
+
 /// Why a run ended without output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
@@ -29,6 +31,16 @@ impl Ended {
             Self::Hindered(text) => Self::Hindered(change(&text)),
             Self::Blocked(text) => Self::Blocked(change(&text)),
             Self::Stopped => Self::Stopped,
+        }
+    }
+}
+
+impl From<Error> for Ended {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Failed(message) => Self::Failed(message),
+            Error::Unavailable(message) => Self::Blocked(message),
+            Error::Stopped => Self::Stopped,
         }
     }
 }
@@ -78,14 +90,14 @@ impl Pace {
     ///
     /// # Errors
     ///
-    /// [`Ended::Stopped`] when the service stops.
-    pub fn reach(&self, fraction: f64) -> Result<(), Ended> {
+    /// [`Error::Stopped`] when the service stops.
+    pub fn reach(&self, fraction: f64) -> Result<(), Error> {
         let due = Duration::from_secs_f64(self.seconds * fraction.clamp(0.0, 1.0));
         let (stopping, changed) = &*self.stop.0;
         let mut stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
         loop {
             if *stopping {
-                return Err(Ended::Stopped);
+                return Err(Error::Stopped);
             }
             let Some(left) = due
                 .checked_sub(self.begun.elapsed())

@@ -7,9 +7,7 @@ use std::time::Duration;
 use atelier_contract::{Kind, Media, ModelId, Parameters, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::art::canvas::Canvas;
-use crate::art::vocabulary::Sense;
-use crate::models::{About, Ended, Job, Model};
+use crate::models::{About, Ended, Model};
 use crate::outputs::Artifact;
 
 pub mod addresses;
@@ -240,29 +238,9 @@ impl Model for Remote {
             None => "",
         }
     }
-
-    fn seconds(&self, _input: &Map<String, Value>) -> f64 {
-        0.0
-    }
-
-    fn hears(&self, _sense: &Sense) -> bool {
-        false
-    }
-
-    fn poster(&self, _job: &Job<'_>) -> Result<Canvas, Ended> {
-        Err(elsewhere())
-    }
-
-    fn run(&self, _job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        Err(elsewhere())
-    }
 }
 
 /// What examples have in place of a secret.
 fn secret_sample(name: &str) -> String {
     format!("YOUR_{}", name.to_uppercase())
-}
-
-fn elsewhere() -> Ended {
-    Ended::Failed("This model runs elsewhere.".into())
 }

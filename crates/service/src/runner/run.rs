@@ -200,7 +200,7 @@ impl Run<'_> {
                 let field = |(name, value): (&String, &Value)| {
                     Ok((name.clone(), self.with_files(value, file)?))
                 };
-                Value::Object(fields.iter().map(field).collect::<Result<_, _>>()?)
+                Value::Object(fields.iter().map(field).collect::<Result<_, Ended>>()?)
             }
             other => other.clone(),
         })

@@ -5,11 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
 use atelier_contract::StatusWord;
+use atelier_procedural::Job;
 
 use super::WorkerContext;
 use super::obstacle::Obstacle;
 use super::queue::Queue;
-use crate::models::{Ended, Job, Pace, Stop};
+use crate::models::{Ended, Pace, Stop, open_output};
+use crate::outputs::Artifact;
 use crate::runner::{Run, out_of_time};
 use crate::secrets::Secrets;
 use crate::store::{Failed, Order};
@@ -17,6 +19,8 @@ use crate::turns::Turn;
 
 /// The pause before a result is written again.
 const WRITE_AGAIN: Duration = Duration::from_secs(2);
+
+const NOT_OFFERED: &str = "This model is no longer offered.";
 
 /// Takes one task to its end, or leaves it unfinished if the service stops.
 ///
@@ -49,13 +53,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         return Ok(());
     }
     let Some(model) = models.find(&model) else {
-        fail(
-            context,
-            queue,
-            turn,
-            "This model is no longer offered.",
-            Failed::ForGood,
-        );
+        fail(context, queue, turn, NOT_OFFERED, Failed::ForGood);
         return Ok(());
     };
     // Also what was accepted before its parameter was marked.
@@ -98,12 +96,19 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         }),
         None => {
             // A task that is tried again does not wait for the show a second time.
-            let show = if turn.failures == 0 { *speed } else { 0.0 };
-            let pace = Pace::new(model.seconds(&input) * show, &queue.stop);
-            model.make(&Job {
+            let speed = if turn.failures == 0 { *speed } else { 0.0 };
+            let built_in = models
+                .find_built_in(&turn.model)
+                .ok_or_else(|| Ended::Failed(NOT_OFFERED.to_owned()))?;
+            let model = built_in.procedural();
+            let pace = Pace::new(model.seconds(&input) * speed, &queue.stop);
+            let made = model.make(&Job {
+                progress: &|fraction| pace.reach(fraction),
+                open: &open_output(outputs),
                 scale: *draw_scale,
-                ..Job::new(&input, pace, outputs)
-            })
+                ..Job::new(&input)
+            });
+            Ok(made?.into_iter().map(Artifact::from).collect::<Vec<_>>())
         }
     };
     let made = catch_unwind(AssertUnwindSafe(make))

@@ -1,20 +1,17 @@
 //! Repaint: an earlier picture in another manner.
 
-use std::io::ErrorKind;
-
-use atelier_contract::{ModelId, Schema};
+use atelier_contract::{ModelId, Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, Picture, schema};
-use crate::art::canvas::Canvas;
-use crate::art::color::gradient;
-use crate::art::palette::Palette;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::Sense;
-use crate::art::{lerp, smoothstep};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::gradient;
+use crate::draw::palette::Palette;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::Sense;
+use crate::draw::{lerp, smoothstep};
+use crate::pictures::{Picture, variations};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 mod styles;
 
@@ -40,7 +37,7 @@ impl Model for Repaint {
         schema::schema(
             ABOUT,
             vec![
-                schema::text(
+                Parameter::text(
                     "image_url",
                     2_000,
                     "The address of a PNG image that this service made. Any other address is refused.",
@@ -48,27 +45,27 @@ impl Model for Repaint {
                 schema::prompt(self, "Colours and a mood for the new picture."),
             ],
             vec![
-                schema::choice(
+                Parameter::choice(
                     "style",
                     &["duotone", "halftone", "oil", "pixel-sort", "kaleidoscope"],
                     "duotone",
                     "The manner to paint in.",
                 ),
-                schema::float(
+                Parameter::float(
                     "strength",
                     0.7,
                     0.0,
                     1.0,
                     "How far to go: size of dots, of strokes, of folds.",
                 ),
-                schema::float(
+                Parameter::float(
                     "keep",
                     0.0,
                     0.0,
                     1.0,
                     "How much of the original shows through.",
                 ),
-                schema::boolean("invert", false, "Turns light and dark around first."),
+                Parameter::boolean("invert", false, "Turns light and dark around first."),
                 schema::num_outputs(),
                 schema::seed(),
             ],
@@ -98,34 +95,24 @@ impl Model for Repaint {
         )
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
         let original = original(job)?;
-        super::variations(job, |job, rng| paint(&original, job, rng))
+        variations(job, |job, rng| paint(&original, job, rng))
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         Ok(paint(&original(job)?, job, &mut job.rng(0)).canvas)
     }
 }
 
 /// The picture to paint over.
-fn original(job: &Job<'_>) -> Result<Canvas, Ended> {
+fn original(job: &Job<'_>) -> Result<Canvas, Error> {
     if let Some(original) = job.frame.as_ref().and_then(|frame| frame.original.as_ref()) {
         return Ok(original.clone());
     }
-    let gone = || Ended::Failed("The input image is no longer there.".to_owned());
-    let file = job
-        .outputs
-        .own_file(job.input.text("image_url"))
-        .map_err(|error| Ended::Blocked(error.to_string()))?
-        .ok_or_else(gone)?;
-    let bytes = match std::fs::read(&file) {
-        Ok(bytes) => bytes,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Err(gone()),
-        Err(error) => return Err(Ended::Blocked(format!("{}: {error}", file.display()))),
-    };
+    let bytes = (job.open)(job.input.text("image_url"))?;
     Canvas::read(&bytes)
-        .map_err(|error| Ended::Failed(format!("The input image can't be read: {error}.")))
+        .map_err(|error| Error::Failed(format!("The input image can't be read: {error}.")))
 }
 
 fn paint(original: &Canvas, job: &Job<'_>, rng: &mut Rng) -> Picture {

@@ -1,10 +1,10 @@
 //! A drawing of the sound, for where a picture is wanted.
 
 use super::sound::Tape;
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, gradient, lch};
-use crate::art::prompt::Reading;
-use crate::art::smoothstep;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, gradient, lch};
+use crate::draw::prompt::Reading;
+use crate::draw::smoothstep;
 
 const BARS: usize = 56;
 

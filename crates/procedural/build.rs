@@ -1,21 +1,20 @@
-//! Names the state of what draws, so that pictures which are kept for good have another address when
-//! they look different: see `src/sample.rs`.
+//! Hashes the sources into `DRAWING`: cached pictures get another address when the code that draws them changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
 use std::{fs, io};
 
+const SOURCES: &str = "src";
+
 fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
-    for source in ["src/art", "src/models", "src/sample.rs"] {
-        println!("cargo::rerun-if-changed={source}");
-        take_in(Path::new(source), &mut hasher)?;
-    }
+    println!("cargo::rerun-if-changed={SOURCES}");
+    hash(Path::new(SOURCES), &mut hasher)?;
     println!("cargo::rustc-env=DRAWING={:016x}", hasher.finish());
     Ok(())
 }
 
-fn take_in(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
+fn hash(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
     if path.is_file() {
         fs::read(path)?.hash(hasher);
         return Ok(());
@@ -24,5 +23,5 @@ fn take_in(path: &Path, hasher: &mut DefaultHasher) -> io::Result<()> {
         .map(|entry| Ok(entry?.path()))
         .collect::<io::Result<_>>()?;
     entries.sort();
-    entries.iter().try_for_each(|entry| take_in(entry, hasher))
+    entries.iter().try_for_each(|entry| hash(entry, hasher))
 }

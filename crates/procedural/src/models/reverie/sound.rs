@@ -4,8 +4,8 @@ use std::f32::consts::TAU;
 use std::io::Cursor;
 
 use super::score::{Note, Voice};
-use crate::art::rng::Rng;
-use crate::art::smoothstep;
+use crate::draw::rng::Rng;
+use crate::draw::smoothstep;
 
 /// Stereo sound that is being recorded.
 pub struct Tape {

@@ -1,21 +1,19 @@
 //! Silk: slow folds of coloured cloth, on film.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, schema};
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, Rgb, gradient};
-use crate::art::grain::Grain;
-use crate::art::noise::Noise;
-use crate::art::palette::Palette;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::Sense;
-use crate::art::webm::Film;
-use crate::art::{lerp, smoothstep};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, Rgb, gradient};
+use crate::draw::grain::Grain;
+use crate::draw::noise::Noise;
+use crate::draw::palette::Palette;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::Sense;
+use crate::draw::webm::Film;
+use crate::draw::{lerp, smoothstep};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 pub struct Silk;
 
@@ -43,23 +41,23 @@ impl Model for Silk {
                 "Colours and a mood for the cloth, such as: deep blue and gold, calm.",
             )],
             vec![
-                schema::choice(
+                Parameter::choice(
                     "aspect_ratio",
                     &["16:9", "1:1", "9:16"],
                     "16:9",
                     "Width to height. The longer side is 480 pixels.",
                 ),
-                schema::integer("duration", 3, 1, 6, "Length in seconds."),
-                schema::number_choice("frame_rate", &[12, 24, 30], 24, "Frames per second."),
-                schema::float(
+                Parameter::integer("duration", 3, 1, 6, "Length in seconds."),
+                Parameter::number_choice("frame_rate", &[12, 24, 30], 24, "Frames per second."),
+                Parameter::float(
                     "motion",
                     0.5,
                     0.0,
                     1.0,
                     "How far the folds travel within one loop.",
                 ),
-                schema::float("sheen", 0.6, 0.0, 1.0, "How much the cloth shines."),
-                schema::boolean(
+                Parameter::float("sheen", 0.6, 0.0, 1.0, "How much the cloth shines."),
+                Parameter::boolean(
                     "boomerang",
                     false,
                     "Plays forwards, then backwards, instead of around.",
@@ -93,7 +91,7 @@ impl Model for Silk {
         )
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
         let input = job.input;
         let mut rng = job.rng(0);
         let (width, height) = job.size(480);
@@ -101,7 +99,7 @@ impl Model for Silk {
         let count = (input.integer("duration") as u32 * rate).max(1);
         let cloth = Cloth::new(input, &job.reading, width, height, &mut rng);
         let grain = Grain::new(&mut rng, 0.4);
-        let failed = |error| Ended::Failed(format!("The film could not be encoded: {error}."));
+        let failed = |error| Error::Failed(format!("The film could not be encoded: {error}."));
         let mut film = Film::new(width as u16, height as u16, rate, 80);
         for frame in 0..count {
             let around = frame as f32 / count as f32;
@@ -112,15 +110,15 @@ impl Model for Silk {
             };
             film.push(&cloth.frame(time).bytes(&grain))
                 .map_err(failed)?;
-            job.pace.reach(f64::from(frame + 1) / f64::from(count))?;
+            (job.progress)(f64::from(frame + 1) / f64::from(count))?;
         }
-        Ok(vec![Artifact {
+        Ok(vec![File {
             extension: "webm",
             bytes: film.finish(),
         }])
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         let (width, height) = job.size(480);
         let cloth = Cloth::new(job.input, &job.reading, width, height, &mut job.rng(0));
         Ok(cloth.frame(0.0))

@@ -3,12 +3,12 @@
 use super::Scene;
 use super::mist::{self, Mist};
 use super::sky::Sky;
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, lch};
-use crate::art::noise::Noise;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::{Feature, Time};
-use crate::art::{lerp, smoothstep};
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, lch};
+use crate::draw::noise::Noise;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::{Feature, Time};
+use crate::draw::{lerp, smoothstep};
 
 /// One ridge: the height of its crest in each column, and what is on it.
 struct Ridge {

@@ -1,15 +1,14 @@
 //! Strata: layered landscapes with the depth of real air.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, schema};
-use crate::art::canvas::Canvas;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::{Feature, Sense, Time};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::{Feature, Sense, Time};
+use crate::pictures::{Picture, variations};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 mod land;
 mod mist;
@@ -60,33 +59,33 @@ impl Model for Strata {
             )],
             vec![
                 schema::aspect_ratio("3:2"),
-                schema::choice(
+                Parameter::choice(
                     "time_of_day",
                     &["auto", "dawn", "day", "sunset", "night"],
                     "auto",
                     "The light. With auto the prompt decides, or chance.",
                 ),
-                schema::integer(
+                Parameter::integer(
                     "layers",
                     6,
                     2,
                     12,
                     "How many ridges stand behind each other.",
                 ),
-                schema::float(
+                Parameter::float(
                     "mist",
                     0.4,
                     0.0,
                     1.0,
                     "How much mist lies between the ridges and on the water. At 0 the air is clear, at 1 the far ridges vanish.",
                 ),
-                schema::choice(
+                Parameter::choice(
                     "water",
                     &["auto", "still", "none"],
                     "auto",
                     "Whether the land is mirrored in water. With auto the prompt decides.",
                 ),
-                schema::boolean("grain", true, "Adds fine film grain."),
+                Parameter::boolean("grain", true, "Adds fine film grain."),
                 schema::num_outputs(),
                 schema::seed(),
             ],
@@ -121,17 +120,17 @@ impl Model for Strata {
         }
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        super::variations(job, paint)
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
+        variations(job, paint)
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         Ok(paint(job, &mut job.rng(0)).canvas)
     }
 }
 
 /// One landscape.
-fn paint(job: &Job<'_>, rng: &mut Rng) -> super::Picture {
+fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     let (input, reading) = (job.input, &job.reading);
     let (width, height) = job.size(1024);
     let time = match input.text("time_of_day") {
@@ -178,7 +177,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> super::Picture {
     }
     let radius = (canvas.unit() * 0.012) as usize;
     canvas.bloom(0.75, radius, 0.35);
-    super::Picture {
+    Picture {
         canvas,
         grain: if input.flag("grain") { 1.6 } else { 0.0 },
     }

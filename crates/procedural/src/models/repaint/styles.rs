@@ -1,11 +1,11 @@
 //! The manners that Repaint paints in.
 
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, Rgb, lch};
-use crate::art::lerp;
-use crate::art::palette::Palette;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, Rgb, lch};
+use crate::draw::lerp;
+use crate::draw::palette::Palette;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
 
 /// Screens of dots, turned against each other as in print, on paper.
 pub fn halftone(

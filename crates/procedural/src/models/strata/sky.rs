@@ -1,12 +1,12 @@
 //! The sky: its colours, the sun or moon, clouds and stars.
 
 use super::Scene;
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, Rgb, gradient, lch};
-use crate::art::noise::Noise;
-use crate::art::rng::Rng;
-use crate::art::smoothstep;
-use crate::art::vocabulary::{Feature, Time};
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, Rgb, gradient, lch};
+use crate::draw::noise::Noise;
+use crate::draw::rng::Rng;
+use crate::draw::smoothstep;
+use crate::draw::vocabulary::{Feature, Time};
 
 pub struct Sky {
     /// The colours from the zenith to the horizon.

@@ -6,11 +6,8 @@ const SIZE: (u32, u32) = (480, 300);
 
 /// A small landscape, without grain.
 fn landscape(values: Value) -> Canvas {
-    let models = Models::built_in();
-    let strata = models.find(&ModelId::new("image", "strata")).unwrap();
-    let input = complete(&strata.schema(), values.as_object().unwrap()).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let strata = find(&ModelId::new("image", "strata"));
+    let input = complete(strata.as_ref(), &values);
     let (width, height) = SIZE;
     let job = Job {
         frame: Some(Frame {
@@ -18,7 +15,7 @@ fn landscape(values: Value) -> Canvas {
             height,
             original: None,
         }),
-        ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
+        ..Job::new(&input)
     };
     strata.poster(&job).unwrap()
 }

@@ -1,19 +1,18 @@
 //! Fluxfield: ink carried by currents.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, Picture, schema};
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, lch};
-use crate::art::noise::Noise;
-use crate::art::palette::Palette;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::{Feature, Ground, Sense, Time};
-use crate::art::{lerp, smoothstep};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, lch};
+use crate::draw::noise::Noise;
+use crate::draw::palette::Palette;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::{Feature, Ground, Sense, Time};
+use crate::draw::{lerp, smoothstep};
+use crate::pictures::{Picture, variations};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 pub struct Fluxfield;
 
@@ -42,21 +41,21 @@ impl Model for Fluxfield {
             )],
             vec![
                 schema::aspect_ratio("1:1"),
-                schema::choice(
+                Parameter::choice(
                     "ground",
                     &["auto", "paper", "dark"],
                     "auto",
                     "What is painted on: warm paper, or the dark. With auto the prompt decides.",
                 ),
-                schema::integer("strokes", 2400, 200, 8000, "How many strokes are drawn."),
-                schema::float(
+                Parameter::integer("strokes", 2400, 200, 8000, "How many strokes are drawn."),
+                Parameter::float(
                     "turbulence",
                     0.5,
                     0.0,
                     1.0,
                     "From long, calm streams (0) to whirls (1).",
                 ),
-                schema::number_choice(
+                Parameter::number_choice(
                     "symmetry",
                     &[1, 2, 3, 4, 5, 6, 8],
                     1,
@@ -95,11 +94,11 @@ impl Model for Fluxfield {
         )
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        super::variations(job, paint)
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
+        variations(job, paint)
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         Ok(paint(job, &mut job.rng(0)).canvas)
     }
 }

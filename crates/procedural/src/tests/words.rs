@@ -1,9 +1,8 @@
 //! That the words of the vocabulary show in the pictures, measured.
 
 use super::*;
-use crate::art::color::Lab;
-use crate::art::vocabulary::{Entry, Feature, Ground, Sense, entries};
-use crate::outputs::Outputs;
+use crate::draw::color::Lab;
+use crate::draw::vocabulary::{Entry, Feature, Ground, Sense, entries};
 use atelier_contract::Media;
 
 /// Of the pictures, in pixels: the finest lines need more of them.
@@ -15,17 +14,14 @@ fn size(model: &dyn Model) -> (u32, u32) {
 }
 
 /// A small picture by a model. With `dice`, prompts differ by what they say alone.
-fn picture(
-    models: &Models,
-    model: &dyn Model,
-    prompt: &str,
-    seed: u64,
-    dice: Option<u64>,
-) -> Vec<Lab> {
-    let original = model.sample_source().and_then(|id| models.find(&id));
-    let original = original.map(|source| render(source, "day", 11, None, None));
-    let canvas = render(model, prompt, seed, dice, original);
+fn picture(model: &dyn Model, prompt: &str, seed: u64, dice: Option<u64>) -> Vec<Lab> {
+    let canvas = render(model, prompt, seed, dice, original(model));
     canvas.pixels.iter().map(|pixel| pixel.lab()).collect()
+}
+
+fn original(model: &dyn Model) -> Option<Canvas> {
+    let source = find(&model.sample_source()?);
+    Some(render(source.as_ref(), "day", 11, None, None))
 }
 
 fn render(
@@ -42,9 +38,7 @@ fn render(
     if model.schema().parameter("duration").is_some() {
         values["duration"] = 4.into();
     }
-    let input = complete(&model.schema(), values.as_object().unwrap()).unwrap();
-    let dir = tempfile::tempdir().unwrap();
-    let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+    let input = complete(model, &values);
     let (width, height) = size(model);
     let mut job = Job {
         frame: Some(Frame {
@@ -52,7 +46,7 @@ fn render(
             height,
             original,
         }),
-        ..Job::new(&input, Pace::new(0.0, &Stop::default()), &outputs)
+        ..Job::new(&input)
     };
     job.reading.hash = dice.unwrap_or(job.reading.hash);
     model.poster(&job).unwrap()
@@ -63,8 +57,10 @@ fn heard(model: &dyn Model, entry: &Entry) -> bool {
 }
 
 /// The models that say that they understand what `wanted` finds among a word's senses.
-fn hearers<'a>(models: &'a Models, sense: &Sense) -> Vec<&'a dyn Model> {
-    models.iter().filter(|model| model.hears(sense)).collect()
+fn hearers(sense: &Sense) -> Vec<Box<dyn Model>> {
+    let mut models = models();
+    models.retain(|model| model.hears(sense));
+    models
 }
 
 fn mean(picture: &[Lab], of: impl Fn(&Lab) -> f32) -> f32 {
@@ -102,14 +98,14 @@ fn colours() -> Vec<(&'static str, Lab)> {
 
 #[test]
 fn every_colour_named_shows_in_every_model_that_understands_colours() {
-    let models = Models::built_in();
-    let understanding = hearers(&models, &Sense::Colour(0.5, 0.1, 0.0));
+    let understanding = hearers(&Sense::Colour(0.5, 0.1, 0.0));
     assert!(understanding.len() >= 5);
     let colours = colours();
     for model in understanding {
+        let model = model.as_ref();
         for (i, (word, color)) in colours.iter().enumerate() {
             let seed = i as u64;
-            let alone = share(&picture(&models, model, word, seed, None), *color);
+            let alone = share(&picture(model, word, seed, None), *color);
             let least = if color.is_grey() { 0.05 } else { 0.45 };
             assert!(alone > least, "{}: {word}: {alone}", model.id());
         }
@@ -118,10 +114,10 @@ fn every_colour_named_shows_in_every_model_that_understands_colours() {
 
 #[test]
 fn of_several_colours_named_each_shows() {
-    let models = Models::built_in();
     let colours = colours();
     let color = |word: &str| colours.iter().find(|(name, _)| *name == word).unwrap().1;
-    for model in hearers(&models, &Sense::Colour(0.5, 0.1, 0.0)) {
+    for model in hearers(&Sense::Colour(0.5, 0.1, 0.0)) {
+        let model = model.as_ref();
         for words in [
             &["rose", "teal"][..],
             &["gold", "indigo"],
@@ -132,7 +128,7 @@ fn of_several_colours_named_each_shows() {
             &["blue", "red", "gold"],
         ] {
             for seed in 0..2 {
-                let made = picture(&models, model, &words.join(" and "), seed, None);
+                let made = picture(model, &words.join(" and "), seed, None);
                 for word in words {
                     let found = share(&made, color(word));
                     let id = model.id();
@@ -157,11 +153,11 @@ fn ground(picture: &[Lab], ground: Ground) -> f32 {
 /// Guards against cobalt on paper that came out on black, whenever the dice fell so.
 #[test]
 fn the_ground_named_is_the_ground() {
-    let models = Models::built_in();
     let sense = Sense::Ground(Ground::Paper);
-    let hearers = hearers(&models, &sense);
+    let hearers = hearers(&sense);
     assert!(!hearers.is_empty());
     for model in hearers {
+        let model = model.as_ref();
         for seed in 0..2 {
             for entry in entries() {
                 let named = entry.senses.iter().find_map(|sense| match sense {
@@ -173,7 +169,7 @@ fn the_ground_named_is_the_ground() {
                 for prompt in [format!("cobalt on {word}"), word.to_owned()] {
                     // One throw that is for paper, and one for the dark.
                     let dice = Some(7 + seed);
-                    let made = picture(&models, model, &prompt, seed, dice);
+                    let made = picture(model, &prompt, seed, dice);
                     let l = ground(&made, named);
                     match named {
                         Ground::Paper => assert!(l > 0.88, "{prompt}, {seed}: {l}"),
@@ -187,7 +183,6 @@ fn the_ground_named_is_the_ground() {
 
 #[test]
 fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
-    let models = Models::built_in();
     type Measure = fn(&Lab) -> f32;
     let light: Measure = |pixel| pixel.l;
     let vivid: Measure = |pixel| pixel.chroma();
@@ -195,11 +190,15 @@ fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
         (Sense::Light(1.0), "gloomy", "radiant", light),
         (Sense::Vivid(1.0), "muted", "vibrant", vivid),
     ] {
-        for model in hearers(&models, &sense).into_iter().filter(|m| paints(*m)) {
+        for model in hearers(&sense) {
+            let model = model.as_ref();
+            if !paints(model) {
+                continue;
+            }
             for rest in ["", "rose and teal"] {
                 let of = |word: &str| {
                     let prompt = format!("{word} {rest}");
-                    mean(&picture(&models, model, &prompt, 3, Some(7)), measure)
+                    mean(&picture(model, &prompt, 3, Some(7)), measure)
                 };
                 let (less_of_it, more_of_it) = (of(less), of(more));
                 let id = model.id();
@@ -220,10 +219,9 @@ fn paints(model: &dyn Model) -> bool {
 /// Guards against a vocabulary that promises what the model does not do.
 #[test]
 fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
-    let models = Models::built_in();
-    for model in models.iter() {
-        let original = model.sample_source().and_then(|id| models.find(&id));
-        let original = original.map(|source| render(source, "day", 11, None, None));
+    for model in models() {
+        let model = model.as_ref();
+        let original = original(model);
         let make = |prompt: &str, dice: u64| {
             let canvas = render(model, prompt, 5, Some(dice), original.clone());
             let lab = canvas.pixels.iter().map(|pixel| pixel.lab());
@@ -254,8 +252,8 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
 
 #[test]
 fn a_schema_says_which_words_its_model_understands() {
-    let models = Models::built_in();
-    for model in models.iter() {
+    for model in models() {
+        let model = model.as_ref();
         let schema = model.schema();
         let (prompt, _) = schema.parameter("prompt").unwrap();
         let vocabulary = prompt.extra["vocabulary"].as_array().unwrap();
@@ -266,6 +264,6 @@ fn a_schema_says_which_words_its_model_understands() {
         assert!(rain || paints(model));
         assert!(!prompt.description.contains(FAIL_WORD));
     }
-    let fluxfield = models.find(&ModelId::new("image", "fluxfield")).unwrap();
+    let fluxfield = find(&ModelId::new("image", "fluxfield"));
     assert!(!fluxfield.hears(&Sense::Feature(Feature::Water)));
 }

@@ -1,4 +1,4 @@
-//! The tools that the picture models draw with: randomness, noise, colour, a canvas, and the reading of a prompt.
+//! What the models draw with: randomness, noise, colour, a canvas, and the reading of a prompt.
 
 pub mod canvas;
 pub mod color;

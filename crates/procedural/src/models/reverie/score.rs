@@ -1,8 +1,8 @@
 //! Writing the notes.
 
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::Feature;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::Feature;
 
 /// The instrument that plays a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use super::Scene;
 use super::mist::{Light, over_water};
 use super::sky::Sky;
-use crate::art::canvas::Canvas;
-use crate::art::lerp;
-use crate::art::noise::Noise;
-use crate::art::rng::Rng;
-use crate::art::smoothstep;
+use crate::draw::canvas::Canvas;
+use crate::draw::lerp;
+use crate::draw::noise::Noise;
+use crate::draw::rng::Rng;
+use crate::draw::smoothstep;
 
 pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
     let noise = Noise::new(rng);

@@ -1,19 +1,18 @@
 //! Tessera: stained glass with light behind it.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, Picture, schema};
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, Rgb};
-use crate::art::noise::Noise;
-use crate::art::palette::Palette;
-use crate::art::prompt::Reading;
-use crate::art::rng::Rng;
-use crate::art::smoothstep;
-use crate::art::vocabulary::{Feature, Sense};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, Rgb};
+use crate::draw::noise::Noise;
+use crate::draw::palette::Palette;
+use crate::draw::prompt::Reading;
+use crate::draw::rng::Rng;
+use crate::draw::smoothstep;
+use crate::draw::vocabulary::{Feature, Sense};
+use crate::pictures::{Picture, variations};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 pub struct Tessera;
 
@@ -42,21 +41,21 @@ impl Model for Tessera {
             )],
             vec![
                 schema::aspect_ratio("3:4"),
-                schema::integer("panes", 220, 12, 1500, "How many panes of glass."),
-                schema::choice(
+                Parameter::integer("panes", 220, 12, 1500, "How many panes of glass."),
+                Parameter::choice(
                     "layout",
                     &["auto", "scattered", "rose"],
                     "auto",
                     "Panes scattered evenly, or in rings around a center. With auto the prompt decides.",
                 ),
-                schema::float(
+                Parameter::float(
                     "glow",
                     0.6,
                     0.0,
                     1.0,
                     "How strong the light behind the glass is.",
                 ),
-                schema::boolean("lead", true, "Dark lead lines between the panes."),
+                Parameter::boolean("lead", true, "Dark lead lines between the panes."),
                 schema::num_outputs(),
                 schema::seed(),
             ],
@@ -86,11 +85,11 @@ impl Model for Tessera {
         )
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
-        super::variations(job, paint)
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
+        variations(job, paint)
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         Ok(paint(job, &mut job.rng(0)).canvas)
     }
 }

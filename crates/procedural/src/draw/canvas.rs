@@ -2,6 +2,8 @@
 
 use std::io::Cursor;
 
+use image_webp::{ColorType, EncoderParams, EncodingError, WebPEncoder};
+
 use super::color::Rgb;
 use super::grain::Grain;
 
@@ -151,7 +153,30 @@ impl Canvas {
         Ok(file)
     }
 
-    /// Reads a PNG file that this service made.
+    /// Encodes the picture as lossy WebP, as well as `max_bytes` allow; in the lowest quality, it may take more.
+    ///
+    /// # Errors
+    ///
+    /// The canvas has no pixels, or another number of them than its sides say.
+    pub fn webp(&self, max_bytes: usize) -> Result<Vec<u8>, EncodingError> {
+        let rgb: Vec<u8> = self.pixels.iter().flat_map(|p| p.bytes(0.0)).collect();
+        let mut file = Vec::new();
+        for quality in [85, 70, 55, 40, 25] {
+            file.clear();
+            let mut params = EncoderParams::default();
+            params.use_lossy = true;
+            params.lossy_quality = quality;
+            let mut encoder = WebPEncoder::new(&mut file);
+            encoder.set_params(params);
+            encoder.encode(&rgb, self.width, self.height, ColorType::Rgb8)?;
+            if file.len() <= max_bytes {
+                break;
+            }
+        }
+        Ok(file)
+    }
+
+    /// Reads a PNG file.
     ///
     /// # Errors
     ///

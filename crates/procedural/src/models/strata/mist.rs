@@ -2,10 +2,10 @@
 
 use super::Scene;
 use super::sky::Sky;
-use crate::art::canvas::Canvas;
-use crate::art::color::{Lab, Rgb};
-use crate::art::noise::Noise;
-use crate::art::{lerp, smoothstep};
+use crate::draw::canvas::Canvas;
+use crate::draw::color::{Lab, Rgb};
+use crate::draw::noise::Noise;
+use crate::draw::{lerp, smoothstep};
 
 pub struct Mist<'a> {
     scene: &'a Scene,

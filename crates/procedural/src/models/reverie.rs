@@ -1,14 +1,12 @@
 //! Reverie: small pieces of music that write themselves.
 
-use atelier_contract::Schema;
+use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
 
-use super::input::Input;
-use super::{About, Ended, Job, Model, schema};
-use crate::art::canvas::Canvas;
-use crate::art::rng::Rng;
-use crate::art::vocabulary::{Feature, Sense, Time};
-use crate::outputs::Artifact;
+use crate::draw::canvas::Canvas;
+use crate::draw::rng::Rng;
+use crate::draw::vocabulary::{Feature, Sense, Time};
+use crate::{About, Error, File, Input, Job, Model, schema};
 
 mod score;
 mod sound;
@@ -43,9 +41,9 @@ impl Model for Reverie {
                 "A mood or a scene, such as: rain at night, hopeful.",
             )],
             vec![
-                schema::integer("duration", 12, 4, 60, "Length in seconds."),
-                schema::integer("tempo", 84, 40, 180, "Beats per minute."),
-                schema::choice(
+                Parameter::integer("duration", 12, 4, 60, "Length in seconds."),
+                Parameter::integer("tempo", 84, 40, 180, "Beats per minute."),
+                Parameter::choice(
                     "scale",
                     &[
                         "auto",
@@ -59,21 +57,21 @@ impl Model for Reverie {
                     "auto",
                     "The notes to choose from. With auto the prompt decides.",
                 ),
-                schema::float(
+                Parameter::float(
                     "density",
                     0.55,
                     0.0,
                     1.0,
                     "How many notes the melody plays.",
                 ),
-                schema::float(
+                Parameter::float(
                     "room",
                     0.5,
                     0.0,
                     1.0,
                     "The size of the room: how long sounds linger.",
                 ),
-                schema::boolean("bass", true, "Plays a bass below the chords."),
+                Parameter::boolean("bass", true, "Plays a bass below the chords."),
                 schema::seed(),
             ],
         )
@@ -110,19 +108,19 @@ impl Model for Reverie {
         }
     }
 
-    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Ended> {
+    fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error> {
         let tape = perform(job, &mut job.rng(0))?;
         let (width, height) = job.size(640);
         Ok(wave::paint(&tape, width, height, &job.reading))
     }
 
-    fn run(&self, job: &Job<'_>) -> Result<Vec<Artifact>, Ended> {
+    fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error> {
         let tape = perform(job, &mut job.rng(0))?;
         let bytes = tape
             .wav()
-            .map_err(|error| Ended::Failed(format!("The sound could not be encoded: {error}.")))?;
-        job.pace.reach(1.0)?;
-        Ok(vec![Artifact {
+            .map_err(|error| Error::Failed(format!("The sound could not be encoded: {error}.")))?;
+        (job.progress)(1.0)?;
+        Ok(vec![File {
             extension: "wav",
             bytes,
         }])
@@ -130,7 +128,7 @@ impl Model for Reverie {
 }
 
 /// Composes the piece and plays it.
-fn perform(job: &Job<'_>, rng: &mut Rng) -> Result<sound::Tape, Ended> {
+fn perform(job: &Job<'_>, rng: &mut Rng) -> Result<sound::Tape, Error> {
     let (input, reading) = (job.input, &job.reading);
     let seconds = input.integer("duration") as f32;
     let style = score::Style {
@@ -147,18 +145,18 @@ fn perform(job: &Job<'_>, rng: &mut Rng) -> Result<sound::Tape, Ended> {
         energy: reading.energy,
     };
     let notes = score::compose(&style, seconds, rng);
-    job.pace.reach(0.2)?;
+    (job.progress)(0.2)?;
     let mut tape = sound::Tape::new(seconds, RATE);
     let count = notes.len().max(1);
     for (i, note) in notes.iter().enumerate() {
         tape.play(note, rng);
-        job.pace.reach(0.2 + 0.5 * (i + 1) as f64 / count as f64)?;
+        (job.progress)(0.2 + 0.5 * (i + 1) as f64 / count as f64)?;
     }
     if reading.has(Feature::Water) || reading.has(Feature::Rain) {
         tape.shore(reading.has(Feature::Rain), rng);
     }
     tape.room(input.number("room"));
-    job.pace.reach(0.9)?;
+    (job.progress)(0.9)?;
     tape.master();
     Ok(tape)
 }
