@@ -9,7 +9,7 @@ use std::time::Duration;
 use thiserror::Error;
 
 use crate::metrics::Metrics;
-use crate::models::Stop;
+use crate::model::Stop;
 use crate::outputs::Outputs;
 use crate::store::room::{Ended, Place};
 use crate::store::{Store, StoreError, now_ms};

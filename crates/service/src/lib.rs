@@ -27,6 +27,7 @@ pub mod idempotency;
 pub mod limit;
 pub mod logging;
 pub mod metrics;
+pub mod model;
 pub mod model_file;
 pub mod models;
 pub mod old_secrets;

@@ -12,7 +12,7 @@ use tokio::task::JoinHandle;
 
 use crate::client_runtime;
 use crate::metrics::Load;
-use crate::models::Stop;
+use crate::model::Stop;
 use crate::store::StoreError;
 use crate::store::postgres::{DEAD_AFTER, HEARTBEAT, MISSED, PROCESS, Postgres};
 use crate::turns::{Turn, UnfinishedCount};

@@ -8,8 +8,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use atelier_procedural::draw::canvas::Canvas;
 use atelier_procedural::{Error, Frame, Job};
 
+use crate::model::{BuiltIn, Model};
 use crate::models::sample_path::{self, file_name};
-use crate::models::{BuiltIn, Model, Models, open_output};
+use crate::models::{Models, open_output};
 use crate::outputs::{Outputs, POSTERS, PREVIEWS};
 
 /// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.

@@ -8,7 +8,8 @@ use std::thread::JoinHandle;
 use atelier_contract::ModelId;
 
 use crate::metrics::{Load, Metrics};
-use crate::models::{Models, Stop};
+use crate::model::Stop;
+use crate::models::Models;
 use crate::outputs::Outputs;
 use crate::runner::Remote;
 use crate::store::{Store, StoreError};

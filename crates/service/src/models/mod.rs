@@ -9,16 +9,11 @@ use atelier_contract::{ModelId, Problem, Schema};
 use atelier_procedural::Error;
 use serde_json::{Map, Value};
 
+use crate::model::{BuiltIn, Model};
 use crate::outputs::Outputs;
 use crate::runner::Remote;
 
-mod model;
-mod pace;
 pub mod sample_path;
-
-pub use atelier_procedural::About;
-pub use model::{BuiltIn, Model};
-pub use pace::{Ended, Pace, Stop};
 
 /// Every model that this service offers.
 pub struct Models {

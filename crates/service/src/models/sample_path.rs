@@ -3,7 +3,7 @@
 use atelier_contract::ModelId;
 use atelier_procedural::DRAWING;
 
-use super::Model;
+use crate::model::Model;
 use crate::outputs::{POSTERS, PREVIEWS, ROUTE};
 
 /// The path that a model's preview is served at.

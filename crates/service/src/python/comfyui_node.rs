@@ -3,7 +3,7 @@
 use atelier_contract::{DecimalText, Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
 
-use crate::models::Model;
+use crate::model::Model;
 
 /// The choice that leaves an optional parameter out.
 pub const LEFT_OUT: &str = "(leave out)";

@@ -19,7 +19,7 @@ use minijinja::value::Value as Safe;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, context};
 use serde_json::{Map, Value, json};
 
-use crate::models::Model;
+use crate::model::Model;
 
 pub use node_pack::node_pack;
 

@@ -12,7 +12,8 @@ use zip::{CompressionMethod, ZipWriter};
 use super::{
     SERVICE_NAME, Words, comfyui_node, editor_script, parameters, render_comfyui_node, template,
 };
-use crate::models::{Model, Models};
+use crate::model::Model;
+use crate::models::Models;
 
 /// The folder in the archive.
 const FOLDER: &str = "atelier-nodes";

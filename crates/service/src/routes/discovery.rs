@@ -12,7 +12,8 @@ use super::generate::unknown_model;
 use super::{ModelPath, needs_account};
 use crate::failure::Failure;
 use crate::idempotency::TTL_SECONDS;
-use crate::models::{Model, sample_path};
+use crate::model::Model;
+use crate::models::sample_path;
 use crate::origin::Origin;
 use crate::state::App;
 

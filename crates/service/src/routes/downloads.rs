@@ -11,7 +11,7 @@ use axum::response::{IntoResponse, Response};
 use super::generate::unknown_model;
 use super::{ModelPath, NOSNIFF, blocking};
 use crate::failure::Failure;
-use crate::models::Model;
+use crate::model::Model;
 use crate::python::{self, Words};
 use crate::state::App;
 

@@ -1,7 +1,7 @@
 //! Collects the files of one answer: those that came, and the reasons why others are missing.
 
 use super::{Run, file};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 /// The files of one answer, in its order.

@@ -10,7 +10,7 @@ use super::fetch::fetch_from;
 use super::file;
 use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 mod results;

@@ -14,7 +14,7 @@ use serde_json::Value;
 
 use super::file::{self, LARGEST};
 use super::{Run, Runner};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 use crate::private;
 

@@ -8,7 +8,7 @@ use super::Run;
 use super::addresses::Origin;
 use super::file;
 use super::http::{CallError, Client};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 /// How long one try may take.

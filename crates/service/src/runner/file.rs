@@ -10,7 +10,7 @@ use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD};
 use serde_json::Value;
 
 use super::addresses::strip_prefix;
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 /// The largest file that is taken from anywhere, in bytes.

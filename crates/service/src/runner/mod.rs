@@ -7,7 +7,7 @@ use std::time::Duration;
 use atelier_contract::{Kind, Media, ModelId, Parameters, Schema};
 use serde_json::{Map, Value, json};
 
-use crate::models::{About, Ended, Model};
+use crate::model::{About, Ended, Model};
 use crate::outputs::Artifact;
 
 pub mod addresses;

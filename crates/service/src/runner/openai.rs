@@ -11,7 +11,7 @@ use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
 use super::pictures::{Picture, excerpt, pictures};
 use super::{Run, Runner};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 /// How long it may take to say that it is there.

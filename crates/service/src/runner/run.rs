@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
 
-use crate::models::{Ended, Stop};
+use crate::model::{Ended, Stop};
 use crate::outputs::Outputs;
 use crate::store::Store;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Remote;
-use crate::models::Stop;
+use crate::model::Stop;
 
 /// Logs the warnings about each model's entry, and asks each model once, all at the same time.
 pub fn check_all(remotes: &[Arc<Remote>]) {

@@ -13,7 +13,7 @@ use tokio::sync::oneshot;
 
 use super::Bounds;
 use super::obstacle::Obstacle;
-use crate::models::Stop;
+use crate::model::Stop;
 use crate::outputs::holds::Hold;
 #[cfg(feature = "cluster")]
 use crate::queue::SharedQueue;

@@ -18,7 +18,7 @@ use super::fetch::fetch;
 use super::file::{self, to_data_uri};
 use super::http::{CallError, Client, Reply};
 use super::{Run, Runner};
-use crate::models::Ended;
+use crate::model::Ended;
 use crate::outputs::Artifact;
 
 mod output;

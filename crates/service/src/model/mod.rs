@@ -1,8 +1,12 @@
-//! What the service offers of every model.
+//! What the service needs to know about a model, and how a run of one ends.
 
 use atelier_contract::{Media, ModelId, Schema};
-use atelier_procedural::About;
 use serde_json::Value;
+
+mod pace;
+
+pub use atelier_procedural::About;
+pub use pace::{Ended, Pace, Stop};
 
 /// A model, wherever it runs.
 pub trait Model: Send + Sync {
