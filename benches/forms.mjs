@@ -63,7 +63,7 @@ async function otherOpenings(browser, origin, size) {
   const { whole } = await openForm(pointed, size);
   await pointed.close();
   const page = await list(browser, origin);
-  const { events } = await browser.traced(() => openForm(page, size), ["disabled-by-default-v8.wasm.detailed"]);
+  const { events } = await browser.traced(() => openForm(page, size), ["v8.wasm"]);
   await page.close();
   return { form_pointed: whole, form_compiled: events.filter(({ name }) => name === "wasm.CompileLazy").length };
 }

@@ -8,6 +8,7 @@ use web_sys::Element;
 use crate::boxed::after;
 use crate::deferred::{Deferred, Pages};
 use crate::offline;
+use crate::view::parts::viewport;
 
 /// What leads to them.
 const WAYS: &str = "a[href], [aria-haspopup=dialog]";
@@ -30,9 +31,10 @@ pub fn follow(pages: Deferred<Pages>) {
         })
         .forget();
     }
-    // Else the service worker fetches them then, for the time without network.
     after(offline::LATE_MS, move || {
-        if !offline::is_possible() || !offline::is_wanted() {
+        // With a mouse, the signs come half a second before a press; a finger gives no sign, and its device is slow to
+        // compile. The service worker fetches the pages at this time too, but compiles nothing.
+        if viewport::is_mainly_coarse() || !offline::is_possible() || !offline::is_wanted() {
             pages.load_early();
         }
     })

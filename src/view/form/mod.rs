@@ -44,6 +44,9 @@ use field_list::FieldList;
 /// Fields that are built at once, which is more than a screen shows: a form of many is there as soon as one of few.
 const FIRST: usize = 12;
 
+/// Folded fields that are built at once: closed, they are not laid out. Most forms are whole in one frame.
+const FIRST_FOLDED: usize = 50;
+
 /// All controls of a schema. `attempted` is true once the person tried to send: from then on every
 /// problem shows; before, only those of fields already left.
 #[component]
@@ -81,7 +84,7 @@ pub fn Fields(
     if more.is_empty() {
         return view! { {first} {secrets} }.into_any();
     }
-    let more = shown(list(more), 0);
+    let more = shown(list(more), FIRST_FOLDED);
     let changed = text(move || {
         let draft = draft.read();
         let is_changed = |parameter: &&Arc<Parameter>| {

@@ -144,3 +144,28 @@ async fn a_dialog_that_cannot_be_fetched_says_so_and_opens_when_it_can() {
     })
     .await;
 }
+
+/// Guards against a first tap on a model that waits until the code of its page is fetched and compiled: a finger gives
+/// no sign before, as a pointer over the link does.
+#[tokio::test(flavor = "multi_thread")]
+async fn with_a_touchscreen_the_pages_are_loaded_without_a_sign() {
+    let name = "with_a_touchscreen_the_pages_are_loaded_without_a_sign";
+    drive(name, async |browser| {
+        browser.emulate_touch().await?;
+        let service = Service::with_site(&[]).await?;
+        browser.open(&service.address()).await?;
+        browser.find(&starting("link", "Strata")).await?;
+        until("the pages' styles", TIMEOUT, async || {
+            let script =
+                "return document.querySelector('link[rel=stylesheet][href*=pages-]') !== null";
+            let is_here = browser.run(script, vec![]).await? == true;
+            Ok(if is_here {
+                Seen::Yes(())
+            } else {
+                Seen::NotYet("none".into())
+            })
+        })
+        .await
+    })
+    .await;
+}
