@@ -316,13 +316,51 @@ mod tests {
         ));
     }
 
+    fn any_json() -> impl Strategy<Value = Value> {
+        let leaf = prop_oneof![
+            Just(Value::Null),
+            any::<bool>().prop_map(Value::from),
+            any::<i64>().prop_map(Value::from),
+            any::<f64>().prop_map(Value::from),
+            "[a-z0-9]{0,6}".prop_map(Value::from),
+        ];
+        leaf.prop_recursive(3, 12, 4, |inner| {
+            let key = prop_oneof![Just("url".to_owned()), "[a-z]{1,3}"];
+            prop_oneof![
+                prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
+                prop::collection::vec((key, inner), 0..4)
+                    .prop_map(|fields| Value::Object(fields.into_iter().collect())),
+            ]
+        })
+    }
+
+    /// The texts that are addresses, or may be.
+    fn texts_in(output: &Value) -> Vec<&str> {
+        match output {
+            Value::String(text) => vec![text],
+            Value::Array(entries) => entries.iter().flat_map(texts_in).collect(),
+            Value::Object(fields) => match fields.get("url") {
+                Some(Value::String(url)) => vec![url],
+                _ => fields.values().flat_map(texts_in).collect(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
     proptest! {
+        /// Guards against losing a task, or files that are paid for, because of what else is in the reply.
         #[test]
-        fn any_json_text_is_survived(text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
-            if let Ok(body) = serde_json::from_str::<Value>(&text) {
-                let _ = Accepted::from_body(&body);
-                let _ = Progress::from_body(&body);
-                let _ = Output::from_body(&body);
+        fn keeps_the_id_and_the_outputs_of_a_reply_of_any_shape(
+            id in "[a-z0-9]{1,8}", other in any_json(), output in any_json()
+        ) {
+            let body = json!({
+                "success": other, "message": other, "error": other,
+                "data": {"id": id, "status": other, "progress": other, "error": other, "output": output}
+            });
+            prop_assert_eq!(Accepted::from_body(&body).map(|accepted| accepted.id), Ok(TaskId(id)));
+            let read = Output::from_body(&body).unwrap().output.join(" ");
+            for text in texts_in(&output) {
+                prop_assert!(read.contains(text), "{text} is not in {read}");
             }
         }
     }

@@ -3,33 +3,76 @@
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{any, by};
+use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
 use crate::studio::{Studio, TIMEOUT, play};
 
-/// Bodies that no good service sends.
-fn odd_bodies() -> Vec<Value> {
+/// A reply that no good service sends.
+struct OddReply {
+    body: Value,
+    /// What the task shows if this is the reply to generate; to status; and to response.
+    states: [&'static str; 3],
+}
+
+/// What a task shows that was accepted and is asked about.
+const RUNNING: &str = "Hide (keeps running)";
+
+fn odd_replies() -> Vec<OddReply> {
     let data = |data: Value| json!({"success": true, "data": data});
-    vec![
-        json!(null),
-        json!([]),
-        json!({}),
-        json!("text"),
-        json!(7),
-        json!({"success": false}),
-        json!({"success": "yes", "data": null}),
-        data(json!([])),
-        data(json!({})),
-        data(json!({"id": null, "status": null, "output": null})),
-        data(json!({"id": 7, "status": 7, "output": 7})),
-        data(json!({"id": "", "status": "", "output": ""})),
-        data(json!({"id": ["task-1"], "status": ["completed"], "output": [[]]})),
-        data(json!({"id": {"a": 1}, "status": {"a": 1}, "output": {"a": 1}})),
-        data(json!({"id": "other", "status": "COMPLETED ", "output": [null, 1, {"url": "x"}, ""]})),
-        data(json!({"id": "task-1", "status": "failed", "error": {"message": ["a"]}})),
-        data(json!({"id": "task-1", "status": "failed", "error": null})),
-        data(json!({"results": [{"index": 0, "status": 200, "body": null}]})),
-    ]
+    // Without an id, whether the task was accepted is unknown; a status or output that says nothing is asked for again,
+    // and so is one of another task.
+    let unknown = ["Unconfirmed", RUNNING, RUNNING];
+    let refused = ["Failed", RUNNING, RUNNING];
+    let failed = ["Failed"; 3];
+    let replies = [
+        (json!(null), unknown),
+        (json!([]), unknown),
+        (json!({}), unknown),
+        (json!("text"), unknown),
+        (json!(7), unknown),
+        (json!({"success": false}), refused),
+        (json!({"success": "yes", "data": null}), unknown),
+        (data(json!([])), unknown),
+        (data(json!({})), unknown),
+        (
+            data(json!({"id": null, "status": null, "output": null})),
+            unknown,
+        ),
+        (
+            data(json!({"id": 7, "status": 7, "output": 7})),
+            [RUNNING; 3],
+        ),
+        (data(json!({"id": "", "status": "", "output": ""})), unknown),
+        (
+            data(json!({"id": ["task-1"], "status": ["completed"], "output": [[]]})),
+            unknown,
+        ),
+        (
+            data(json!({"id": {"a": 1}, "status": {"a": 1}, "output": {"a": 1}})),
+            unknown,
+        ),
+        (
+            data(
+                json!({"id": "other", "status": "COMPLETED ", "output": [null, 1, {"url": "x"}, ""]}),
+            ),
+            ["Completed", RUNNING, "Completed"],
+        ),
+        (
+            data(json!({"id": "task-1", "status": "failed", "error": {"message": ["a"]}})),
+            failed,
+        ),
+        (
+            data(json!({"id": "task-1", "status": "failed", "error": null})),
+            failed,
+        ),
+        (
+            data(json!({"results": [{"index": 0, "status": 200, "body": null}]})),
+            unknown,
+        ),
+    ];
+    let reply = |(body, states)| OddReply { body, states };
+    replies.map(reply).into()
 }
 
 /// One task, one article, in the list of all tasks; and the rest of the page works.
@@ -50,21 +93,20 @@ async fn an_odd_answer_to_generate_leaves_one_task_that_was_sent_once() {
     play(
         "an_odd_answer_to_generate_leaves_one_task_that_was_sent_once",
         async |studio| {
-            for body in odd_bodies() {
+            let mut wrong = Vec::new();
+            for OddReply { body, states } in odd_replies() {
                 studio.service.answer("/v2/generate", &body);
                 let before = studio.service.bodies("/v2/generate").len();
                 forget_all(studio).await?;
                 studio.generate("odd").await?;
-                let said = said(studio, |text| {
-                    ["Unconfirmed", "Failed", "Processing", "Completed"]
-                        .iter()
-                        .any(|state| text.contains(state))
-                })
-                .await?;
+                if let Err(error) = shows(studio, states[0]).await {
+                    wrong.push(format!("{body}: {error}"));
+                }
                 is_there_once(studio).await?;
                 let sent = studio.service.bodies("/v2/generate").len() - before;
-                assert_eq!(sent, 1, "{body}: {said}");
+                assert_eq!(sent, 1, "{body}");
             }
+            assert!(wrong.is_empty(), "{wrong:#?}");
             Ok(())
         },
     )
@@ -77,17 +119,15 @@ async fn odd_answers_to_status_and_response_lose_nothing() {
     play(
         "odd_answers_to_status_and_response_lose_nothing",
         async |studio| {
-            for path in ["/v2/status", "/v2/response"] {
-                for body in odd_bodies() {
+            let mut wrong = Vec::new();
+            for (at, path) in [(1, "/v2/status"), (2, "/v2/response")] {
+                for OddReply { body, states } in odd_replies() {
                     studio.service.answer(path, &body);
                     forget_all(studio).await?;
                     studio.generate("odd").await?;
-                    said(studio, |text| {
-                        // Accepted, and asked about; or its last word.
-                        let states = ["Hide (keeps running)", "Failed", "Completed"];
-                        states.iter().any(|state| text.contains(state))
-                    })
-                    .await?;
+                    if let Err(error) = shows(studio, states[at]).await {
+ wrong.push(format!("{path}, {body}: {error}"));
+}
                     is_there_once(studio).await?;
                 }
                 // What the service has said so far is no last word, or was one.
@@ -96,6 +136,7 @@ async fn odd_answers_to_status_and_response_lose_nothing() {
                     .service
                     .answer(path, &json!({"success": true, "data": data}));
             }
+            assert!(wrong.is_empty(), "{wrong:#?}");
             Ok(())
         },
     )
@@ -112,42 +153,50 @@ async fn answers_that_are_no_json_are_said_to_be_that() {
                 (
                     200,
                     "text/html",
-                    "<script>window.pwned=1</script>".to_owned(),
+                    "<script>window.pwned=1</script>",
+                    "Unconfirmed",
                 ),
                 (
                     200,
                     "application/json",
-                    "{\"success\": true, \"data\"".to_owned(),
+                    "{\"success\": true, \"data\"",
+                    "Unconfirmed",
                 ),
-                (200, "application/json", "\u{feff}{}".to_owned()),
-                (204, "application/json", String::new()),
-                (299, "text/plain", "\u{0}\u{1}".to_owned()),
-                (418, "image/png", "PNG".to_owned()),
-                (599, "application/json", "null".to_owned()),
-                (400, "application/json", "[".repeat(100_000)),
+                (200, "application/json", "\u{feff}{}", "Unconfirmed"),
+                (204, "application/json", "", "Unconfirmed"),
+                (299, "text/plain", "\u{0}\u{1}", "Unconfirmed"),
+                (418, "image/png", "PNG", "Failed"),
+                (599, "application/json", "null", "Unconfirmed"),
+                (400, "application/json", &"[".repeat(100_000), "Failed"),
             ];
-            for (status, kind, body) in answers {
+            let mut wrong = Vec::new();
+            for (status, kind, body, expected) in answers {
                 studio
                     .service
-                    .answer_raw("/v2/generate", status, kind, body);
+                    .answer_raw("/v2/generate", status, kind, body.to_owned());
                 forget_all(studio).await?;
                 studio.generate("odd").await?;
-                said(studio, |text| {
-                    text.contains("Unconfirmed") || text.contains("Failed")
-                })
-                .await?;
+                if let Err(error) = shows(studio, expected).await {
+                    wrong.push(format!("{status} {kind}: {error}"));
+                }
                 is_there_once(studio).await?;
             }
+            assert!(wrong.is_empty(), "{wrong:#?}");
             Ok(())
         },
     )
     .await;
 }
 
-/// Waits until the task next to the form says of itself what `fits`.
-async fn said(studio: &Studio<'_>, fits: impl Fn(&str) -> bool) -> Result<String> {
-    use atelier_end_to_end::wait::{Seen, until};
-    until("a word on the task", crate::studio::TIMEOUT, async || {
+/// Waits until the task next to the form shows this.
+async fn shows(studio: &Studio<'_>, expected: &str) -> Result<()> {
+    shown(studio, expected, |text| text.contains(expected)).await?;
+    Ok(())
+}
+
+/// Waits until the task next to the form shows what `fits`, and returns its text.
+async fn shown(studio: &Studio<'_>, what: &str, fits: impl Fn(&str) -> bool) -> Result<String> {
+    until(what, TIMEOUT, async || {
         let script =
             "return document.querySelector('[aria-label=Result] article')?.innerText ?? ''";
         let text = studio.script(script).await?;
@@ -199,7 +248,7 @@ async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
             studio.service.answer("/v2/generate", &status);
             studio.service.answer("/v2/status", &status);
             studio.send(word).await?;
-            let text = said(studio, |text| {
+            let text = shown(studio, word, |text| {
                 text.contains(word) && !text.contains("Submitting")
             })
             .await?;

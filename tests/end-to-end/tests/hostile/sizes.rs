@@ -148,12 +148,14 @@ async fn ten_thousand_outputs_are_survived() {
         studio.state("Completed").await?;
         let more = starting("button", "Show 48 more of 10000 outputs");
         studio.browser.press(&more).await?;
-        until("the page to answer", TIMEOUT, async || {
-            let ready = studio.script("return document.readyState").await?;
-            Ok(if ready == "complete" {
+        until("48 more outputs", TIMEOUT, async || {
+            let script =
+                "return document.querySelectorAll('[aria-label=Result] .outputs li').length";
+            let shown = studio.script(script).await?;
+            Ok(if shown == 96 {
                 Seen::Yes(())
             } else {
-                Seen::NotYet(ready.to_string())
+                Seen::NotYet(shown.to_string())
             })
         })
         .await?;
