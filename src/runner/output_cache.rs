@@ -17,11 +17,13 @@ use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, thumbnails};
 use crate::notices::Notices;
 use crate::session::Session;
+use deletion::Deletion;
 use making::Outcome;
 use stored::facts;
 
 pub(super) use stored::records;
 
+mod deletion;
 mod earlier;
 mod making;
 mod stored;
@@ -89,6 +91,12 @@ impl OutputCache {
             changes: RwSignal::new(0),
             queue: StoredValue::new_local(Queue::default()),
         }
+    }
+
+    /// The user wants copies from now on, also of the outputs that are there already. [`CopyRequest::All`] has them made.
+    /// Set once, in the tab where it was asked for: it may have been taken back when the leader hears of it.
+    pub fn want_all(self) {
+        earlier::want();
     }
 
     /// Has a request carried out by the tab that leads. A follower keeps it in mind, because it may be that no
@@ -214,8 +222,17 @@ impl OutputCache {
         Ok(())
     }
 
-    /// Deletes all copies but those of favorites.
+    /// Deletes all copies but those of favorites. Copies that were requested before don't come back.
     pub async fn delete_all(self) {
+        Deletion::mark();
+        earlier::cancel();
+        let favorites = self.favorites();
+        self.queue.update_value(|queue| {
+            queue.wanted.retain(|request| match request {
+                CopyRequest::Output(name) => favorites.contains(name),
+                _ => true,
+            });
+        });
         thumbnails::clear();
         let Ok(copies) = self.all().await else {
             return;

@@ -317,6 +317,7 @@ impl Runner {
 
     /// A person wants copies from now on: also of what is there already.
     pub fn keep_all(&self) {
+        self.parts().cache.want_all();
         self.request_copies(CopyRequest::All);
     }
 

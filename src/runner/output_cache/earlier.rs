@@ -20,9 +20,24 @@ const SETTING_MS: u32 = 1_000;
 /// One that is not there by then holds up the others no longer.
 const TIMEOUT_MS: u32 = 60_000;
 
+/// They are copied from now on, by the tab that leads.
+pub(super) fn want() {
+    LocalStore::Browser.write(PLACE, "wanted");
+}
+
+/// No tab copies more of them.
+pub(super) fn cancel() {
+    LocalStore::Browser.remove(PLACE);
+}
+
+/// Returns whether there are any left to copy. Another tab may have cancelled it.
+fn are_wanted() -> bool {
+    LocalStore::Browser.read(PLACE).is_some()
+}
+
 impl OutputCache {
+    /// The setting may arrive after the request, and another tab may have made both.
     pub(super) fn keep_earlier(self) {
-        LocalStore::Browser.write(PLACE, "wanted");
         spawn(async move {
             TimeoutFuture::new(SETTING_MS).await;
             self.resume_earlier();
@@ -31,7 +46,7 @@ impl OutputCache {
     }
 
     pub(super) fn resume_earlier(self) {
-        if !self.tabs.leads() || LocalStore::Browser.read(PLACE).is_none() {
+        if !self.tabs.leads() || !are_wanted() {
             return;
         }
         let mut tasks = self.tasks.with_tasks(|tasks| {
@@ -48,7 +63,7 @@ impl OutputCache {
     pub(super) async fn make_earlier(self, task: &TaskKey) {
         let mut has_room = self.has_room_for(task).await.unwrap_or(false);
         for output in self.names(task) {
-            if !has_room {
+            if !has_room || !are_wanted() {
                 break;
             }
             let copy = Box::pin(self.make_one(&output, Some(self.finished(task))));
@@ -58,8 +73,9 @@ impl OutputCache {
                 self.report_refusal(error);
             }
         }
+        let goes_on = has_room && are_wanted();
         let is_over = self.queue.try_update_value(|queue| {
-            queue.earlier.retain(|other| has_room && other != task);
+            queue.earlier.retain(|other| goes_on && other != task);
             queue.earlier.is_empty()
         });
         if is_over == Some(true) {

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use web_sys::Blob;
 
 use super::stored::{facts, read, records};
-use super::{OutputCache, Wanted};
+use super::{Deletion, OutputCache, Wanted};
 use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http, thumbnails};
 
@@ -81,6 +81,7 @@ impl OutputCache {
         let Some(storage) = self.records.storage() else {
             return Ok(Outcome::Done);
         };
+        let deletion = Deletion::last();
         let now = clock::now();
         let shown = shown.unwrap_or(now);
         let (mut going, mut coming) = (Vec::new(), Vec::new());
@@ -120,8 +121,9 @@ impl OutputCache {
                 shown,
             }));
         }
-        // The task may have been removed meanwhile: nothing of it must come back.
-        if self.output(name).is_some() {
+        // The task may have been removed meanwhile, or all copies deleted: nothing must come back.
+        let is_wanted = !deletion.is_outdated() || self.favorites().iter().any(|it| it == name);
+        if is_wanted && self.output(name).is_some() {
             storage.change(&going, &coming).await?;
             self.tell_changed();
         }

@@ -1,4 +1,5 @@
 use atelier_engine::{Action, Task};
+use gloo_timers::future::TimeoutFuture;
 use js_sys::Array;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -155,6 +156,32 @@ async fn what_is_there_is_gone_on_with_until_there_is_no_room() {
     has_copies(&tab, &["a/0"]).await;
     until("nothing to be left", || earlier_wanted().is_none()).await;
     assert_eq!(copies(&tab).await, ["a/0"]);
+}
+
+/// Guards against copies that come back after the user has deleted all: of what was there before, which is
+/// copied a second after it was wanted, and of what was just being fetched.
+#[wasm_bindgen_test]
+async fn copies_requested_before_all_were_deleted_do_not_come_back() {
+    if !begin_with(&[finished("a", 2), finished("b", 1)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    leader.runner.keep_all();
+    leader.runner.shown("a/0".into());
+    leader.runner.shown("a/1".into());
+    leader.runner.delete_copies();
+    until("the deletion", || earlier_wanted().is_none()).await;
+    follower.runner.keep_all();
+    follower.runner.delete_copies();
+    until("the deletion", || earlier_wanted().is_none()).await;
+    // Longer than the leader waits before it copies what was there before.
+    TimeoutFuture::new(1_200).await;
+    a_while().await;
+    assert!(copies(&leader).await.is_empty());
+    // What is looked at from then on is copied again.
+    leader.runner.shown("b/0".into());
+    has_copies(&leader, &["b/0"]).await;
 }
 
 /// The page was closed right after the task had finished.

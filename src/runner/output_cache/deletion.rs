@@ -1,0 +1,27 @@
+//! Marks the last deletion of all copies, for all tabs: the leading tab makes the copies, and the user may delete them in
+//! another tab.
+
+use crate::browser::clock;
+use crate::browser::local::LocalStore;
+
+const PLACE: &str = "atelier.copies.deleted";
+
+/// The last deletion of all copies, when a copy was begun.
+pub(super) struct Deletion(Option<String>);
+
+impl Deletion {
+    /// Returns the last deletion so far.
+    pub fn last() -> Self {
+        Self(LocalStore::Browser.read(PLACE))
+    }
+
+    /// All copies are deleted from now on.
+    pub fn mark() {
+        LocalStore::Browser.write(PLACE, &clock::now().to_string());
+    }
+
+    /// Returns whether the user has deleted all copies since.
+    pub fn is_outdated(&self) -> bool {
+        LocalStore::Browser.read(PLACE) != self.0
+    }
+}
