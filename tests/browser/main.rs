@@ -12,6 +12,7 @@ mod wire;
 mod errors;
 mod fields;
 mod form;
+mod form_focus;
 mod generate;
 mod integrations;
 mod models;

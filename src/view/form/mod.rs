@@ -155,27 +155,34 @@ fn set_attribute(element: &Element, name: &str, value: &str) {
     let _ = element.set_attribute(name, value);
 }
 
-/// Every problem of the input in one place; takes the focus when it appears.
+/// Every problem of the input in one place; takes the focus at each press of Generate that has found several.
 #[component]
 pub fn ProblemSummary(
     schema: Arc<Schema>,
     problems: RwSignal<Vec<Problem>>,
+    /// Counts the presses of Generate that have found problems.
+    refusals: RwSignal<u32>,
     /// Brings the controls into sight, where they are not.
     #[prop(into)]
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    // A single problem stands only at its field.
+    // A single problem stands only at its field, unless it is what is left of a list.
     let is_shown = {
         let schema = schema.clone();
-        memo(move || match problems.read().as_slice() {
-            [] => false,
-            [only] => schema.place_of(&only.parameter).is_none(),
-            _ => true,
+        let was_shown = StoredValue::new(false);
+        memo(move || {
+            let is_shown = match problems.read().as_slice() {
+                [] => false,
+                [only] => was_shown.get_value() || schema.place_of(&only.parameter).is_none(),
+                _ => true,
+            };
+            was_shown.set_value(is_shown);
+            is_shown
         })
     };
     effect(move || {
-        problems.track();
+        refusals.track();
         if is_shown.get()
             && let Some(element) = element.get()
         {

@@ -192,6 +192,7 @@ pub fn OneForm(
             <ProblemSummary
                 schema=schema.clone()
                 problems=submission.problems
+                refusals=submission.refusals
                 reveal=move |()| json.choose(false)
             />
             {dynamic(move || submission.refused.get().map(Refusal::view).into_any())}

@@ -29,6 +29,8 @@ pub struct Submission {
     json: InputJson,
     /// What is wrong with what was to be sent.
     pub problems: RwSignal<Vec<Problem>>,
+    /// Counts the presses of Generate that have found problems.
+    pub refusals: RwSignal<u32>,
     /// It was to be sent: from then on what is wrong stands at its field.
     pub attempted: RwSignal<bool>,
     pub refused: RwSignal<Option<Refusal>>,
@@ -50,6 +52,7 @@ impl Submission {
             draft,
             json,
             problems: RwSignal::new(Vec::new()),
+            refusals: RwSignal::new(0),
             attempted: RwSignal::new(false),
             refused: RwSignal::new(None),
             cooldown: SubmitCooldown::new(answer),
@@ -64,11 +67,18 @@ impl Submission {
                 answer.clear();
             }
         });
-        // What is mended is no longer listed.
+        // What is mended is no longer listed. What is wrong since the press stands only at its field.
         effect(move || {
-            let is_listed = !this.problems.read().is_empty();
-            if is_listed && this.checked(&draft.read()).is_ok() {
-                this.problems.set(Vec::new());
+            let listed = this.problems.get();
+            if listed.is_empty() {
+                return;
+            }
+            let is_listed =
+                |problem: &Problem| listed.iter().any(|it| it.parameter == problem.parameter);
+            let mut left = this.checked(&draft.read()).err().unwrap_or_default();
+            left.retain(is_listed);
+            if left != listed {
+                this.problems.set(left);
             }
         });
         this
@@ -122,6 +132,7 @@ impl Submission {
                     request_animation_frame(move || field::focus(&id));
                 }
                 self.problems.set(found);
+                self.refusals.update(|refusals| *refusals += 1);
             }
             Ok(_) if untrack(|| all.session.credentials()).is_none() => {
                 self.problems.set(Vec::new());
