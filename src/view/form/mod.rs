@@ -13,7 +13,7 @@ mod number;
 mod secret;
 mod segmented;
 mod several;
-mod sheet;
+pub mod sheet;
 mod steering;
 mod switch;
 mod text_field;

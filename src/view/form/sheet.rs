@@ -2,9 +2,12 @@
 
 use leptos::html::Details;
 use leptos::prelude::*;
+use wasm_bindgen::JsCast;
+use web_sys::{Element, HtmlElement};
 
 use crate::boxed::effect;
 use crate::contexts::contexts;
+use crate::view::parts::focus;
 use crate::view::parts::root_mark::RootMark;
 use crate::view::parts::viewport::is_one_pane;
 
@@ -17,9 +20,14 @@ pub fn follow(sheet: NodeRef<Details>) -> impl Fn() {
     let navigation = contexts().navigation;
     effect(move || {
         let is_wanted = navigation.query(SHEET).is_some();
-        if let Some(sheet) = sheet.get().filter(|_| is_one_pane()) {
-            sheet.set_open(is_wanted);
+        let Some(sheet) = sheet.get().filter(|_| is_one_pane()) else {
+            return;
+        };
+        // Back has closed it: the focus within the form would keep that open as a sheet.
+        if let (true, false, Ok(Some(form))) = (sheet.open(), is_wanted, sheet.closest("form")) {
+            fold(&form);
         }
+        sheet.set_open(is_wanted);
     });
     let is_unfolded = RwSignal::new(false);
     RootMark::MoreFields.follow(is_unfolded.into());
@@ -31,5 +39,55 @@ pub fn follow(sheet: NodeRef<Details>) -> impl Fn() {
             true => {}
             false => navigation.pop_query(SHEET),
         }
+    }
+}
+
+/// Opens the fields that are folded away at first.
+pub fn unfold(form: &Element) {
+    if let Ok(Some(more)) = form.query_selector(".more-fields") {
+        // What is missing can be put there.
+        let _ = more.set_attribute("open", "");
+    }
+}
+
+/// Folds the form: the focus and the fields that were unfolded keep it open. The focus goes to what opens it again.
+pub fn fold(form: &Element) {
+    fold_more(form);
+    if let Some(focused) = focused_in(form) {
+        // What has the focus can lose it.
+        let _ = focused.blur();
+    }
+    if focus::is_lost() {
+        let _ =
+            focus::in_place_to("form > .unfold") || focus::in_place_to(".more-fields > summary");
+    }
+}
+
+/// Folds the unfolded fields, which would cover the result that was just sent for. The focus goes to Generate.
+pub fn close_over_result(form: &Element) {
+    if is_one_pane() && fold_more(form) && focused_in(form).is_some() {
+        focus::in_place_to(".form-foot > .primary");
+    }
+}
+
+/// Folds the unfolded fields; whether there were any.
+fn fold_more(form: &Element) -> bool {
+    let more = form.query_selector(".more-fields[open]").ok().flatten();
+    more.is_some_and(|more| more.remove_attribute("open").is_ok())
+}
+
+fn focused_in(form: &Element) -> Option<HtmlElement> {
+    let focused = document().active_element()?;
+    focused
+        .dyn_into()
+        .ok()
+        .filter(|focused: &HtmlElement| form.contains(Some(focused)))
+}
+
+/// Opens a folded form: fields with problems are hidden in it, and can't take the focus.
+pub fn show_problems(form: &Element) {
+    let is_at_field = focused_in(form).is_some_and(|it| it.matches(".form-scroll *") == Ok(true));
+    if is_one_pane() && !is_at_field {
+        focus::in_place_to(".model-page .form > .form-scroll");
     }
 }

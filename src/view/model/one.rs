@@ -7,7 +7,7 @@ use icondata_lu::{LuSlidersHorizontal, LuSparkles};
 use leptos::html::{Div, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{HtmlElement, HtmlTextAreaElement, PointerEvent};
+use web_sys::{HtmlTextAreaElement, PointerEvent};
 
 use super::input_json::InputJson;
 use super::loaded::{self, Loaded};
@@ -19,7 +19,7 @@ use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::{location, pointer};
 use crate::contexts::contexts;
 use crate::secrets;
-use crate::view::form::{Field, Fields, ProblemSummary, field, unknown_names};
+use crate::view::form::{Field, Fields, ProblemSummary, field, sheet, unknown_names};
 use crate::view::parts::away::away_note;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, viewport};
@@ -38,7 +38,7 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
             on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
             on:click=handler(move |_| {
                 if let Some(fields) = fields.get_untracked() {
-                    unfold(&fields);
+                    sheet::unfold(&fields);
                     let _ = fields.focus();
                 }
             })
@@ -54,7 +54,7 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
 fn sheet_handle(form: NodeRef<Form>) -> AnyView {
     let close = move || {
         if let Some(form) = form.get_untracked() {
-            fold(&form);
+            sheet::fold(&form);
         }
     };
     let place = |event: &PointerEvent| (event.client_x(), event.client_y());
@@ -126,7 +126,7 @@ pub fn OneForm(
         // It is drawn by the form itself. A press at the keyboard has no place, and is meant for a control.
         let is_form = event.target() == Some(form.clone().into());
         if is_form && f64::from(event.client_y()) < form.get_bounding_client_rect().top() {
-            fold(&form);
+            sheet::fold(&form);
         }
     };
     pointer::follow();
@@ -176,9 +176,15 @@ pub fn OneForm(
             on:submit=handler(move |event: leptos::ev::SubmitEvent| {
                 event.prevent_default();
                 is_cleared.set(false);
-                if submission.submit() {
+                let is_sent = submission.submit();
+                if is_sent {
                     loaded.set(Loaded::Nothing);
                     is_recipe.set(false);
+                }
+                match form.get_untracked() {
+                    Some(form) if is_sent => sheet::close_over_result(&form),
+                    Some(form) if submission.has_problems() => sheet::show_problems(&form),
+                    _ => {}
                 }
             })
             on:keydown=handler(keydown)
@@ -269,27 +275,6 @@ fn unknown(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyV
         </div>
     }
     .into_any()
-}
-
-/// The parameters that a press on the prompt leaves folded away.
-fn unfold(fields: &HtmlElement) {
-    if let Ok(Some(more)) = fields.query_selector(".more-fields") {
-        // What is missing can be put there.
-        let _ = more.set_attribute("open", "");
-    }
-}
-
-/// What keeps it open goes: the focus, and what was unfolded.
-fn fold(form: &HtmlElement) {
-    if let Ok(Some(more)) = form.query_selector(".more-fields[open]") {
-        // What is there can be taken away.
-        let _ = more.remove_attribute("open");
-    }
-    let focused = document().active_element();
-    if let Some(focused) = focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-        // What has the focus can lose it.
-        let _ = focused.blur();
-    }
 }
 
 /// That each result would have the same seed, and the way back to another one each time.

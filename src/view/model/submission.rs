@@ -105,6 +105,11 @@ impl Submission {
         }
     }
 
+    /// Whether the last press has found problems that are not mended yet.
+    pub fn has_problems(self) -> bool {
+        !self.problems.read_untracked().is_empty()
+    }
+
     /// Whether it was sent.
     pub fn submit(self) -> bool {
         self.attempted.set(true);

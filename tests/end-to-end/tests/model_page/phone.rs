@@ -149,6 +149,109 @@ async fn the_sheet_is_closed_by_its_button_and_by_its_handle() {
     .await;
 }
 
+const IS_OPEN: &str = "return document.querySelector('.more-fields').open";
+const UNFOLD: &str = "document.querySelector('.more-fields > summary').click()";
+const ADDRESS: &str = "return location.pathname + location.search";
+
+/// Whether the form is a sheet, a bar that leaves most of the screen to the result, or more than that.
+const FORM: &str = "
+    const form = document.querySelector('form[aria-label=Input]');
+    const isSheet = form.querySelector('.sheet-handle').checkVisibility();
+    return isSheet ? 'a sheet' : form.offsetHeight < innerHeight / 4 ? 'a bar' : `${form.offsetHeight} px high`";
+
+/// A result is there on a phone, and the form is a bar.
+async fn has_result(studio: &Studio<'_>) -> Result<()> {
+    let browser = studio.browser;
+    browser.set_size(375, 667).await?;
+    // What is folded away depends on the size that it is opened at.
+    studio.open("/models/image/tessera").await?;
+    studio.type_prompt("a phone's result").await?;
+    browser.press(&by("button", "Generate")).await?;
+    browser.find(&by("button", "Show large")).await?;
+    becomes(browser, "the form", FORM, "a bar").await
+}
+
+/// Guards against a sheet that stays open over the result that was just sent for.
+#[tokio::test(flavor = "multi_thread")]
+async fn generate_closes_the_sheet_over_its_result() {
+    let name = "generate_closes_the_sheet";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        // Back in history may scroll to where the page was before.
+        let scroll = "scrollTo(0, document.documentElement.scrollHeight)";
+        browser.run(scroll, vec![]).await?;
+        browser.run(UNFOLD, vec![]).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        browser.press(&by("button", "Generate")).await?;
+        studio.sees_sent(2).await?;
+        becomes(browser, "the sheet after Generate", IS_OPEN, false).await?;
+        becomes(browser, "the form", FORM, "a bar").await?;
+        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
+        let result = "
+            const { top } = document.querySelector('.result').getBoundingClientRect();
+            return top >= 0 && top < innerHeight / 2 ? 'in sight' : `from ${top}`";
+        becomes(browser, "the result", result, "in sight").await
+    })
+    .await;
+}
+
+/// Guards against Back that folds the fields and leaves the form a sheet, so that the next one leaves the page.
+#[tokio::test(flavor = "multi_thread")]
+async fn one_press_of_back_closes_the_sheet_over_a_result() {
+    let name = "one_press_of_back";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        let address = "/models/image/tessera?sheet=more";
+        browser.press(&by("button", "Show the form")).await?;
+        becomes(browser, "the address", ADDRESS, address).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        browser.client.back().await?;
+        becomes(browser, "the form after Back", FORM, "a bar").await?;
+        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await?;
+        let focused = "return document.activeElement.ariaLabel";
+        becomes(browser, "what has the focus", focused, "Show the form").await?;
+        // The same by its button.
+        browser.press(&by("button", "Show the form")).await?;
+        becomes(browser, "the address", ADDRESS, address).await?;
+        let form = browser.find(&by("form", "Input")).await?;
+        browser.press(&by("button", "Close").within(&form)).await?;
+        becomes(browser, "the form after Close", FORM, "a bar").await?;
+        becomes(browser, "what has the focus", focused, "Show the form").await
+    })
+    .await;
+}
+
+/// Guards against a form that covers half of the result, and can't be folded, while something in it is wrong.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_with_problems_is_folded_and_says_so() {
+    let name = "a_form_with_problems_is_folded";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        browser.run(UNFOLD, vec![]).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        browser.run(TWO_PROBLEMS, vec![]).await?;
+        browser.press(&by("button", "Generate")).await?;
+        browser
+            .see_text("2 things need a look", crate::studio::TIMEOUT)
+            .await?;
+        becomes(browser, "the form with problems", FORM, "a sheet").await?;
+        let form = browser.find(&by("form", "Input")).await?;
+        browser.press(&by("button", "Close").within(&form)).await?;
+        becomes(browser, "the form after Close", FORM, "a bar").await?;
+        browser
+            .see_text("must be between", crate::studio::TIMEOUT)
+            .await?;
+        let focused = "return document.activeElement.role";
+        browser.press(&by("button", "Generate")).await?;
+        becomes(browser, "what has the focus", focused, "alert").await?;
+        becomes(browser, "the form after Generate", FORM, "a sheet").await
+    })
+    .await;
+}
+
 async fn open(studio: &Studio<'_>, path: &str, heading: &str) -> Result<()> {
     let browser = studio.browser;
     browser.open(&studio.address(path)).await?;
