@@ -1,4 +1,4 @@
-//! Where a person left a list of tasks or outputs by a link: Back leads there again, with the focus and what is in sight.
+//! Where a person left a list of models, tasks or outputs by a link: Back leads there again, with the focus and what is in sight.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -65,7 +65,7 @@ impl LeftPlace {
         let list = location::current();
         let is_list = matches!(
             Route::parse(&list.0),
-            Route::Tasks | Route::Gallery | Route::Batch(_)
+            Route::Models | Route::Tasks | Route::Gallery | Route::Batch(_)
         );
         let href = link.get_attribute("href").filter(|_| is_list)?;
         Some(Self {

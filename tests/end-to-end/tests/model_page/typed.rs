@@ -109,21 +109,25 @@ async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
     .await;
 }
 
-/// Guards against keys that go nowhere after a page has gone together with its open dialog.
+/// Guards against keys that go nowhere after a page has gone together with its open dialog, and against a list of models in
+/// which they begin at the top after one was looked at.
 #[tokio::test(flavor = "multi_thread")]
-async fn going_back_from_a_dialog_gives_the_focus_to_the_page() {
+async fn going_back_from_a_dialog_gives_the_focus_to_the_card() {
     let name = "going_back_from_a_dialog";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.open(&studio.address("/")).await?;
+        // What notes where the list was left comes with what draws the cards.
+        let are_drawn = "return document.querySelector('.model-card img') !== null";
+        becomes(browser, "pictures on the cards", are_drawn, true).await?;
         browser.press(&starting("link", "Tessera")).await?;
         studio.is_open().await?;
         browser.press(&by("button", "Presets")).await?;
         browser.find(&by("dialog", "Presets")).await?;
         browser.client.back().await?;
         browser.find(&by("heading", "Models")).await?;
-        let focused = "return document.activeElement.tagName";
-        becomes(browser, "what has the focus", focused, "MAIN").await
+        let focused = "return document.activeElement.innerText";
+        becomes(browser, "what has the focus", focused, "Tessera").await
     })
     .await;
 }
