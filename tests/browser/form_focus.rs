@@ -14,11 +14,31 @@ fn focused() -> Option<Element> {
         .filter(|it| it.tag_name() != "BODY")
 }
 
+/// Presses it as a keyboard does: it has the focus then.
+async fn press(page: &Page, name: &str) {
+    let button = page.the("button", name).await;
+    focus(&button);
+    click(&button);
+}
+
 fn focus(element: &Element) {
     element
         .unchecked_ref::<HtmlElement>()
         .focus()
         .expect("an element that takes it");
+}
+
+async fn has_focus(name: &str) {
+    until(&format!("the focus at {name}"), || {
+        focused().filter(|it| find::name_of(it) == name)
+    })
+    .await;
+}
+
+async fn save_preset(page: &Page, name: &str) {
+    page.fill("textbox", "Name of the preset", name).await;
+    page.click("button", "Save").await;
+    page.the("button", &format!("Apply {name}")).await;
 }
 
 /// Guards against a list of problems that stays as it was until the last of them is mended, and that takes the focus from the
@@ -44,4 +64,42 @@ async fn the_list_of_problems_follows_each_repair() {
         find::all(page.root(), "alert").is_empty().then_some(())
     })
     .await;
+}
+
+/// Guards against a focus that goes with the button that was pressed: keys begin at the top of the page then.
+#[wasm_bindgen_test]
+async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
+    let page = Page::open("/models/image/fluxfield").await;
+    page.fill("textbox", "prompt", "gold").await;
+    page.click("button", "Presets").await;
+    save_preset(&page, "Fine").await;
+    page.fill("textbox", "prompt", "something else").await;
+    page.click("button", "Apply Fine").await;
+    press(&page, "Restore previous input").await;
+    page.shows("textbox", "prompt", "something else").await;
+    until("the focus in the form", || {
+        let form = focused()?.closest("form").ok().flatten()?;
+        (find::name_of(&form) == "Input").then_some(())
+    })
+    .await;
+}
+
+/// The same in the dialog of presets.
+#[wasm_bindgen_test]
+async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
+    let page = Page::open("/models/image/fluxfield").await;
+    page.fill("textbox", "prompt", "gold").await;
+    page.click("button", "Presets").await;
+    for name in ["A", "B", "C"] {
+        save_preset(&page, name).await;
+    }
+    press(&page, "Remove B").await;
+    has_focus("Remove C").await;
+    press(&page, "Remove C").await;
+    has_focus("Remove A").await;
+    press(&page, "Undo").await;
+    has_focus("Apply C").await;
+    press(&page, "Remove C").await;
+    press(&page, "Remove A").await;
+    has_focus("Name of the preset").await;
 }

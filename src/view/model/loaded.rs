@@ -15,6 +15,7 @@ use crate::browser::location;
 use crate::contexts::contexts;
 use crate::output_file;
 use crate::runner::Runner;
+use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
 
@@ -238,6 +239,10 @@ pub fn note(
                 draft.set(before.clone());
                 loaded.set(Loaded::Nothing);
                 is_recipe.set(false);
+                // The button goes: the keys begin at the form.
+                focus::once_lost(|| {
+                    focus::in_place_to(".model-page .form-scroll");
+                });
             };
             let take = move |difference: &InputChange| take(difference, loaded, draft);
             input(back, was_used, take, said, differences)
@@ -265,6 +270,11 @@ fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draf
                     && Some(&it.parameter) != difference.meant.as_ref()
             });
         }
+    });
+    // The button goes, and the others are made anew.
+    focus::once_lost(|| {
+        let _ = focus::in_place_to(".loaded-note li button")
+            || focus::in_place_to(".model-page .form-scroll");
     });
 }
 

@@ -13,8 +13,8 @@ use web_sys::HtmlInputElement;
 use crate::boxed::{dynamic, handler, spawn, text, when};
 use crate::browser::{download, file};
 use crate::presets::KeptPresets;
-use crate::view::parts::dialog;
 use crate::view::parts::glyph::Glyph;
+use crate::view::parts::{dialog, focus, focus_return};
 
 /// The button that opens them.
 pub fn button(is_open: RwSignal<bool>) -> AnyView {
@@ -120,7 +120,7 @@ pub fn dialog(
                 class="button small undoes"
                 type="button"
                 hidden=when(move || kept.removed.read().is_none())
-                on:click=handler(move |_| kept.undo())
+                on:click=handler(move |_| bring_back(kept))
             >
                 "Undo"
             </button>
@@ -139,6 +139,29 @@ pub fn dialog(
     }
     .into_any()
 }
+
+/// Brings back what was removed. The button goes: the focus goes to the preset.
+fn bring_back(kept: KeptPresets) {
+    let removed = kept.removed.get_untracked();
+    kept.undo();
+    let apply = removed.map(|(name, _)| format!("Apply {name}"));
+    let apply = apply.map(|label| format!(".presets [aria-label={}]", focus::quoted(&label)));
+    focus_return::once_built(apply.into_iter().chain([NAME.to_owned()]).collect());
+}
+
+/// Removes a preset. The focus goes to the one that takes its place, or to the last one.
+fn take_away(kept: KeptPresets, name: &str) {
+    let presets = kept.presets.read_untracked();
+    let at = presets.iter().position(|preset| preset.name == name);
+    drop(presets);
+    kept.remove(name);
+    let at = at.unwrap_or_default();
+    let of = |place: usize| format!(".preset-list > li:nth-child({place}) > button:last-child");
+    focus_return::once_built(vec![of(at + 1), of(at), NAME.to_owned()]);
+}
+
+/// The field for the name of a preset, which is always there.
+const NAME: &str = ".preset-save input";
 
 /// Takes in the presets of the file that was chosen.
 fn import(kept: KeptPresets, event: &leptos::ev::Event) {
@@ -193,7 +216,7 @@ fn row(kept: KeptPresets, preset: Preset, put: impl Fn(Draft) + Send + Sync + 's
                 type="button"
                 aria-label=remove
                 title="Remove"
-                on:click=handler(move |_| kept.remove(&removed))
+                on:click=handler(move |_| take_away(kept, &removed))
             >
                 <Glyph icon=LuX />
             </button>
