@@ -204,6 +204,33 @@ async fn what_is_wrong_when_a_form_opens_is_marked_as_invalid() {
     assert!(!first.has_attribute("aria-invalid"));
 }
 
+/// Guards against a choice of several values that shows none as chosen, and drops all, where one is not permitted.
+#[wasm_bindgen_test]
+async fn permitted_values_stay_chosen_next_to_one_that_is_not() {
+    let draft = RwSignal::new(Draft::default());
+    draft.update(|draft| draft.set("objects", Entry::Value(json!(["bird", "zebra"]))));
+    let objects = json!({
+        "name": "objects", "type": "array", "description": "", "allowedValues": ["bird", "car", "tree"]
+    });
+    let page = mount_after(schema("several", [objects]), draft, true).await;
+    page.says("must be one of bird, car, tree, not “zebra”")
+        .await;
+    let boxes = ["bird", "car", "tree"];
+    let chosen = async || {
+        let mut chosen = Vec::new();
+        for name in boxes {
+            let input: HtmlInputElement = page.the("checkbox", name).await.unchecked_into();
+            chosen.push(input.checked());
+        }
+        chosen
+    };
+    assert_eq!(chosen().await, [true, false, false]);
+    page.click("checkbox", "tree").await;
+    assert_eq!(chosen().await, [true, false, true]);
+    let now = draft.with_untracked(|draft| draft.get("objects").cloned());
+    assert_eq!(now, Some(Entry::Value(json!(["bird", "tree"]))));
+}
+
 /// Guards against text that the parser of HTML changes, and against data of an image that is in the page twice.
 #[wasm_bindgen_test]
 async fn what_stands_in_a_field_is_what_the_draft_has() {

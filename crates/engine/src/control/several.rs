@@ -3,17 +3,42 @@
 use atelier_contract::{Entry, Parameter, check};
 use serde_json::Value;
 
-/// Of each permitted value, in the schema's order, whether it is in the list that stands in the control.
+/// Of each permitted value, in the schema's order, whether it is in the list that stands in the control. A value in the
+/// list that is not permitted hides none of the others.
 pub fn chosen(parameter: &Parameter, shown: Option<&Entry>) -> Vec<bool> {
-    let list = match check(parameter, false, shown) {
-        Ok(Some(Value::Array(list))) => list,
-        _ => Vec::new(),
+    let permitted = |entry: &Entry| match check(parameter, false, Some(entry)) {
+        Ok(Some(Value::Array(list))) => Some(list),
+        _ => None,
     };
+    let list = shown.and_then(|shown| {
+        permitted(shown).or_else(|| {
+            let parts = parts(shown)?;
+            Some(parts.iter().filter_map(permitted).flatten().collect())
+        })
+    });
+    let list = list.unwrap_or_default();
     let choices = parameter.choices().iter();
     choices.map(|choice| list.contains(choice)).collect()
 }
 
-/// The list after the value at `at` was chosen or given up, in the schema's order. `None` leaves the parameter
+/// Splits a list, as a value or as text, into lists of one value.
+fn parts(entry: &Entry) -> Option<Vec<Entry>> {
+    let one = |value: &Value| Entry::Value(vec![value.clone()].into());
+    match entry {
+        Entry::Value(Value::Array(list)) => Some(list.iter().map(one).collect()),
+        Entry::Value(_) => None,
+        Entry::Text(text) if text.trim_start().starts_with('[') => {
+            let list: Vec<Value> = serde_json::from_str(text).ok()?;
+            Some(list.iter().map(one).collect())
+        }
+        Entry::Text(text) => {
+            let parts = text.split(',').map(|part| part.trim().to_owned());
+            Some(parts.map(Entry::Text).collect())
+        }
+    }
+}
+
+/// The list after the value at `at` was chosen or given up, in the schema's order. Values that are not permitted go. `None` leaves the parameter
 /// untouched: nothing is chosen, and the service would choose nothing by itself.
 pub fn toggled(parameter: &Parameter, shown: Option<&Entry>, at: usize) -> Option<Entry> {
     let mut chosen = chosen(parameter, shown);
@@ -67,6 +92,33 @@ mod tests {
         let a = toggled(&tags, None, 0);
         assert_eq!(a, Some(Entry::Value(json!(["a"]))));
         assert_eq!(toggled(&tags, a.as_ref(), 0), None);
+    }
+
+    /// Guards against a form that shows nothing as chosen, and loses all that is, where one value is not permitted.
+    #[test]
+    fn values_that_are_permitted_stay_next_to_one_that_is_not() {
+        let objects = parameter(json!({
+            "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo", 2]
+        }));
+        for entry in [
+            Entry::Value(json!(["bird", "zebra", 2.0])),
+            Entry::Text("bird, zebra,2".into()),
+            Entry::Text(r#" ["bird", "zebra", 2]"#.into()),
+        ] {
+            let shown = chosen(&objects, Some(&entry));
+            assert_eq!(shown, [true, false, false, true], "{entry:?}");
+            let problem = check(&objects, false, Some(&entry)).unwrap_err();
+            assert!(problem.message.contains("not “zebra”"), "{problem}");
+            let with_car = toggled(&objects, Some(&entry), 1);
+            let wanted = Entry::Value(json!(["bird", "car", 2]));
+            assert_eq!(with_car, Some(wanted), "{entry:?}");
+        }
+        for entry in [
+            Entry::Text("[bird".into()),
+            Entry::Value(json!({"bird": true})),
+        ] {
+            assert!(!chosen(&objects, Some(&entry)).contains(&true), "{entry:?}");
+        }
     }
 
     #[test]
