@@ -61,3 +61,25 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     crate::page::press(&prompt, "ArrowDown", true);
     page.shows("textbox", "prompt", "something").await;
 }
+
+/// Guards against outputs that can't be told apart by those who hear the page.
+#[wasm_bindgen_test]
+async fn each_recent_output_has_a_name_of_its_own() {
+    let page = Page::open("/models/image/tessera").await;
+    for (seed, count) in [("7", 1), ("8", 2)] {
+        page.fill("textbox", "prompt", "rose window").await;
+        page.fill("spinbutton", "seed", seed).await;
+        page.click("button", "Generate").await;
+        until("Completed", || {
+            let text = find::text_of(page.root());
+            (wire::times_sent("/v2/response") == count && text.contains("Completed")).then_some(())
+        })
+        .await;
+    }
+    drop(page);
+    let page = Page::reopen("/models/image/repaint").await;
+    for seed in ["7", "8"] {
+        let name = format!("Use this output: Image: rose window, seed {seed}");
+        page.the("button", &name).await;
+    }
+}

@@ -4,7 +4,7 @@
 use crate::contexts::contexts;
 use atelier_contract::Media;
 use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::{reuse, stored_output};
+use atelier_engine::{output_cache, reuse, seed, stored_output};
 use leptos::prelude::*;
 use maud::html;
 
@@ -12,9 +12,11 @@ use super::field::Field;
 use super::frame::Parts;
 use crate::boxed::{dynamic, handler, memo, spawn, text, when};
 use crate::output_file;
+use crate::runner::Runner;
 use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
+use crate::view::task::words;
 
 /// The address.
 pub fn html(field: &Field) -> Parts {
@@ -96,11 +98,15 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
         }
     };
     let picture = stored_file(name, url, || ());
+    let label = match label(runner, name, kind) {
+        Some(label) => format!("Use this output: {label}"),
+        None => "Use this output".to_owned(),
+    };
     view! {
         <button
             type="button"
             class="recent-output"
-            aria-label="Use this output"
+            aria-label=label
             aria-pressed=text(move || {
                 let chosen = shown.text();
                 let stored = stored_output::reference(&chosen);
@@ -115,4 +121,23 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
         </button>
     }
     .into_any()
+}
+
+/// Returns the name of an output, with what tells it from others of the same prompt: its seed and its position.
+fn label(runner: Runner, name: &str, kind: OutputKind) -> Option<String> {
+    let (key, position) = output_cache::place(name)?;
+    let task = runner.task(&key)?;
+    let task = task.read_untracked();
+    let mut label = words::output(&task, kind);
+    // A variation has it in its name.
+    if seed::of_variation(&task).is_none()
+        && let Some(seed) = task.input.values().get(seed::NAME)
+    {
+        label.push_str(&format!(", seed {seed}"));
+    }
+    let count = task.outputs().len();
+    if count > 1 {
+        label.push_str(&format!(", {} of {count}", position + 1));
+    }
+    Some(label)
 }
