@@ -3,18 +3,28 @@
 use js_sys::Function;
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlTextAreaElement;
+use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
 use super::press::get;
 
-/// Puts a text in the place of all that stands there, as if it were typed; whether the browser has done so.
-pub fn replace(area: &HtmlTextAreaElement, text: &str) -> bool {
-    let _ = area.focus();
-    let _ = area.set_selection_range(0, u32::MAX);
+/// Puts a text in the place of all that stands in a text field, as if it were typed; whether the browser has done so. The
+/// field has the focus then.
+pub fn replace(field: &HtmlElement, text: &str) -> bool {
+    let _ = field.focus();
+    if let Some(area) = field.dyn_ref::<HtmlTextAreaElement>() {
+        area.select();
+    } else if let Some(input) = field.dyn_ref::<HtmlInputElement>() {
+        input.select();
+    }
+    let name = if text.is_empty() {
+        "delete"
+    } else {
+        "insertText"
+    };
     let document = document();
     let command: Option<Function> = get(&document, "execCommand").and_then(|it| it.dyn_into().ok());
     let is_done = command.and_then(|command| {
-        let typed = command.call3(&document, &"insertText".into(), &false.into(), &text.into());
+        let typed = command.call3(&document, &name.into(), &false.into(), &text.into());
         typed.ok()?.as_bool()
     });
     is_done == Some(true)

@@ -10,10 +10,10 @@ use leptos::prelude::*;
 use serde_json::{Value, json};
 use wasm_bindgen::JsCast;
 use wasm_bindgen_test::wasm_bindgen_test;
-use web_sys::{Element, HtmlInputElement};
+use web_sys::{Element, HtmlElement, HtmlInputElement};
 
 use crate::find::{self, until, value_of};
-use crate::page::Page;
+use crate::page::{Page, click, press, undo};
 
 /// A text that would be an element, and end an attribute, where it is taken for HTML.
 const MARKUP: &str = r#"a"'><img src="x" alt="&amp;"></textarea></option>"#;
@@ -229,6 +229,45 @@ async fn permitted_values_stay_chosen_next_to_one_that_is_not() {
     assert_eq!(chosen().await, [true, false, true]);
     let now = draft.with_untracked(|draft| draft.get("objects").cloned());
     assert_eq!(now, Some(Entry::Value(json!(["bird", "tree"]))));
+}
+
+/// Guards against Ctrl+Z that does nothing after a key or the dice have set a number.
+#[wasm_bindgen_test]
+async fn a_number_that_the_form_has_set_can_be_undone() {
+    let draft = RwSignal::new(Draft::default());
+    let parameters = [
+        json!({"name": "steps", "type": "integer", "description": "", "default": 20, "minimum": 1, "maximum": 50}),
+        json!({"name": "seed", "type": "integer", "description": ""}),
+    ];
+    let page = mount(schema("undone", parameters), draft).await;
+    let steps = page.the("spinbutton", "steps").await;
+    steps
+        .unchecked_ref::<HtmlElement>()
+        .focus()
+        .expect("a field");
+    press(&steps, "ArrowUp", false);
+    page.shows("spinbutton", "steps", "21").await;
+    press(&steps, "ArrowUp", false);
+    page.shows("spinbutton", "steps", "22").await;
+    undo();
+    page.shows("spinbutton", "steps", "21").await;
+    let dice = page.the("button", "Roll the dice").await;
+    dice.unchecked_ref::<HtmlElement>()
+        .focus()
+        .expect("a button");
+    click(&dice);
+    let seed = page.the("spinbutton", "seed").await;
+    until("a seed", || (!value_of(&seed).is_empty()).then_some(())).await;
+    assert_eq!(
+        document().active_element(),
+        Some(dice),
+        "it can be pressed again"
+    );
+    seed.unchecked_ref::<HtmlElement>()
+        .focus()
+        .expect("a field");
+    undo();
+    page.shows("spinbutton", "seed", "").await;
 }
 
 /// Guards against text that the parser of HTML changes, and against data of an image that is in the page twice.

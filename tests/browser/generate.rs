@@ -60,6 +60,11 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     page.shows("textbox", "prompt", "rose window, indigo").await;
     crate::page::press(&prompt, "ArrowDown", true);
     page.shows("textbox", "prompt", "something").await;
+    // As if it were typed.
+    crate::page::press(&prompt, "ArrowUp", true);
+    page.shows("textbox", "prompt", "rose window, indigo").await;
+    crate::page::undo();
+    page.shows("textbox", "prompt", "something").await;
 }
 
 /// Guards against outputs that can't be told apart by those who hear the page.

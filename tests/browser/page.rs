@@ -196,6 +196,14 @@ pub fn press(element: &Element, key: &str, alt: bool) {
         .expect("a valid event");
 }
 
+/// Takes back the last change of a text, as Ctrl+Z does.
+pub fn undo() {
+    let document = JsValue::from(document());
+    let command = js_sys::Reflect::get(&document, &"execCommand".into()).expect("a command");
+    let command: js_sys::Function = command.unchecked_into();
+    command.call1(&document, &"undo".into()).expect("a call");
+}
+
 fn happen(element: &Element, name: &str) {
     let event = Event::new(name).expect("an event");
     event.init_event_with_bubbles(name, name != "blur");

@@ -127,7 +127,7 @@ fn lines(field: &Field, model: &ModelId, typed: RwSignal<String>, menu: &str) ->
             if !earlier.contains(&shown) {
                 typed.set(shown);
             }
-            field.set_text(prompt.clone());
+            field.type_text(prompt.clone());
             if let Some(element) = field::element::<HtmlElement>(&field.id) {
                 // A field that is there can take the focus.
                 let _ = element.focus();

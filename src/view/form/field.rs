@@ -9,6 +9,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use crate::boxed::text;
+use crate::browser::editing;
 use crate::view::parts::focus;
 use crate::view::parts::into_view::into_view;
 
@@ -92,6 +93,14 @@ impl Field {
 
     pub fn set_text(&self, text: String) {
         self.set(Entry::Text(text));
+    }
+
+    /// Puts a text into a text control as if it were typed: Ctrl+Z takes it back. The control has the focus then.
+    pub fn type_text(&self, text: String) {
+        let control = element::<HtmlElement>(&self.id);
+        if !control.is_some_and(|control| editing::replace(&control, &text)) {
+            self.set_text(text);
+        }
     }
 
     pub fn set(&self, entry: Entry) {

@@ -8,13 +8,14 @@ use leptos::prelude::*;
 use maud::{Markup, html};
 use serde_json::{Number, Value};
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlInputElement, KeyboardEvent};
+use web_sys::{Element, HtmlElement, HtmlInputElement, KeyboardEvent};
 
 use super::field::{self, Field};
 use super::frame::{Parts, glyph};
 use super::{set_attribute, set_value};
 use crate::browser::frame::after_frame;
 use crate::browser::random;
+use crate::view::parts::{focus, viewport};
 
 /// `slider`: with a slider next to it, for the mouse. `dice`: with a button that draws a random value.
 pub fn html(field: &Field, slider: bool, dice: bool) -> Parts {
@@ -109,13 +110,21 @@ pub fn step(field: &Field, event: &KeyboardEvent) {
     let text = untrack(|| field.text());
     if let Some(next) = control::stepped(&field.parameter, &text, up) {
         event.prevent_default();
-        field.set_text(next);
+        field.type_text(next);
     }
 }
 
 /// Draws a random value.
 pub fn roll(field: &Field) {
     let drawn = seed::seed(&field.parameter, random::bits());
+    // A finger would open the keyboard by it.
+    if !viewport::is_mainly_coarse() {
+        let pressed = document().active_element();
+        field.type_text(drawn.to_string());
+        if let Some(pressed) = pressed.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
+            focus::in_place(&pressed);
+        }
+    }
     field.set(Entry::Value(Value::Number(drawn)));
     // A message below the form may then take up some of its room.
     let id = field.id.clone();

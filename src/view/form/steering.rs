@@ -116,11 +116,13 @@ fn offered(field: Field, offer: RwSignal<Offer>, area: HtmlTextAreaElement) -> A
                 let (field, put) = (field.clone(), word.clone());
                 let choose = move |_| {
                     let put = offer.get_untracked().put(&untrack(|| field.text()), &put);
+                    if let Some((text, _)) = &put {
+                        field.type_text(text.clone());
+                    }
                     offer.set(Offer::default());
-                    let Some((text, caret)) = put else {
+                    let Some((_, caret)) = put else {
                         return;
                     };
-                    field.set_text(text);
                     let area = area.get_value();
                     let _ = AsRef::<HtmlElement>::as_ref(&area).focus();
                     let caret = u32::try_from(caret).unwrap_or_default();

@@ -10,6 +10,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
 use crate::boxed::effect;
+use crate::browser::editing;
 use crate::contexts::contexts;
 use crate::view::form::{Field, earlier_prompts};
 
@@ -38,7 +39,10 @@ pub fn recall(
                 Direction::Newer => history.newer(&earlier, &field.value()),
             }
         });
-        if let Some(prompt) = recalled.flatten() {
+        // As typed it is taken over, and Ctrl+Z takes it back.
+        if let Some(prompt) = recalled.flatten()
+            && !editing::replace(&field, &prompt)
+        {
             draft.update(|draft| draft.set(name, Entry::Text(prompt)));
         }
     };
