@@ -265,7 +265,7 @@ test_lint() {
 }
 
 test_native() {
-  nextest "native tests" "package(/^atelier-(contract|engine|procedural|service)$/)"
+  nextest "native tests" "package(/^atelier-(contract|engine|procedural|service|studio)$/)"
 }
 
 # The tests run in a page and call the real service, and the fault proxy in front of it. They read
@@ -461,7 +461,7 @@ test_budget() {
 
 # All native and end-to-end tests, and the programs that they start. Always the same packages: another selection has
 # other features, and builds again.
-test_packages=(-p atelier-contract -p atelier-engine -p atelier-procedural -p atelier-service -p atelier-end-to-end)
+test_packages=(-p atelier-contract -p atelier-engine -p atelier-procedural -p atelier-service -p atelier-studio -p atelier-end-to-end)
 
 # Once a run; the second phase that needs them has them.
 build_tests() {

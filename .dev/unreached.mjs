@@ -11,7 +11,7 @@ const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclud
 })
   .split("\n")
   // A program that a test writes around a snippet is a package of its own.
-  .filter((file) => file && existsSync(file) && !file.startsWith("crates/engine/src/snippet/copy-as-rust/"));
+  .filter((file) => file && existsSync(file) && !file.startsWith("crates/studio/src/share/snippet/copy-as-rust/"));
 
 const reached = new Set(targets().flatMap(({ root }) => [...contents(root).files]));
 const problems = files.filter((file) => !reached.has(file)).map((file) => `${file}: no crate has it`);

@@ -10,7 +10,7 @@ const files = (...paths) =>
     .split("\n")
     .filter((file) => file && existsSync(file));
 
-const views = files("src/*.rs", "crates/engine/src/*.rs", "index.html", "boot/*").map((file) => readFileSync(file, "utf8")).join("\n");
+const views = files("src/*.rs", "crates/engine/src/*.rs", "crates/studio/src/*.rs", "index.html", "boot/*").map((file) => readFileSync(file, "utf8")).join("\n");
 const used = new Set(views.match(/[\w-]+/g));
 const sheets = files("style/*.css");
 const unused = sheets.flatMap((file) => {

@@ -1,6 +1,6 @@
 //! The root: what every view may ask for, and the page that the address names.
 
-use atelier_engine::route::Route;
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use crate::boxed::dynamic;

@@ -6,13 +6,15 @@
 
 use std::collections::HashSet;
 
-use atelier_engine::batch::Batch;
-use atelier_engine::calendar::Local;
-use atelier_engine::manifest::recipes::Recipes;
-use atelier_engine::manifest::{Manifest, ManifestOutput};
-use atelier_engine::output::OutputKind;
-use atelier_engine::output_access::{Missing, NoFile};
-use atelier_engine::{Task, control, file_name};
+use atelier_contract::output::OutputKind;
+use atelier_engine::Task;
+use atelier_studio::batch::Batch;
+use atelier_studio::form::control;
+use atelier_studio::history::manifest::recipes::Recipes;
+use atelier_studio::history::manifest::{Manifest, ManifestOutput};
+use atelier_studio::output::file_name;
+use atelier_studio::output::output_access::{Missing, NoFile};
+use atelier_studio::text::calendar::Local;
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use web_sys::Blob;
 

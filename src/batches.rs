@@ -5,11 +5,11 @@ use std::collections::HashSet;
 use std::rc::Rc;
 
 use atelier_contract::{Input, ModelId, json};
-use atelier_engine::batch::Batch;
-use atelier_engine::compose::sweep::GridLabels;
-use atelier_engine::compose::table::Item;
-use atelier_engine::search::{Query, Searchable};
 use atelier_engine::{Action, BatchKey, BatchPlace, Millis, Task, TaskKey};
+use atelier_studio::batch::Batch;
+use atelier_studio::compose::sweep::GridLabels;
+use atelier_studio::compose::table::Item;
+use atelier_studio::navigation::search::{Query, Searchable};
 use leptos::prelude::*;
 
 use crate::boxed::{effect, memo, spawn};

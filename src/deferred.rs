@@ -9,8 +9,8 @@
 mod fetch;
 
 use atelier_contract::Model;
-use atelier_engine::release::MissingReason;
-use atelier_engine::route::Route;
+use atelier_studio::fault::release::MissingReason;
+use atelier_studio::navigation::route::Route;
 use futures::future::{self, LocalBoxFuture};
 use leptos::prelude::*;
 

@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use atelier_engine::gallery::{GalleryEntry, GalleryFilter};
 use atelier_engine::{Phase, Task, TaskKey};
+use atelier_studio::gallery::{GalleryEntry, GalleryFilter};
 use leptos::prelude::*;
 
 use crate::runner::Runner;

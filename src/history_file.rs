@@ -2,13 +2,13 @@
 
 use std::collections::{HashMap, HashSet};
 
-use atelier_engine::history_file::{
+use atelier_contract::output::OutputKind;
+use atelier_engine::{Action, Task, TaskKey, stored_output};
+use atelier_studio::history::history_file::{
     self, AccountNames, Arrivals, FiledOutput, Here, MANIFEST, Owner, TakenIn,
 };
-use atelier_engine::output::OutputKind;
-use atelier_engine::output_cache::{self, CachedOutput};
-use atelier_engine::plural::counted;
-use atelier_engine::{Action, Task, TaskKey, stored_output};
+use atelier_studio::output::output_cache::{self, CachedOutput};
+use atelier_studio::text::plural::counted;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::{WithUntracked, untrack};
 use web_sys::Blob;

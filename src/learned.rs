@@ -1,13 +1,14 @@
 //! What is known in this visit of the files at the addresses of outputs, beyond the addresses themselves: see
-//! [`atelier_engine::output_access`].
+//! [`atelier_studio::output::output_access`].
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 
 use atelier_contract::ApiError;
-use atelier_engine::output::{self, OutputKind, SafeUrl};
-use atelier_engine::output_access::{self, Learned, Step};
-use atelier_engine::{Task, file_type};
+use atelier_contract::output::{self, OutputKind, SafeUrl};
+use atelier_engine::Task;
+use atelier_studio::output::file_type;
+use atelier_studio::output::output_access::{self, Learned, Step};
 use leptos::prelude::*;
 use web_sys::Blob;
 

@@ -1,7 +1,7 @@
 //! Favorite models, and which models come first in the list; kept in this browser, for all tabs.
 
 use atelier_contract::ModelId;
-use atelier_engine::model_order;
+use atelier_studio::navigation::model_order;
 use leptos::prelude::*;
 
 use crate::boxed::effect;

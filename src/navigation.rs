@@ -1,6 +1,6 @@
 //! Where in the app the person is, as signals.
 
-use atelier_engine::route::{self, Route};
+use atelier_studio::navigation::route::{self, Route};
 use leptos::prelude::*;
 
 use crate::boxed::memo;

@@ -1,7 +1,7 @@
 //! Whether a person is notified: chosen in Settings, or next to a task that takes long.
 
 use atelier_engine::Task;
-use atelier_engine::notification_offer::Facts;
+use atelier_studio::task::notification_offer::Facts;
 
 use crate::boxed::spawn;
 use crate::browser::{clock, notify};

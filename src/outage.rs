@@ -2,8 +2,8 @@
 
 use atelier_contract::{ApiError, ModelId, path};
 use atelier_engine::outage::notice;
-use atelier_engine::route::Route;
 use atelier_engine::{BlockReason, Idempotency};
+use atelier_studio::navigation::route::Route;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 

@@ -1,10 +1,10 @@
 //! The file of an output, for saving and packing it.
 
 use atelier_contract::ApiError;
-use atelier_engine::file_type;
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::output_access::NoFile;
+use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::stored_output;
+use atelier_studio::output::file_type;
+use atelier_studio::output::output_access::NoFile;
 use web_sys::Blob;
 
 use crate::browser::{file, http, peek};

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use atelier_contract::{Draft, ModelId, json};
-use atelier_engine::preset::Presets;
+use atelier_studio::form::preset::Presets;
 use leptos::prelude::*;
 
 use crate::browser::local::{self, LocalStore};

@@ -3,7 +3,7 @@
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
 
-use atelier_engine::returns::Returns;
+use atelier_studio::fault::retry::Returns;
 use leptos::prelude::*;
 
 use crate::awaited::awaited;

@@ -6,11 +6,11 @@
 
 use atelier_engine::outage::NoAccount;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
-use atelier_engine::seed::Seeded;
 use atelier_engine::{
-    Action, BatchAction, BatchKey, Engine, Millis, MissingCredentials, Task, TaskKey, history,
-    lineage,
+    Action, BatchAction, BatchKey, Engine, Millis, MissingCredentials, Task, TaskKey,
 };
+use atelier_studio::form::seed::Seeded;
+use atelier_studio::history::{self, lineage};
 use gloo_timers::callback::Interval;
 use leptos::prelude::*;
 

@@ -9,7 +9,8 @@ mod message;
 mod settings;
 
 use atelier_contract::{Credentials, Guest, ServiceAddress, json};
-use atelier_engine::{Account, Idempotency, MissingCredentials, output_cache};
+use atelier_engine::{Account, Idempotency, MissingCredentials};
+use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
 use crate::browser::local::{self, LocalStore};

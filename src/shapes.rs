@@ -3,8 +3,8 @@
 
 use atelier_contract::ModelId;
 use atelier_engine::TaskKey;
-use atelier_engine::gallery::shapes::Shapes;
-use atelier_engine::output;
+use atelier_studio::gallery::shapes::Shapes;
+use atelier_studio::output::expected_output;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -73,7 +73,7 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
     let (key, _) = name.rsplit_once('/')?;
     let task = contexts.runner.task(&TaskKey(key.to_owned()))?;
     let task = task.get_untracked();
-    if output::ratio(task.input.values(), None).is_some() {
+    if expected_output::ratio(task.input.values(), None).is_some() {
         return None;
     }
     let mut shapes = known().get_untracked();

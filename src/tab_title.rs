@@ -1,8 +1,8 @@
 //! The title of the browser's tab.
 
 use atelier_contract::ModelId;
-use atelier_engine::route::Route;
-use atelier_engine::tab_title::tab_title;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::navigation::tab_title::tab_title;
 
 use crate::batches::Batches;
 use crate::boxed::{effect, memo};

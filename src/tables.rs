@@ -15,12 +15,12 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema, json};
-use atelier_engine::compose::revision::TableStored;
-use atelier_engine::compose::sweep::WrittenSweep;
-use atelier_engine::compose::sync_state::Heard;
-use atelier_engine::compose::table::conflict::Why;
-use atelier_engine::compose::table::{Table, Writer};
 use atelier_engine::{BatchKey, Millis};
+use atelier_studio::compose::revision::TableStored;
+use atelier_studio::compose::sweep::WrittenSweep;
+use atelier_studio::compose::sync_state::Heard;
+use atelier_studio::compose::table::conflict::Why;
+use atelier_studio::compose::table::{Table, Writer};
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use atelier_engine::archive::Archive;
-use atelier_engine::archive::directory::{self, End, Entry, HEADER_LENGTH, Method, TAIL};
-use atelier_engine::archive::export::Export;
-use atelier_engine::calendar::Local;
+use atelier_studio::history::archive::Archive;
+use atelier_studio::history::archive::directory::{self, End, Entry, HEADER_LENGTH, Method, TAIL};
+use atelier_studio::history::archive::export::Export;
+use atelier_studio::text::calendar::Local;
 use crc::{CRC_32_ISO_HDLC, Crc, Digest};
 use js_sys::{Array, Function, Reflect, Uint8Array};
 use leptos::prelude::window;

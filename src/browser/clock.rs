@@ -1,5 +1,5 @@
 use atelier_engine::Millis;
-use atelier_engine::calendar::{Day, Local};
+use atelier_studio::text::calendar::{Day, Local};
 use js_sys::Date;
 use wasm_bindgen::JsValue;
 

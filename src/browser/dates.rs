@@ -1,7 +1,7 @@
 //! Days and times in words, with the platform's own names for weekdays and months.
 
 use atelier_engine::Millis;
-use atelier_engine::calendar::{Day, DayName};
+use atelier_studio::text::calendar::{Day, DayName};
 use js_sys::{Array, Date, Function, Intl, Object, Reflect};
 use wasm_bindgen::JsValue;
 

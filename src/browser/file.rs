@@ -1,6 +1,6 @@
 //! Files that a person brings.
 
-use atelier_engine::text_encoding::{self, Encoding};
+use atelier_studio::text::encoding::{self, Encoding};
 use futures::channel::oneshot;
 use gloo_events::EventListener;
 use wasm_bindgen_futures::JsFuture;
@@ -23,9 +23,9 @@ pub async fn text(file: &Blob) -> Result<(String, Encoding), String> {
     let bytes = JsFuture::from(file.array_buffer()).await;
     let bytes = bytes.map_err(|_| UNREADABLE)?;
     let bytes = js_sys::Uint8Array::new(&bytes).to_vec();
-    let encoding = text_encoding::encoding_of(&bytes, &languages())?;
+    let encoding = encoding::encoding_of(&bytes, &languages())?;
     let text = decoded(&bytes, encoding);
-    let text = text.ok_or_else(|| text_encoding::refusal(encoding))?;
+    let text = text.ok_or_else(|| encoding::refusal(encoding))?;
     Ok((text, encoding))
 }
 

@@ -1,7 +1,7 @@
 //! IndexedDB: what services said last of their models, byte for byte, each reply under the URL that it came from.
 
 use atelier_engine::Millis;
-use atelier_engine::kept_replies::{KeptReply, MAX_BYTES, going};
+use atelier_studio::connection::cached_replies::{KeptReply, MAX_BYTES, going};
 use idb::{
     Database, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult,
 };

@@ -4,7 +4,7 @@
 use std::panic::PanicHookInfo;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use atelier_engine::crash_report;
+use atelier_studio::fault::crash_report;
 use leptos::prelude::window;
 use web_sys::{CustomEvent, CustomEventInit};
 

@@ -1,8 +1,8 @@
 //! Looks at a file at its own address without fetching all of it: no credentials, no referrer.
 
 use atelier_contract::ApiError;
-use atelier_engine::file_type::HEAD_LENGTH;
-use atelier_engine::output_access::FileStart;
+use atelier_studio::output::file_type::HEAD_LENGTH;
+use atelier_studio::output::output_access::FileStart;
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_net::http::{Method, Request, RequestBuilder, Response};
 use gloo_timers::future::TimeoutFuture;

@@ -1,6 +1,6 @@
 //! Pictures drawn anew: in another format, or smaller.
 
-use atelier_engine::grid_picture::{GridPicture, OutputPlace};
+use atelier_studio::batch::grid_picture::{GridPicture, OutputPlace};
 use js_sys::Promise;
 use leptos::prelude::{document, window};
 use wasm_bindgen::prelude::Closure;

@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use atelier_engine::press::SAME_PRESS;
+use atelier_studio::form::double_click::SAME_PRESS;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;

@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use atelier_engine::Millis;
-use atelier_engine::compose::revision::{Stored, Verdict, Wanted};
+use atelier_studio::compose::revision::{Stored, Verdict, Wanted};
 use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::{Database, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult};

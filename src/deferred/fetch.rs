@@ -1,7 +1,7 @@
 //! How a part comes: what drives tasks after the first view, but soon; each at once where a person wants it; again
 //! where it failed; or, where its file is gone, in the newer release.
 
-use atelier_engine::release::{self, MissingReason, Remedy};
+use atelier_studio::fault::release::{self, MissingReason, Remedy};
 use futures::future::{self, LocalBoxFuture};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

@@ -4,10 +4,10 @@
 use std::collections::HashSet;
 
 use atelier_contract::{ApiError, path};
-use atelier_engine::output_cache::CopyRequest;
 use atelier_engine::{
     BlockReason, Call, CallKind, Command, Engine, Phase, ReplyLimits, Task, TaskKey,
 };
+use atelier_studio::output::output_cache::CopyRequest;
 use futures::future::{FutureExt, Shared};
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;

@@ -3,8 +3,8 @@
 //! The leading tab makes them, one after the other, so that no two tabs make the same and together
 //! they stay within the limit. What storage says counts; nothing of it is held here.
 
-use atelier_engine::output_cache::{self, CachedOutput, CopyRequest};
 use atelier_engine::{Millis, TaskKey, stored_output};
+use atelier_studio::output::output_cache::{self, CachedOutput, CopyRequest};
 use leptos::prelude::*;
 use web_sys::Blob;
 

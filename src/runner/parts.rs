@@ -1,8 +1,8 @@
 //! The parts of the runner. Each part is a handle of its own, with private state; later parts know the earlier ones.
 
 use atelier_contract::path;
-use atelier_engine::output_cache::{CopyRequest, place};
 use atelier_engine::{Engine, Millis, Task};
+use atelier_studio::output::output_cache::{CopyRequest, place};
 use leptos::prelude::*;
 
 use super::batch_records::BatchRecords;

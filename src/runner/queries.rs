@@ -5,14 +5,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::ModelId;
-use atelier_engine::batch::Batch;
-use atelier_engine::other_accounts::OtherAccounts;
-use atelier_engine::output::OutputKind;
-use atelier_engine::output_cache::{CachedOutput, CopyRequest};
+use atelier_contract::output::OutputKind;
 use atelier_engine::{
     Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, Sending, Task, TaskKey,
     elapsed, recovery, unasked_reason, wait_reason, waits_for_person,
 };
+use atelier_studio::batch::Batch;
+use atelier_studio::output::output_cache::{CachedOutput, CopyRequest};
+use atelier_studio::task::other_accounts::OtherAccounts;
 use leptos::prelude::*;
 use web_sys::Blob;
 

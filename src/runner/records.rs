@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
 
 use atelier_contract::json;
-use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::recovery::Failure;
 use atelier_engine::{BatchKey, Task, TaskKey};
+use atelier_studio::text::plural::{agreeing, counted};
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

@@ -1,8 +1,8 @@
 //! Puts the items of a stopped batch that were not sent into the table again. The leader says which items these are,
 //! and the tab in which Stop was pressed puts them back.
 
-use atelier_engine::batch::Batch;
 use atelier_engine::{BatchKey, Task, TaskKey};
+use atelier_studio::batch::Batch;
 use leptos::prelude::*;
 
 use super::task_store::TaskStore;

@@ -2,8 +2,8 @@
 //! messages do not change.
 
 use atelier_contract::json::{self, Record};
-use atelier_engine::output_cache::CopyRequest;
 use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Secrets, Task, TaskKey};
+use atelier_studio::output::output_cache::CopyRequest;
 use serde_json::Value;
 
 use crate::browser::storage::StorageError;

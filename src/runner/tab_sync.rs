@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-use atelier_engine::batch::requests::BatchRequests;
 use atelier_engine::lease::LeaderWatch;
 use atelier_engine::tab_role::TabRole;
 use atelier_engine::{Action, BatchAction, BatchKey, Millis, Task, TaskKey};
+use atelier_studio::batch::requests::BatchRequests;
 use leptos::prelude::*;
 
 use super::tab_message::TabMessage;

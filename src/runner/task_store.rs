@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::ModelId;
-use atelier_engine::output::OutputKind;
-use atelier_engine::press::SAME_PRESS;
+use atelier_contract::output::OutputKind;
 use atelier_engine::{BatchKey, Millis, Task, TaskKey};
+use atelier_studio::form::double_click::SAME_PRESS;
 use leptos::prelude::*;
 
 use crate::awaited::awaited;

@@ -1,7 +1,7 @@
 //! Takes over the table that an earlier version of Atelier has left, which kept tables in `localStorage`.
 
-use atelier_engine::compose::table::conflict::{Conflict, Why};
 use atelier_engine::derived_key;
+use atelier_studio::compose::table::conflict::{Conflict, Why};
 use leptos::prelude::*;
 
 use super::KeptTable;

@@ -1,7 +1,7 @@
 //! Saves what was typed right before a page is closed: see [`LeftBehind`].
 
-use atelier_engine::compose::left_behind::LeftBehind;
-use atelier_engine::compose::revision::Stored;
+use atelier_studio::compose::revision::Stored;
+use atelier_studio::compose::unsaved_rows::LeftBehind;
 use leptos::prelude::*;
 
 use super::KeptTable;

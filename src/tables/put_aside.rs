@@ -2,8 +2,8 @@
 
 use std::cell::RefCell;
 
-use atelier_engine::compose::table::Table;
-use atelier_engine::compose::table::conflict::{Conflict, Why};
+use atelier_studio::compose::table::Table;
+use atelier_studio::compose::table::conflict::{Conflict, Why};
 use leptos::prelude::*;
 
 use super::KeptTable;

@@ -6,9 +6,9 @@
 use std::cell::RefCell;
 use std::pin::pin;
 
-use atelier_engine::compose::table::Writer;
-use atelier_engine::plural::{agreeing, counted};
 use atelier_engine::{BatchKey, TaskKey};
+use atelier_studio::compose::table::Writer;
+use atelier_studio::text::plural::{agreeing, counted};
 use futures::future::{LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use atelier_engine::compose::revision::TableStored;
+use atelier_studio::compose::revision::TableStored;
 use gloo_events::EventListener;
 use leptos::prelude::window;
 

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use atelier_engine::compose::revision::{TableStored, Wanted};
-use atelier_engine::compose::sync_state::SyncState;
-use atelier_engine::compose::table::Writer;
-use atelier_engine::compose::table::conflict::Why;
+use atelier_studio::compose::revision::{TableStored, Wanted};
+use atelier_studio::compose::sync_state::SyncState;
+use atelier_studio::compose::table::Writer;
+use atelier_studio::compose::table::conflict::Why;
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

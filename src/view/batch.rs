@@ -25,9 +25,9 @@ mod way_back;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::listed::{Listed, labels};
-use atelier_engine::plural::counted;
+use atelier_studio::batch::Batch;
+use atelier_studio::batch::listed::{Listed, labels};
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuLayoutGrid;
 use leptos::html::Button;
 use leptos::prelude::*;

@@ -2,7 +2,7 @@
 
 mod found;
 
-use atelier_engine::control;
+use atelier_studio::form::control;
 use icondata_lu::LuSearch;
 use leptos::html::Dialog;
 use leptos::prelude::*;

@@ -1,8 +1,8 @@
 //! One press, and there is a first picture.
 
 use atelier_contract::{Draft, Entry, Model};
-use atelier_engine::route::Route;
-use atelier_engine::seed::{self, Seeded};
+use atelier_studio::form::seed::{self, Seeded};
+use atelier_studio::navigation::route::Route;
 
 use crate::awaited::awaited;
 use crate::boxed::spawn;

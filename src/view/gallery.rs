@@ -20,8 +20,8 @@ mod vary;
 mod waiting;
 mod windowed;
 
-use atelier_engine::output::is_elsewhere;
-use atelier_engine::plural::{counted_many, grouped};
+use atelier_contract::output::is_elsewhere;
+use atelier_studio::text::plural::{counted_many, grouped};
 use icondata_lu::LuImages;
 use leptos::prelude::*;
 

@@ -14,8 +14,8 @@ mod stirred;
 pub mod sweep;
 mod zooming;
 
-use atelier_engine::output::OutputKind;
-use atelier_engine::route::Route;
+use atelier_contract::output::OutputKind;
+use atelier_studio::navigation::route::Route;
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::{LuChevronLeft, LuChevronRight, LuMaximize, LuMinimize};
 use leptos::html::{Dialog, Div};

@@ -20,7 +20,7 @@ pub use draft::suggest;
 
 use crate::contexts::contexts;
 use atelier_contract::{ApiError, Draft, ModelId};
-use atelier_engine::output;
+use atelier_studio::output::expected_output;
 use icondata_lu::LuSearchX;
 use leptos::prelude::*;
 
@@ -143,7 +143,7 @@ fn workbench(
         Mode::One => {
             let outputs = derived(move || {
                 let schema = shown.get();
-                let count = |schema| output::count_of_draft(&one.read(), schema);
+                let count = |schema| expected_output::count_of_draft(&one.read(), schema);
                 schema.loaded().map(|schema| count(schema))
             });
             view! { <result::ResultRegion model=result_model outputs is_recipe /> }.into_any()

@@ -1,8 +1,8 @@
 //! What a model's card has once the deferred part is here: a picture, and a heart.
 
 use atelier_contract::Model;
+use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::Task;
-use atelier_engine::output::{OutputKind, SafeUrl};
 use leptos::prelude::*;
 
 use super::parts::cached_output::stored_file;

@@ -8,10 +8,10 @@ mod welcome;
 use std::sync::Arc;
 
 use atelier_contract::ModelList;
-use atelier_engine::categories::Categories;
-use atelier_engine::model_order::order;
-use atelier_engine::plural::counted;
-use atelier_engine::search::Query;
+use atelier_studio::navigation::categories::Categories;
+use atelier_studio::navigation::model_order::order;
+use atelier_studio::navigation::search::Query;
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::parts::failure::Failure;

@@ -1,6 +1,6 @@
 //! What is said of the list of models, next to its heading.
 
-use atelier_engine::model_order;
+use atelier_studio::navigation::model_order;
 use leptos::prelude::*;
 
 use super::parts::as_of;

@@ -1,4 +1,4 @@
-use atelier_engine::route::Route;
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::batch::page::BatchPage;

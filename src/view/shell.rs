@@ -2,7 +2,7 @@ use crate::contexts::{Contexts, contexts};
 use icondata_lu::{LuImages, LuLayoutGrid, LuListChecks, LuMonitor, LuMoon, LuSettings, LuSun};
 use leptos::prelude::*;
 
-use atelier_engine::route::Route;
+use atelier_studio::navigation::route::Route;
 
 use super::parts::focus;
 use super::parts::glyph::{Glyph, changing_glyph};

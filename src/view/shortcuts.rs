@@ -2,7 +2,8 @@
 
 use std::cell::Cell;
 
-use atelier_engine::{Millis, control};
+use atelier_engine::Millis;
+use atelier_studio::form::control;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Dialog;
 use leptos::prelude::*;

@@ -1,8 +1,9 @@
 //! The way back for what was removed.
 
 use atelier_engine::Action;
-use atelier_engine::removed::{last_removed, removed_message};
-use atelier_engine::route::Route;
+use atelier_engine::removed::last_removed;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::task::removal::removed_message;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

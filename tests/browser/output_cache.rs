@@ -1,7 +1,7 @@
 //! Copies of outputs, in a real IndexedDB; and what a dead address leads to.
 
 use atelier::browser::storage::{Storage, Store};
-use atelier_engine::output_cache::{CachedOutput, LIMITS};
+use atelier_studio::output::output_cache::{CachedOutput, LIMITS};
 use js_sys::Array;
 use serde_json::{Value, json};
 use wasm_bindgen::{JsCast, JsValue};

@@ -1,5 +1,5 @@
 //! The words on the wire: every request and reply of the generation service's interface, the
-//! schema of a model's input, and what makes an input valid.
+//! schema of a model's input, what makes an input valid, and what an output is by its address.
 //!
 //! Pure: no clock, no network, no DOM. What the interface calls "not shown" is decoded tolerantly:
 //! unknown fields are kept, unknown status words mean progress, `error` and `output` may have any
@@ -20,6 +20,7 @@ mod lenient;
 mod model;
 mod model_list;
 mod number;
+pub mod output;
 mod parameter;
 mod parameter_constructors;
 pub mod path;

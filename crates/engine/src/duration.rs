@@ -1,8 +1,6 @@
 //! Times as people say them. All times are in milliseconds; points in time since
 //! 1970-01-01 UTC.
 
-use crate::calendar::Day;
-
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
@@ -32,19 +30,6 @@ pub fn about(ms: u64) -> String {
         57_500..3_570_000 => format!("about {} min", rounded(MINUTE).max(1)),
         _ => format!("about {} h", rounded(HOUR).max(1)),
     }
-}
-
-/// `2026-03-12T09:05:07.250Z`, for files.
-pub fn iso(then: u64) -> String {
-    let Day { year, month, day } = Day::of_number((then / DAY) as i64);
-    let of_day = then % DAY;
-    format!(
-        "{year:04}-{month:02}-{day:02}T{:02}:{:02}:{:02}.{:03}Z",
-        of_day / HOUR,
-        of_day % HOUR / MINUTE,
-        of_day % MINUTE / SECOND,
-        of_day % SECOND
-    )
 }
 
 /// How long a task of a model will take, in ms: the median of its most recent completed tasks,
@@ -85,11 +70,6 @@ mod tests {
     }
 
     #[test]
-    fn times_of_files() {
-        assert_eq!(iso(1_773_275_407_250), "2026-03-12T00:30:07.250Z");
-    }
-
-    #[test]
     fn an_estimate_is_the_median_of_the_recent() {
         assert_eq!(estimate([]), None);
         assert_eq!(estimate([30_000]), Some(30_000));
@@ -101,7 +81,7 @@ mod tests {
     proptest! {
         #[test]
         fn everything_can_be_said(ms: u64) {
-            let said = [text(ms), about(ms), iso(ms)];
+            let said = [text(ms), about(ms)];
             prop_assert!(said.iter().all(|text| !text.is_empty()));
         }
     }

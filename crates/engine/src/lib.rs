@@ -1,9 +1,8 @@
-//! The decisions: what a task is and what becomes of it, when to send and when to ask, and what
-//! views need to know. Pure: time, chance and answers come in as arguments.
+//! What drives a task: its states, the queue, polls, limits, leadership of tabs, recovery, and the messages about them.
+//! Pure: the time, random numbers and replies are arguments.
 
 mod account;
 mod action;
-mod decimal;
 mod engine;
 mod limiter;
 mod missing_credentials;
@@ -25,83 +24,20 @@ pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
 pub use task::{BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO};
 pub use time::Millis;
-pub use wait_reason::{Access, Sending, elapsed, unasked_reason, wait_reason, waits_for_person};
+pub use wait_reason::{
+    Access, Sending, elapsed, is_not_followed, unasked_reason, wait_reason, waits_for_account,
+    waits_for_person,
+};
 
-pub mod account_status;
-pub mod archive;
-pub mod arrows;
 pub mod attempts;
-pub mod batch;
-pub mod beside;
-pub mod blocks;
-pub mod calendar;
-pub mod categories;
-pub mod commands;
-pub mod compose;
-pub mod connection_verdict;
-pub mod control;
-pub mod crash_report;
 pub mod derived_key;
-pub mod download_name;
 pub mod duration;
-pub mod excerpt;
-pub mod field;
-pub mod file_name;
-pub mod file_type;
-pub mod filmstrip;
-pub mod fold;
-pub mod folded;
-pub mod gallery;
-pub mod grid_picture;
-pub mod grouped_grid;
-pub mod highlight;
-pub mod history;
-pub mod history_file;
-pub mod input_json;
-pub mod item_grid;
-pub mod kept_replies;
-pub mod labelled_grid;
 pub mod lease;
-pub mod lineage;
-pub mod manifest;
-pub mod model_order;
-pub mod notification_offer;
-pub mod obstacle;
-pub mod other_accounts;
 pub mod outage;
-pub mod output;
-pub mod output_access;
-pub mod output_cache;
 pub mod output_recovery;
-pub mod parameter_name;
-pub mod plural;
-pub mod preset;
-pub mod press;
-pub mod progress;
-pub mod prompt_history;
-pub mod recipe;
 pub mod recovery;
-pub mod refused_input;
-pub mod release;
 pub mod removed;
-pub mod rerun;
-pub mod returns;
-pub mod reuse;
-pub mod route;
-pub mod search;
-pub mod seed;
-pub mod settings_link;
-pub mod snippet;
-mod sort;
 pub mod stored_output;
 pub mod tab_role;
-pub mod tab_title;
-pub mod text_encoding;
-pub mod thumbnail;
-pub mod together;
-pub mod vocabulary;
 mod wait_reason;
 pub mod wait_text;
-pub mod waveform;
-pub mod window;
-pub mod wording;

@@ -3,7 +3,7 @@
 
 use atelier_contract::ApiError;
 
-use crate::output::OutputKind;
+use atelier_contract::output::OutputKind;
 
 /// How long the service's word on an address is waited for.
 const TIMEOUT_MS: u32 = 15_000;

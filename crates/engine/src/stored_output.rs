@@ -10,7 +10,7 @@ use atelier_contract::{STORED_MARK, stored_name};
 use serde_json::Value;
 use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
-use crate::output::OutputAddress;
+use atelier_contract::output::OutputAddress;
 
 /// The folder of all such files among the stored outputs.
 pub const FOLDER: &str = "stored/";
@@ -111,7 +111,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::output::{OutputKind, SafeUrl};
+    use atelier_contract::output::{OutputKind, SafeUrl};
 
     fn data(mime: &str, letter: &str) -> String {
         format!("data:{mime};base64,{}", letter.repeat(5_000))

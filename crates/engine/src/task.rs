@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::{Account, Millis, Phase, TaskState, duration};
+use atelier_contract::output::OutputKind;
 
 mod stored;
 #[cfg(test)]
@@ -294,6 +295,11 @@ impl Task {
     /// It is not asked about while it may go on: a person has stopped watching, or its answers are too large.
     pub fn is_hidden(&self) -> bool {
         !self.watching && matches!(self.state.phase(), Phase::Running | Phase::Fetching)
+    }
+
+    /// The kind of one of its outputs; see [`OutputKind::of`].
+    pub fn output_kind(&self, url: &str) -> OutputKind {
+        OutputKind::of(url, &self.model.category)
     }
 
     /// When the present attempt began: it was sent, or began to wait to be sent. The time before that in which it waited

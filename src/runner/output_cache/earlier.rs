@@ -1,7 +1,8 @@
 //! Copies the outputs that were there before a person wanted copies. They are copied while there is nothing else to
 //! copy, newest first, until there is no room left. The tab that leads next goes on with the rest.
 
-use atelier_engine::{Task, TaskKey, TaskState, output_cache};
+use atelier_engine::{Task, TaskKey, TaskState};
+use atelier_studio::output::output_cache;
 use futures::future::{Either, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

@@ -1,9 +1,9 @@
 //! Copies are made, one after the other, and others are evicted for them.
 
 use atelier_contract::ApiError;
+use atelier_contract::output::SafeUrl;
 use atelier_engine::Millis;
-use atelier_engine::output::SafeUrl;
-use atelier_engine::output_cache::{self, CachedOutput, CopyRequest};
+use atelier_studio::output::output_cache::{self, CachedOutput, CopyRequest};
 use leptos::prelude::*;
 use web_sys::Blob;
 

@@ -1,8 +1,8 @@
 //! A copy as it is stored: the file, and what is known of it.
 
 use atelier_contract::json;
-use atelier_engine::output_cache::CachedOutput;
 use atelier_engine::stored_output;
+use atelier_studio::output::output_cache::CachedOutput;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::Blob;
 

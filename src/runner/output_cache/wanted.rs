@@ -4,7 +4,7 @@
 //! In `localStorage`, because that is written by the time the call returns.
 
 use atelier_engine::TaskKey;
-use atelier_engine::output_cache::CopyRequest;
+use atelier_studio::output::output_cache::CopyRequest;
 
 use crate::browser::local::LocalStore;
 

@@ -1,5 +1,5 @@
 use atelier_engine::BatchPlace;
-use atelier_engine::press::SAME_PRESS;
+use atelier_studio::form::double_click::SAME_PRESS;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 

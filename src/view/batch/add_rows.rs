@@ -9,9 +9,9 @@ pub mod kept;
 mod prompts;
 mod sweep;
 
-use atelier_engine::compose::unfinished::Unfinished;
-use atelier_engine::compose::way::Way;
-use atelier_engine::parameter_name::names_secret;
+use atelier_studio::compose::fill_method::Way;
+use atelier_studio::compose::panel_state::Unfinished;
+use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
 use axes::Axes;
@@ -22,7 +22,7 @@ use crate::browser::lifecycle;
 use crate::view::parts::segment::segment;
 
 pub fn add_rows(composer: Composer) -> AnyView {
-    let prompt = atelier_engine::compose::prompt_of(&composer.schema());
+    let prompt = atelier_studio::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
     begin(composer);
     let ways = Way::of(&composer.schema()).iter().map(|way| {

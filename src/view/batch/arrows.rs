@@ -1,7 +1,7 @@
 //! Arrows from one output of a batch to the next, as they are drawn.
 
-use atelier_engine::arrows;
-use atelier_engine::gallery::layout::{Direction, Frame};
+use atelier_studio::gallery::layout::{Direction, Frame};
+use atelier_studio::list::arrow_keys;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
@@ -21,7 +21,7 @@ pub fn press(event: &KeyboardEvent) -> bool {
     let places: Vec<Frame> = outputs.iter().map(place_of).collect();
     let from = outputs.iter().position(|output| *output == focused);
     let way = Direction::of_key(&event.key()).zip(from);
-    let goal = way.and_then(|(direction, from)| arrows::goal(direction, &places, from));
+    let goal = way.and_then(|(direction, from)| arrow_keys::goal(direction, &places, from));
     let goal = goal.and_then(|at| outputs[at].dyn_ref::<HtmlElement>());
     // It fails only where the output is gone.
     goal.is_some_and(|output| output.focus().is_ok())

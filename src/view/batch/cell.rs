@@ -1,8 +1,8 @@
 use std::collections::HashMap;
 
 use atelier_contract::{Entry, Kind, Parameter, check, choice_text};
-use atelier_engine::compose::table::cell_label;
-use atelier_engine::control;
+use atelier_studio::compose::table::cell_label;
+use atelier_studio::form::control;
 use leptos::prelude::*;
 use serde_json::Value;
 

@@ -3,14 +3,14 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::compose::plan::Plan;
-use atelier_engine::compose::sweep::WrittenSweep;
-use atelier_engine::compose::table::{BadRow, QueuedPlaces, Table, ToSend};
-use atelier_engine::compose::unfinished::Unfinished;
-use atelier_engine::compose::way::Way;
-use atelier_engine::manifest::Manifest;
-use atelier_engine::plural::counted;
 use atelier_engine::{BatchKey, BlockReason};
+use atelier_studio::compose::fill_method::Way;
+use atelier_studio::compose::panel_state::Unfinished;
+use atelier_studio::compose::plan::Plan;
+use atelier_studio::compose::sweep::WrittenSweep;
+use atelier_studio::compose::table::{BadRow, QueuedPlaces, Table, ToSend};
+use atelier_studio::history::manifest::Manifest;
+use atelier_studio::text::plural::counted;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 

@@ -1,10 +1,12 @@
 use std::sync::Arc;
 
-use atelier_engine::batch::differences::item_captions;
-use atelier_engine::batch::summary::BatchSummary;
-use atelier_engine::batch::{Batch, Part};
-use atelier_engine::plural::listed;
-use atelier_engine::{Task, file_name, recipe};
+use atelier_engine::Task;
+use atelier_studio::batch::differences::item_captions;
+use atelier_studio::batch::summary::BatchSummary;
+use atelier_studio::batch::{Batch, Part};
+use atelier_studio::output::file_name;
+use atelier_studio::share::recipe;
+use atelier_studio::text::plural::listed;
 use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;

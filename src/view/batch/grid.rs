@@ -3,12 +3,12 @@ mod labelled;
 
 use std::sync::Arc;
 
-use atelier_engine::batch::combined::Combined;
-use atelier_engine::blocks::Blocks;
-use atelier_engine::compose::sweep::GridLabels;
-use atelier_engine::item_grid::{self, GAP};
-use atelier_engine::labelled_grid;
-use atelier_engine::window::Grid;
+use atelier_studio::batch::blocks::Blocks;
+use atelier_studio::batch::combined::Combined;
+use atelier_studio::batch::item_grid::{self, GAP};
+use atelier_studio::batch::labelled_grid;
+use atelier_studio::compose::sweep::GridLabels;
+use atelier_studio::list::window::Grid;
 use leptos::html::Div;
 use leptos::prelude::*;
 

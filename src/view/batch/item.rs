@@ -1,8 +1,9 @@
 //! An item of a batch in its grid: its first output, which is shown large at a press, else its state, which leads to its
 //! task.
 
-use atelier_engine::output::OutputKind;
-use atelier_engine::{TaskKey, labelled_grid};
+use atelier_contract::output::OutputKind;
+use atelier_engine::TaskKey;
+use atelier_studio::batch::labelled_grid;
 use leptos::html::Div;
 use leptos::prelude::*;
 use web_sys::{FocusEvent, KeyboardEvent, MouseEvent, PointerEvent};

@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
-use atelier_engine::compose::made::{Made, Repeats, fresh_seeds, made};
-use atelier_engine::compose::table::MadeRow;
+use atelier_studio::compose::duplicates::{Made, Repeats, fresh_seeds, made};
+use atelier_studio::compose::table::MadeRow;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 

@@ -1,9 +1,9 @@
-use atelier_engine::compose::MAX_ROWS;
-use atelier_engine::labelled_grid;
-use atelier_engine::manifest::{Manifest, ManifestItem};
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::plural::counted;
+use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::stored_output;
+use atelier_studio::batch::labelled_grid;
+use atelier_studio::compose::MAX_ROWS;
+use atelier_studio::history::manifest::{Manifest, ManifestItem};
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::history::HistoryRow;
-use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, TaskKey};
+use atelier_studio::batch::Batch;
+use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::history::HistoryRow;
+use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuChevronRight, LuLayoutGrid};
 use leptos::prelude::*;
 

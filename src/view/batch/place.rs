@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use atelier_engine::compose::way::Way;
-use atelier_engine::plural::counted;
+use atelier_studio::compose::fill_method::Way;
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuPlus;
 use leptos::prelude::*;
 

@@ -5,17 +5,16 @@ mod explore;
 mod progress;
 mod put_back;
 
-use atelier_engine::plural::counted;
+use atelier_studio::text::plural::counted;
 use std::sync::Arc;
 
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::combined::Combined;
-use atelier_engine::batch::differences::{item_captions, item_names};
-use atelier_engine::batch::summary::BatchSummary;
-use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope, beside};
-use atelier_engine::labelled_grid;
-use atelier_engine::route::Route;
 use atelier_engine::{BatchKey, Task};
+use atelier_studio::batch::combined::Combined;
+use atelier_studio::batch::differences::{item_captions, item_names};
+use atelier_studio::batch::summary::BatchSummary;
+use atelier_studio::batch::{Batch, labelled_grid};
+use atelier_studio::gallery::{GalleryEntry, GalleryFilter, Scope, neighbor};
+use atelier_studio::navigation::route::Route;
 use icondata_lu::LuPencil;
 use leptos::html::{Article, Button, Textarea};
 use leptos::prelude::*;
@@ -144,7 +143,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             let mut found: Vec<GalleryEntry> = filter.find(&entries).cloned().collect();
             // A range that is chosen is one on the screen.
             if let Some(order) = &*order.read() {
-                beside::put_in_order(&mut found, order);
+                neighbor::put_in_order(&mut found, order);
             }
             found
         }

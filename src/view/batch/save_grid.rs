@@ -2,11 +2,12 @@
 
 use std::sync::Arc;
 
-use atelier_engine::batch::Batch;
-use atelier_engine::blocks::Blocks;
-use atelier_engine::grid_picture::GridPicture;
-use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, file_name, labelled_grid};
+use atelier_contract::output::OutputKind;
+use atelier_engine::Task;
+use atelier_studio::batch::blocks::Blocks;
+use atelier_studio::batch::grid_picture::GridPicture;
+use atelier_studio::batch::{Batch, labelled_grid};
+use atelier_studio::output::file_name;
 use icondata_lu::LuGrid3x3;
 use leptos::prelude::*;
 

@@ -1,9 +1,10 @@
 use atelier_contract::ModelId;
-use atelier_engine::compose::beside;
-use atelier_engine::compose::table::Table;
-use atelier_engine::plural::{agreeing, counted};
+use atelier_engine::TaskKey;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
-use atelier_engine::{TaskKey, control};
+use atelier_studio::compose::panel_items;
+use atelier_studio::compose::table::Table;
+use atelier_studio::form::control;
+use atelier_studio::text::plural::{agreeing, counted};
 use icondata_lu::LuSparkles;
 use leptos::html::{Button, Div};
 use leptos::prelude::*;
@@ -232,7 +233,7 @@ pub fn send(
                         None if composer.is_held.get() && table.is_all_sent() => {
                             format!("{}.", table.sent_message(true, &composer.queued.read()))
                         }
-                        Some(plan) if replaces.get() => beside::instead_message(plan, &table),
+                        Some(plan) if replaces.get() => panel_items::instead_message(plan, &table),
                         plan => table.said(&composer.schema(), plan, composer.way.get()),
                     }
                 }))></p>

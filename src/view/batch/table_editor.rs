@@ -1,9 +1,9 @@
 use std::sync::Arc;
 
-use atelier_engine::compose::table::Table;
-use atelier_engine::compose::table::alike::alike_message;
-use atelier_engine::compose::way::Way;
-use atelier_engine::window::Grid;
+use atelier_studio::compose::fill_method::Way;
+use atelier_studio::compose::table::Table;
+use atelier_studio::compose::table::shared_inputs::alike_message;
+use atelier_studio::list::window::Grid;
 use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
 use leptos::html::Div;
 use leptos::prelude::*;

@@ -1,8 +1,8 @@
 //! What an item of a batch shows in the grid.
 
-use atelier_engine::output::OutputKind;
-use atelier_engine::route::Route;
+use atelier_contract::output::OutputKind;
 use atelier_engine::{Task, TaskKey, TaskState};
+use atelier_studio::navigation::route::Route;
 
 use crate::view::task::words::why_unconfirmed;
 

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 
 use atelier_contract::ModelId;
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::batch::naming::found_label;
-use atelier_engine::commands::{Listed, MODELS, listed, models};
-use atelier_engine::model_order::recent;
-use atelier_engine::route::{Route, with_query_value};
-use atelier_engine::search::{Query, Searchable};
 use atelier_engine::{Action, BatchKey, Task, TaskKey};
+use atelier_studio::batch::Batch;
+use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::batch::naming::found_label;
+use atelier_studio::navigation::commands::{Listed, MODELS, listed, models};
+use atelier_studio::navigation::model_order::recent;
+use atelier_studio::navigation::route::{Route, with_query_value};
+use atelier_studio::navigation::search::{Query, Searchable};
 use leptos::prelude::*;
 
 use crate::batches::Batches;

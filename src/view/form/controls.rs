@@ -1,7 +1,7 @@
 //! What each kind of control does: one file for each, and here which of them it is.
 
 use atelier_contract::Entry;
-use atelier_engine::control::Control;
+use atelier_studio::form::control::Control;
 use serde_json::Value;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement};

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use atelier_contract::ModelId;
 use atelier_engine::Task;
-use atelier_engine::excerpt::excerpt;
-use atelier_engine::prompt_history::{self, distinct};
+use atelier_studio::form::prompt_history::{self, distinct};
+use atelier_studio::text::excerpt::excerpt;
 use icondata_lu::LuHistory;
 use leptos::prelude::*;
 use web_sys::HtmlElement;

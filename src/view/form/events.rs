@@ -1,6 +1,6 @@
 //! What happens in the fields of a list, heard in one place for all of them.
 
-use atelier_engine::control::Control;
+use atelier_studio::form::control::Control;
 use leptos::ev;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter};
-use atelier_engine::control::{self, Control};
+use atelier_studio::form::control::{self, Control};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;

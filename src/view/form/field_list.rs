@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use atelier_contract::{Draft, Entry, ModelId, Problem};
-use atelier_engine::control::Control;
-use atelier_engine::field::{Said, said};
-use atelier_engine::vocabulary::Vocabulary;
+use atelier_studio::form::control::Control;
+use atelier_studio::form::field::{Said, said};
+use atelier_studio::form::vocabulary::Vocabulary;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

@@ -1,8 +1,8 @@
 //! What stands around every control: name, bounds, way back to the default, description when it is asked for, problem.
 
-use atelier_engine::control;
-use atelier_engine::field::Said;
-use atelier_engine::parameter_name::in_full;
+use atelier_studio::form::control;
+use atelier_studio::form::field::Said;
+use atelier_studio::form::parameter_name::in_full;
 use icondata_core::Icon;
 use icondata_lu::LuUndo2;
 use maud::{Markup, PreEscaped, html};

@@ -3,8 +3,10 @@
 
 use crate::contexts::contexts;
 use atelier_contract::Media;
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::{output_cache, reuse, seed, stored_output};
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_engine::stored_output;
+use atelier_studio::form::{reuse, seed};
+use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 use maud::html;
 

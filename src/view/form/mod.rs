@@ -22,9 +22,9 @@ mod unknown_names;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Parameter, Problem, Schema};
-use atelier_engine::control::{self, Control};
-use atelier_engine::folded;
-use atelier_engine::plural::{agreeing, counted};
+use atelier_studio::form::control::{self, Control};
+use atelier_studio::form::folded;
+use atelier_studio::text::plural::{agreeing, counted};
 use leptos::html::{Details, Div};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

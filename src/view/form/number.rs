@@ -2,7 +2,7 @@
 //! cannot read and rounds what is long; arrow keys step exactly.
 
 use atelier_contract::{Entry, Kind, read_typed};
-use atelier_engine::{control, seed};
+use atelier_studio::form::{control, seed};
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 use maud::{Markup, html};

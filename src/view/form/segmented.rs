@@ -1,7 +1,7 @@
 //! A few short values side by side; each keeps its JSON type.
 
 use atelier_contract::choice_text;
-use atelier_engine::output;
+use atelier_studio::output::expected_output;
 use maud::{Markup, html};
 
 use super::choice::chosen;
@@ -21,7 +21,7 @@ pub fn html(field: &Field) -> Parts {
                     input type="radio" id=[(at == 0).then_some(&field.id)] name=(field.id) value=(at)
                         checked[selected == Some(at)];
                     span {
-                        @if let Some(ratio) = output::shape(&text) { (drawn(&ratio)) }
+                        @if let Some(ratio) = expected_output::shape(&text) { (drawn(&ratio)) }
                         (text)
                     }
                 }

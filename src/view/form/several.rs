@@ -1,7 +1,7 @@
 //! Any number of permitted values, sent as a list; each keeps its JSON type.
 
 use atelier_contract::choice_text;
-use atelier_engine::control::several;
+use atelier_studio::form::control::several;
 use leptos::prelude::*;
 use maud::html;
 

@@ -1,6 +1,6 @@
 //! The words of a long text that steer a model: marked where they stand, and offered while they are typed.
 
-use atelier_engine::vocabulary::{Offer, Vocabulary};
+use atelier_studio::form::vocabulary::{Offer, Vocabulary};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 use maud::{Markup, html};

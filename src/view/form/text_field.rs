@@ -1,7 +1,7 @@
 //! A text: of one line, or of several, growing with what is typed.
 
-use atelier_engine::control;
-use atelier_engine::vocabulary::Vocabulary;
+use atelier_studio::form::control;
+use atelier_studio::form::vocabulary::Vocabulary;
 use maud::html;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlTextAreaElement};

@@ -1,7 +1,7 @@
 //! Names that the model does not know: what becomes of each, at one press. The same in the form, in its JSON and in a
 //! table that is imported.
 
-use atelier_engine::input_json::Unknown;
+use atelier_studio::form::input_json::Unknown;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, handler, when};

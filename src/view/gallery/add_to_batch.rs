@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::plural::counted;
-use atelier_engine::route::Route;
-use atelier_engine::{Task, rerun};
+use atelier_engine::Task;
+use atelier_studio::form::rerun;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use crate::awaited::awaited;

@@ -1,6 +1,6 @@
 //! Outputs that have come while a person looks at older ones.
 
-use atelier_engine::plural::counted;
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::focus;

@@ -1,5 +1,5 @@
-use atelier_engine::calendar::Day;
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
+use atelier_studio::text::calendar::Day;
 use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 

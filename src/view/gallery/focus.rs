@@ -1,6 +1,6 @@
 //! Where the focus is among the tiles.
 
-use atelier_engine::gallery::anchor;
+use atelier_studio::gallery::anchor;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

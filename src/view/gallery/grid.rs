@@ -1,8 +1,8 @@
 use std::ops::RangeInclusive;
 
-use atelier_engine::calendar::Day;
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::days::DaySpan;
+use atelier_studio::gallery::GalleryEntry;
+use atelier_studio::gallery::days::DaySpan;
+use atelier_studio::text::calendar::Day;
 use leptos::html::{Div, Ul};
 use leptos::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Keys of the gallery: arrows, Home and End lead from tile to tile, Space or `x` selects, Ctrl+A selects all, Delete
 //! removes what is selected or else what has the focus, Escape selects nothing; `f` makes a favorite, `d` downloads.
 
-use atelier_engine::gallery::layout::Direction;
+use atelier_studio::gallery::layout::Direction;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;

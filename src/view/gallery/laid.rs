@@ -1,11 +1,12 @@
 //! Where each output of the gallery lies: rows of one height, by day.
 
-use atelier_engine::calendar::Day;
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::days::{self, DaySpan};
-use atelier_engine::gallery::layout::{self, Direction, Frame, LayoutRow, Measure};
-use atelier_engine::window::Stack;
-use atelier_engine::{Millis, output_cache};
+use atelier_engine::Millis;
+use atelier_studio::gallery::GalleryEntry;
+use atelier_studio::gallery::days::{self, DaySpan};
+use atelier_studio::gallery::layout::{self, Direction, Frame, LayoutRow, Measure};
+use atelier_studio::list::window::Stack;
+use atelier_studio::output::output_cache;
+use atelier_studio::text::calendar::Day;
 use leptos::html::Div;
 use leptos::prelude::*;
 

@@ -1,6 +1,6 @@
 //! A finger that stays on a tile selects it, wherever tiles are selected.
 
-use atelier_engine::gallery::long_press::{HOLD, LongPress, Place};
+use atelier_studio::gallery::long_press::{HOLD, LongPress, Place};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use atelier_engine::gallery::layout::Frame;
+use atelier_studio::gallery::layout::Frame;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::html::Div;
 use leptos::prelude::*;

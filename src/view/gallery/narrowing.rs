@@ -1,11 +1,11 @@
 use std::ops::Range;
 
 use atelier_contract::ModelId;
+use atelier_contract::output::OutputKind;
 use atelier_engine::Millis;
-use atelier_engine::gallery::{GalleryFilter, Scope};
-use atelier_engine::output::OutputKind;
-use atelier_engine::search::Query;
-use atelier_engine::search::days::NamedDays;
+use atelier_studio::gallery::{GalleryFilter, Scope};
+use atelier_studio::navigation::search::Query;
+use atelier_studio::navigation::search::days::NamedDays;
 
 use crate::browser::clock;
 use crate::navigation::Navigation;

@@ -1,5 +1,5 @@
 use atelier_engine::Task;
-use atelier_engine::gallery::GalleryEntry;
+use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
 use crate::archive;

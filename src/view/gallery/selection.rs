@@ -1,9 +1,9 @@
 use std::collections::HashSet;
 
-use atelier_engine::gallery::{GalleryEntry, beside};
-use atelier_engine::plural::grouped;
-use atelier_engine::removed::{removal_label, selection_label};
 use atelier_engine::{Action, Task, TaskKey};
+use atelier_studio::gallery::{GalleryEntry, neighbor};
+use atelier_studio::task::removal::{removal_label, selection_label};
+use atelier_studio::text::plural::grouped;
 use icondata_lu::{LuColumns2, LuDownload, LuEllipsis, LuHeart, LuLayoutGrid, LuTrash2, LuX};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -144,7 +144,7 @@ impl Selection {
         let tasks = tasks_of(&untrack(|| self.entries()));
         let next = {
             let found = self.found.read_untracked();
-            beside::after(&found, &tasks).map(GalleryEntry::name)
+            neighbor::after(&found, &tasks).map(GalleryEntry::name)
         };
         all.runner.act_on_all(&tasks, Action::Remove);
         self.clear();

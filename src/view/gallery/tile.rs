@@ -1,7 +1,7 @@
+use atelier_contract::output::OutputKind;
 use atelier_engine::Task;
-use atelier_engine::batch::differences::names_among_siblings;
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::output::OutputKind;
+use atelier_studio::batch::differences::names_among_siblings;
+use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
 use super::selection::Selection;

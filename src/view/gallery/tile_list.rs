@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use atelier_engine::gallery::GalleryEntry;
+use atelier_studio::gallery::GalleryEntry;
 use leptos::html::Ul;
 use leptos::prelude::*;
 use leptos::tachys::view::any_view::AnyViewState;

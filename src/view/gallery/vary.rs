@@ -1,9 +1,10 @@
 //! Variations of several tasks at once: of each what `Vary` makes of it where it stands alone.
 
-use atelier_engine::compose::plan::ASKS_ABOVE;
-use atelier_engine::plural::counted;
-use atelier_engine::press::repeated_message;
-use atelier_engine::{Task, rerun, seed};
+use atelier_engine::Task;
+use atelier_studio::compose::plan::ASKS_ABOVE;
+use atelier_studio::form::double_click::repeated_message;
+use atelier_studio::form::{rerun, seed};
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::add_to_batch::schema_of;

@@ -1,8 +1,8 @@
 //! What is on its way has its place at the front of today.
 
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::plural::counted;
-use atelier_engine::route::Route;
+use atelier_studio::gallery::GalleryEntry;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::tile::TileRect;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use atelier_engine::gallery::GalleryEntry;
-use atelier_engine::gallery::anchor::{self, Lying};
-use atelier_engine::gallery::days::DaySpan;
-use atelier_engine::window;
+use atelier_studio::gallery::GalleryEntry;
+use atelier_studio::gallery::anchor::{self, Lying};
+use atelier_studio::gallery::days::DaySpan;
+use atelier_studio::list::window;
 use leptos::prelude::*;
 
 use super::laid::{Laid, Layout};

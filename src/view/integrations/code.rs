@@ -1,4 +1,4 @@
-use atelier_engine::highlight::{self, Grammar, Kind, Span};
+use atelier_studio::share::highlight::{self, Grammar, Kind, Span};
 use leptos::html;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

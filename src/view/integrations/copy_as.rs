@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Parameter, Schema};
-use atelier_engine::snippet::{self, Language};
+use atelier_studio::share::snippet::{self, Language};
 use leptos::prelude::*;
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
 use crate::contexts::contexts;
-use atelier_engine::highlight::Grammar;
+use atelier_studio::share::highlight::Grammar;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 

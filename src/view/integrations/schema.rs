@@ -1,6 +1,6 @@
 use atelier_contract::function_schema::function_schema;
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::highlight::Grammar;
+use atelier_studio::share::highlight::Grammar;
 use leptos::prelude::*;
 
 use super::code::Code;

@@ -1,4 +1,4 @@
-use atelier_engine::output::SafeUrl;
+use atelier_contract::output::SafeUrl;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 

@@ -6,11 +6,11 @@ mod compared;
 mod overlay;
 mod table;
 
+use atelier_contract::output::OutputKind;
 use atelier_engine::Task;
-use atelier_engine::gallery::compare::{self, ComparedInput, are_told_by_names, differences};
-use atelier_engine::gallery::overlay::can_overlay;
-use atelier_engine::gallery::side_by_side::{GAP, Shape};
-use atelier_engine::output::OutputKind;
+use atelier_studio::gallery::compare::{self, ComparedInput, are_told_by_names, differences};
+use atelier_studio::gallery::overlay::can_overlay;
+use atelier_studio::gallery::side_by_side::{GAP, Shape};
 use leptos::html::{Dialog, Div, Input};
 use leptos::prelude::*;
 use web_sys::{KeyboardEvent, PointerEvent};

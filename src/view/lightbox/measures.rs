@@ -1,5 +1,6 @@
-use atelier_engine::output::SafeUrl;
-use atelier_engine::{duration, output_cache, stored_output};
+use atelier_contract::output::SafeUrl;
+use atelier_engine::{duration, stored_output};
+use atelier_studio::output::output_cache;
 use leptos::html::Div;
 use leptos::prelude::*;
 

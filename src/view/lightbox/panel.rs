@@ -1,8 +1,8 @@
-use atelier_engine::excerpt::excerpt;
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::removed::siblings_note;
-use atelier_engine::route::Route;
-use atelier_engine::seed;
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_studio::form::seed;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::task::removal::siblings_note;
+use atelier_studio::text::excerpt::excerpt;
 use futures::channel::oneshot;
 use icondata_lu::{
     LuColumns2, LuCopy, LuEllipsis, LuExternalLink, LuListChecks, LuPencil, LuRepeat2, LuTrash2,

@@ -1,8 +1,9 @@
 //! Removes the task of what is shown large: the next output takes its place, and who brings the task back sees its
 //! output again. Where a favorite goes it is asked before.
 
-use atelier_engine::removed::removal_label;
-use atelier_engine::{Action, TaskKey, output_cache};
+use atelier_engine::{Action, TaskKey};
+use atelier_studio::output::output_cache;
+use atelier_studio::task::removal::removal_label;
 use leptos::prelude::*;
 
 use super::sequence::Sequence;

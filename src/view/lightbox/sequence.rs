@@ -1,7 +1,9 @@
-use atelier_engine::gallery::{GalleryEntry, GalleryFilter, Scope, beside};
-use atelier_engine::output::OutputKind;
-use atelier_engine::route::Route;
-use atelier_engine::{BatchKey, TaskKey, lineage, output_cache};
+use atelier_contract::output::OutputKind;
+use atelier_engine::{BatchKey, TaskKey};
+use atelier_studio::gallery::{GalleryEntry, GalleryFilter, Scope, neighbor};
+use atelier_studio::history::lineage;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
 use super::shown::SHOWN;
@@ -75,7 +77,7 @@ impl Sequence {
             if let Scope::Batch(batch) = &filter.scope
                 && let Some(order) = item_order::of(batch)
             {
-                beside::put_in_order(&mut found, &order);
+                neighbor::put_in_order(&mut found, &order);
             }
             found
         });
@@ -113,7 +115,7 @@ impl Sequence {
     /// What the large one is compared with, if there is any.
     pub fn companion(self) -> Option<String> {
         untrack(|| match self.at.get() {
-            Some(at) => beside::companion(&self.entries.read(), at).map(GalleryEntry::name),
+            Some(at) => neighbor::companion(&self.entries.read(), at).map(GalleryEntry::name),
             None => self.neighbor(1).or_else(|| self.neighbor(-1)),
         })
     }
@@ -132,7 +134,7 @@ impl Sequence {
         let at = self.at.get().unwrap_or_else(|| self.last.get_value());
         let choices = task.with_untracked(|task| {
             let kin = runner.with_tasks(|tasks| lineage::kin(task, position, tasks));
-            beside::choices(&entries, at, &shown, task, &kin)
+            neighbor::choices(&entries, at, &shown, task, &kin)
         });
         let choice = |other: usize| {
             let entry = entries.get(other)?;
@@ -140,7 +142,7 @@ impl Sequence {
             task.with_untracked(|task| {
                 Some(Choice {
                     name: entry.name(),
-                    label: beside::choice_label(other, entries.len(), task, entry.position),
+                    label: neighbor::choice_label(other, entries.len(), task, entry.position),
                     url: task.outputs().get(entry.position)?.clone(),
                     kind: entry.kind,
                 })
@@ -152,7 +154,7 @@ impl Sequence {
     /// What is shown large once a task is gone, if anything is left.
     pub fn after(self, task: &TaskKey) -> Option<String> {
         untrack(|| {
-            let after = beside::after(&self.entries.read(), std::slice::from_ref(task))
+            let after = neighbor::after(&self.entries.read(), std::slice::from_ref(task))
                 .map(GalleryEntry::name);
             let is_listed = self.entries.read().iter().any(|entry| entry.task == *task);
             match is_listed {

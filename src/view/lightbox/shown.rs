@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use atelier_engine::batch::exploration;
-use atelier_engine::{BatchKey, output_cache};
+use atelier_engine::BatchKey;
+use atelier_studio::batch::exploration;
+use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
 use crate::boxed::memo;

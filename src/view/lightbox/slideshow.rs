@@ -1,8 +1,8 @@
 //! Shows one output after the other, as Next does, until a person does anything else. When it moves on is decided in the
 //! engine.
 
-use atelier_engine::gallery::slideshow::{self, Facts, LONGEST_WAIT, SHOWN, Step};
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
+use atelier_studio::gallery::slideshow::{self, Facts, LONGEST_WAIT, SHOWN, Step};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use gloo_timers::callback::Timeout;
 use icondata_lu::{LuPlay, LuSquare};

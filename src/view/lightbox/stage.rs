@@ -1,5 +1,5 @@
-use atelier_engine::gallery::swipe;
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
+use atelier_studio::gallery::swipe;
 use leptos::html::Div;
 use leptos::prelude::*;
 use web_sys::{Element, PointerEvent};

@@ -8,7 +8,7 @@ pub mod explored;
 mod item;
 pub mod layers;
 
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
 use leptos::html::Dialog;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

@@ -1,7 +1,7 @@
 //! Pictures are brought closer by the wheel, by keys, by two fingers and by pressing twice, and moved about
 //! with one; several of them in step. What comes of it is decided in the engine.
 
-use atelier_engine::gallery::zoom::{Point, Room, STEP, Zoom, percent};
+use atelier_studio::gallery::zoom::{Point, Room, STEP, Zoom, percent};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::LuZoomIn;
 use leptos::html::Div;

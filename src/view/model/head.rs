@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
 use atelier_contract::ModelId;
-use atelier_engine::output::SafeUrl;
+use atelier_contract::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 

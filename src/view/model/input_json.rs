@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
-use atelier_engine::input_json;
-use atelier_engine::parameter_name::names_secret;
+use atelier_studio::form::input_json;
+use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, handler, memo, text, when};

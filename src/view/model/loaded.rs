@@ -4,10 +4,12 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Schema};
-use atelier_engine::recipe::{self, Unreadable};
-use atelier_engine::rerun::{self, InputChange, Rerun};
-use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, output_cache, seed, stored_output};
+use atelier_engine::{TaskKey, stored_output};
+use atelier_studio::form::rerun::{self, InputChange, Rerun};
+use atelier_studio::form::seed;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::output::output_cache;
+use atelier_studio::share::recipe::{self, Unreadable};
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};

@@ -1,4 +1,4 @@
-use atelier_engine::route::with_query_value;
+use atelier_studio::navigation::route::with_query_value;
 use leptos::prelude::*;
 
 use crate::boxed::{memo, when};

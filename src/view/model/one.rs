@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
-use atelier_engine::gallery::swipe;
-use atelier_engine::{control, input_json, obstacle, seed};
+use atelier_studio::form::{blocker, control, input_json, seed};
+use atelier_studio::gallery::swipe;
 use icondata_lu::{LuSlidersHorizontal, LuSparkles};
 use leptos::html::{Div, Form};
 use leptos::prelude::*;
@@ -326,7 +326,7 @@ fn focus_first(schema: Arc<Schema>, draft: RwSignal<Draft>) {
             let missing = schema.of_secrets().validate(&typed.get_untracked(), false);
             schema.place_of(&missing.err()?.first()?.parameter)
         };
-        let first = obstacle::missing(&draft, &schema)
+        let first = blocker::missing(&draft, &schema)
             .or_else(missing_secret)
             .or_else(|| {
                 let mut parameters = schema.parameters();

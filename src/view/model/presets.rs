@@ -1,9 +1,9 @@
 //! The dialog of a model's presets.
 
 use atelier_contract::{Draft, ModelId};
-use atelier_engine::file_name;
-use atelier_engine::plural::counted;
-use atelier_engine::preset::Preset;
+use atelier_studio::form::preset::Preset;
+use atelier_studio::output::file_name;
+use atelier_studio::text::plural::counted;
 use icondata_lu::{LuBookmark, LuX};
 use leptos::html::Dialog;
 use leptos::prelude::*;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, ModelId, Schema};
-use atelier_engine::prompt_history::PromptHistory;
+use atelier_studio::form::prompt_history::PromptHistory;
 use leptos::ev::KeyboardEvent;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

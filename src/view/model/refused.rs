@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Problem, Schema};
-use atelier_engine::{Task, TaskKey, refused_input};
+use atelier_engine::{Task, TaskKey};
+use atelier_studio::form::refused_input;
 use leptos::prelude::*;
 
 use super::newest_single::newest_single;

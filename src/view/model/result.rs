@@ -1,9 +1,10 @@
 use crate::contexts::{Contexts, contexts};
 use atelier_contract::ModelId;
-use atelier_engine::filmstrip::{Frame, filmstrip};
-use atelier_engine::route::Route;
-use atelier_engine::together::{Place, places};
-use atelier_engine::{BatchKey, Task, TaskKey, history, wait_text};
+use atelier_engine::{BatchKey, Task, TaskKey, wait_text};
+use atelier_studio::history;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::task::filmstrip::{Frame, filmstrip};
+use atelier_studio::task::output_group::{Place, places};
 use icondata_lu::{LuImage, LuLayers};
 use leptos::prelude::*;
 

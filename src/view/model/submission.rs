@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, Input, ModelId, Problem, Schema};
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
-use atelier_engine::seed::{self, Seeded};
-use atelier_engine::{BlockReason, MissingCredentials, obstacle};
+use atelier_engine::{BlockReason, MissingCredentials};
+use atelier_studio::form::blocker;
+use atelier_studio::form::seed::{self, Seeded};
 use leptos::prelude::*;
 
 use super::input_json::InputJson;
@@ -190,7 +191,7 @@ impl Submission {
         let said = text(move || {
             let schema = self.schema();
             match self.checked(&self.draft.read()) {
-                Err(problems) => obstacle::message(&problems, &self.draft.read(), &schema),
+                Err(problems) => blocker::message(&problems, &self.draft.read(), &schema),
                 // That a seed is fixed is said in the same place.
                 Ok(_) if seed::fixed(&self.draft.read(), &schema).is_some() => String::new(),
                 Ok(_) => match active.get() {

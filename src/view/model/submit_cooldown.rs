@@ -1,6 +1,6 @@
 use atelier_contract::Draft;
 use atelier_engine::TaskKey;
-use atelier_engine::press::{self as presses, Presses};
+use atelier_studio::form::double_click::{self as presses, Presses};
 use leptos::prelude::*;
 
 use crate::boxed::{after, memo};

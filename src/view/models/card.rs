@@ -1,8 +1,8 @@
 //! The card of a model, as far as the first view has it; see [`crate::view::model_card`] for the rest.
 
 use atelier_contract::Model;
-use atelier_engine::output::SafeUrl;
-use atelier_engine::route::Route;
+use atelier_contract::output::SafeUrl;
+use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuBookOpen, LuExternalLink};
 use leptos::prelude::*;
 

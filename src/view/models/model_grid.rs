@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{Model, ModelList};
-use atelier_engine::categories::{Categories, Group};
-use atelier_engine::grouped_grid::{GridItem, GroupedGrid};
+use atelier_studio::list::grouped_grid::{GridItem, GroupedGrid};
+use atelier_studio::navigation::categories::{Categories, Group};
 use leptos::html::Div;
 use leptos::prelude::*;
 

@@ -4,7 +4,7 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use atelier_contract::{Model, ModelList};
-use atelier_engine::search::Searchable;
+use atelier_studio::navigation::search::Searchable;
 use icondata_lu::LuSearch;
 use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;

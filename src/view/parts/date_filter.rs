@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use atelier_engine::Millis;
-use atelier_engine::calendar::{self, Day};
+use atelier_studio::text::calendar::{self, Day};
 use icondata_lu::LuCalendarDays;
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-use atelier_engine::release::MissingReason;
+use atelier_studio::fault::release::MissingReason;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 

@@ -1,4 +1,4 @@
-use atelier_engine::press::{Presses, SAME_PRESS};
+use atelier_studio::form::double_click::{Presses, SAME_PRESS};
 use leptos::prelude::*;
 
 use crate::boxed::after;

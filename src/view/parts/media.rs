@@ -1,10 +1,10 @@
 use crate::contexts::contexts;
+use atelier_contract::output::{OutputAddress, OutputKind, SafeUrl};
 use atelier_contract::{MAX_PROSE, bounded};
-use atelier_engine::excerpt::excerpt;
-use atelier_engine::file_type;
-use atelier_engine::output::{OutputAddress, OutputKind, SafeUrl};
-use atelier_engine::output_access::{Learned, Step, is_kind_unknown};
 use atelier_engine::output_recovery::cannot_show;
+use atelier_studio::output::file_type;
+use atelier_studio::output::output_access::{Learned, Step, is_kind_unknown};
+use atelier_studio::text::excerpt::excerpt;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
 use leptos::html::{Audio, Div};

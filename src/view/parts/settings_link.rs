@@ -1,4 +1,4 @@
-use atelier_engine::settings_link::split;
+use atelier_studio::navigation::settings_link::split;
 use leptos::prelude::*;
 
 use crate::boxed::{text, when};

@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use crate::boxed::effect;
 use crate::browser::frame::after_frame;
-use atelier_engine::gallery::side_by_side::Room;
+use atelier_studio::gallery::side_by_side::Room;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;

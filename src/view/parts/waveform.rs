@@ -2,7 +2,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use atelier_engine::waveform::{self, HEIGHT, WIDTH};
+use atelier_studio::output::waveform::{self, HEIGHT, WIDTH};
 use futures::future::{FutureExt, LocalBoxFuture, Shared};
 use futures::lock::Mutex;
 use icondata_lu::LuAudioLines;

@@ -1,5 +1,5 @@
 use atelier_contract::{AccountStatus, ApiError, Credentials, Envelope, ServiceAddress, path};
-use atelier_engine::account_status::user_message;
+use atelier_studio::connection::account_status::user_message;
 use leptos::prelude::*;
 
 use crate::boxed::{effect, memo, spawn, text};

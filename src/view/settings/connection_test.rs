@@ -1,10 +1,10 @@
 //! Whether the service answers, and takes the credentials.
 
 use atelier_contract::{ApiError, ModelList, TaskId, TaskRequest, path};
-use atelier_engine::account_status::user_message;
-use atelier_engine::connection_verdict::verdict;
-use atelier_engine::plural::counted;
 use atelier_engine::{CallKind, MissingCredentials, ReplyLimits};
+use atelier_studio::connection::account_status::user_message;
+use atelier_studio::connection::verdict::verdict;
+use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::account;

@@ -1,6 +1,7 @@
-use atelier_engine::history_file::{Owner, stored_message};
-use atelier_engine::plural::counted;
-use atelier_engine::{output_cache, recipe};
+use atelier_studio::history::history_file::{Owner, stored_message};
+use atelier_studio::output::output_cache;
+use atelier_studio::share::recipe;
+use atelier_studio::text::plural::counted;
 use icondata_lu::{LuDownload, LuUpload};
 use leptos::prelude::*;
 use web_sys::HtmlInputElement;

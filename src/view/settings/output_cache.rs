@@ -1,6 +1,6 @@
 use crate::contexts::contexts;
-use atelier_engine::history_file;
-use atelier_engine::output_cache::{self, CachedOutput, LIMITS};
+use atelier_studio::history::history_file;
+use atelier_studio::output::output_cache::{self, CachedOutput, LIMITS};
 use leptos::prelude::*;
 
 use super::entered::Entered;

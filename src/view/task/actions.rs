@@ -3,10 +3,11 @@ use std::sync::Arc;
 
 use crate::contexts::{Contexts, contexts};
 use atelier_contract::ApiError;
-use atelier_engine::output::SafeUrl;
-use atelier_engine::press::Presses;
-use atelier_engine::route::Route;
-use atelier_engine::{Action, Phase, Task, TaskKey, TaskState, refused_input};
+use atelier_contract::output::SafeUrl;
+use atelier_engine::{Action, Phase, Task, TaskKey, TaskState};
+use atelier_studio::form::double_click::Presses;
+use atelier_studio::form::refused_input;
+use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuPencil, LuRefreshCw, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 

@@ -1,9 +1,10 @@
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::press::{Presses, repeated_message};
-use atelier_engine::rerun::InputChange;
-use atelier_engine::route::Route;
-use atelier_engine::seed::Seeded;
-use atelier_engine::{Task, TaskKey, output, rerun, seed};
+use atelier_engine::{Task, TaskKey};
+use atelier_studio::form::double_click::{Presses, repeated_message};
+use atelier_studio::form::rerun::{self, InputChange};
+use atelier_studio::form::seed::{self, Seeded};
+use atelier_studio::navigation::route::Route;
+use atelier_studio::output::expected_output;
 use leptos::prelude::*;
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -73,7 +74,10 @@ impl Again {
         let task = self.contexts.runner.task(&self.key.get_value());
         task.map_or(1, |task| {
             let task = task.read_untracked();
-            output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
+            expected_output::expected_count(
+                task.input.values(),
+                schema.loaded().map(|schema| &**schema),
+            )
         })
     }
 

@@ -2,7 +2,7 @@
 
 use atelier_contract::Schema;
 use atelier_engine::Task;
-use atelier_engine::route::{Route, with_query_value};
+use atelier_studio::navigation::route::{Route, with_query_value};
 use leptos::prelude::*;
 
 use crate::boxed::handler;

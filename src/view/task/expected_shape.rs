@@ -1,7 +1,8 @@
 //! The shape that an output is going to have, so that its place can be kept.
 
-use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, output, output_cache};
+use atelier_contract::output::OutputKind;
+use atelier_engine::Task;
+use atelier_studio::output::{expected_output, output_cache};
 use leptos::prelude::*;
 
 use crate::contexts::Contexts;
@@ -21,7 +22,7 @@ pub fn ratio(all: Contexts, task: &Task) -> Option<String> {
 fn of_inputs(all: Contexts, task: &Task, steps: usize) -> Option<String> {
     let schema = all.catalog.schema(&task.model);
     let schema = schema.loaded().map(|schema| &**schema);
-    output::ratio(task.input.values(), schema).or_else(|| {
+    expected_output::ratio(task.input.values(), schema).or_else(|| {
         let source = task.sources.first().filter(|_| steps > 0)?;
         let (key, _) = output_cache::place(&source.output)?;
         let source = all.runner.task(&key)?.get_untracked();

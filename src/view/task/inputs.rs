@@ -1,6 +1,9 @@
 use atelier_contract::ModelId;
-use atelier_engine::route::Route;
-use atelier_engine::{Task, control, output_cache, recipe, seed};
+use atelier_engine::Task;
+use atelier_studio::form::{control, seed};
+use atelier_studio::navigation::route::Route;
+use atelier_studio::output::output_cache;
+use atelier_studio::share::recipe;
 use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 

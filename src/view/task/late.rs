@@ -1,6 +1,6 @@
-use atelier_engine::beside::said_of_other;
-use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey};
+use atelier_studio::navigation::route::Route;
+use atelier_studio::task::other_submission::said_of_other;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, memo};

@@ -1,8 +1,9 @@
 //! Where an output came from and what came of it: a small tree, both ways.
 
-use atelier_engine::lineage::{self, Family, Relative};
-use atelier_engine::route::{Route, with_query_value};
-use atelier_engine::{Task, output_cache};
+use atelier_engine::Task;
+use atelier_studio::history::lineage::{self, Family, Relative};
+use atelier_studio::navigation::route::{Route, with_query_value};
+use atelier_studio::output::output_cache;
 use icondata_lu::LuRefreshCw;
 use leptos::prelude::*;
 

@@ -32,8 +32,9 @@ pub mod vary;
 pub mod words;
 
 use crate::contexts::contexts;
-use atelier_engine::route::Route;
-use atelier_engine::{Task, TaskKey, TaskState, attempts, lineage as relatives};
+use atelier_engine::{Task, TaskKey, TaskState, attempts};
+use atelier_studio::history::lineage as relatives;
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 pub use state::{StateLine, StatePill};

@@ -1,7 +1,7 @@
 //! What is done seldom, in a menu.
 
-use atelier_engine::output::SafeUrl;
-use atelier_engine::output_access::NoFile;
+use atelier_contract::output::SafeUrl;
+use atelier_studio::output::output_access::NoFile;
 use futures::future::FutureExt;
 use icondata_core::Icon;
 use icondata_lu::{LuEllipsis, LuExternalLink};

@@ -2,11 +2,11 @@
 
 use std::pin::pin;
 
-use atelier_engine::download_name::download_name;
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::output_access::NoFile;
+use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::output_recovery::{ASK_MS, Facts, File, Step, explanation};
 use atelier_engine::{Action, Task, stored_output};
+use atelier_studio::output::download_name::download_name;
+use atelier_studio::output::output_access::NoFile;
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;

@@ -4,10 +4,10 @@ use crate::boxed::{derived, dynamic, effect, follow_memo, handler, memo, text, w
 use crate::contexts::{Contexts, contexts};
 use crate::learned;
 use crate::view::lightbox::shown;
-use atelier_engine::gallery::side_by_side;
-use atelier_engine::output::OutputKind;
-use atelier_engine::together::MAX_PICTURES;
+use atelier_contract::output::OutputKind;
 use atelier_engine::{Millis, Task};
+use atelier_studio::gallery::side_by_side;
+use atelier_studio::task::output_group::MAX_PICTURES;
 use leptos::html::Div;
 use leptos::prelude::*;
 

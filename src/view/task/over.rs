@@ -1,4 +1,4 @@
-use atelier_engine::output::SafeUrl;
+use atelier_contract::output::SafeUrl;
 use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

@@ -1,8 +1,9 @@
 //! The way to what the service has refused.
 
 use atelier_contract::Schema;
-use atelier_engine::route::Route;
-use atelier_engine::{Task, refused_input};
+use atelier_engine::Task;
+use atelier_studio::form::refused_input;
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::edit;

@@ -1,6 +1,7 @@
 //! Asks before tasks are removed where favorites go with them.
 
-use atelier_engine::{Task, removed};
+use atelier_engine::Task;
+use atelier_studio::task::removal;
 use leptos::prelude::*;
 
 use crate::view::parts::question::Question;
@@ -14,7 +15,7 @@ pub struct RemovalQuestion {
 impl RemovalQuestion {
     /// Asks if favorites are among them, and whether it does. `removed`: what they are called together.
     pub fn asks<'a>(self, tasks: impl IntoIterator<Item = &'a Task>, removed: &str) -> bool {
-        let asked = removed::removal_question(tasks, removed);
+        let asked = removal::removal_question(tasks, removed);
         let is_asked = asked.is_some();
         if let Some(asked) = asked {
             self.asked.set(asked);

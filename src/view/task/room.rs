@@ -1,5 +1,5 @@
-use atelier_engine::gallery::side_by_side::{Block, Shape};
-use atelier_engine::together::MAX_PICTURES;
+use atelier_studio::gallery::side_by_side::{Block, Shape};
+use atelier_studio::task::output_group::MAX_PICTURES;
 use leptos::html::Div;
 use leptos::prelude::*;
 

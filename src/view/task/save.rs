@@ -1,6 +1,6 @@
 //! `Download`.
 
-use atelier_engine::output::SafeUrl;
+use atelier_contract::output::SafeUrl;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 

@@ -1,6 +1,6 @@
 use std::sync::Arc;
 
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 

@@ -1,5 +1,5 @@
-use atelier_engine::route::Route;
 use atelier_engine::{Task, TaskKey};
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::thumbnail;

@@ -5,8 +5,8 @@ use std::cell::RefCell;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use atelier_engine::output::{OutputKind, SafeUrl};
-use atelier_engine::thumbnail;
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_studio::output::thumbnail;
 use futures::lock::Mutex;
 use leptos::prelude::*;
 use leptos::task::spawn_local_scoped_with_cancellation;

@@ -1,8 +1,11 @@
 use crate::contexts::contexts;
-use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
 use atelier_engine::wait_text::{is_under_way, poll_error_text, unknown_word, wait_text};
-use atelier_engine::{Millis, Task, TaskKey, TaskState, duration, history, output, progress};
+use atelier_engine::{Millis, Task, TaskKey, TaskState, duration};
+use atelier_studio::gallery::side_by_side::Shape;
+use atelier_studio::history;
+use atelier_studio::output::expected_output;
+use atelier_studio::task::progress;
 use leptos::prelude::*;
 
 use super::expected_shape;
@@ -96,7 +99,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         memo(move || {
             let schema = catalog.schema(&model);
             let schema = schema.loaded().map(|schema| &**schema);
-            let outputs = output::expected_count(&values, schema);
+            let outputs = expected_output::expected_count(&values, schema);
             runner
                 .with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model, Some(outputs)))
         })
@@ -148,7 +151,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         // Outputs without a shape share one place.
         let count = ratio
             .as_ref()
-            .map_or(1, |_| output::expected_count(&values, schema));
+            .map_or(1, |_| expected_output::expected_count(&values, schema));
         (count, ratio)
     });
     // A film is as large as its own pixels, and so is its place.

@@ -1,4 +1,4 @@
-use atelier_engine::output::OutputKind;
+use atelier_contract::output::OutputKind;
 use atelier_engine::{Phase, Task, stored_output};
 use icondata_lu::{LuCircleCheck, LuCircleHelp, LuCircleX, LuEllipsis};
 use leptos::prelude::*;

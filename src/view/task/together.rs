@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use atelier_engine::route::Route;
-use atelier_engine::together::{Place, state};
-use atelier_engine::{Action, BatchKey, Phase, Task, output};
+use atelier_engine::{Action, BatchKey, Phase, Task};
+use atelier_studio::navigation::route::Route;
+use atelier_studio::output::expected_output;
+use atelier_studio::task::output_group::{Place, state};
 use icondata_lu::{LuColumns2, LuListChecks, LuPencil, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 
@@ -26,7 +27,7 @@ use crate::view::parts::ticker::ticker;
 /// How many outputs a task asks for; tracked.
 pub fn expected(all: Contexts, task: &Task) -> usize {
     let schema = all.catalog.schema(&task.model);
-    output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
+    expected_output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
 }
 
 pub fn together(batch: &BatchKey, places: &[Place]) -> AnyView {

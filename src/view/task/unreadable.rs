@@ -1,7 +1,7 @@
 //! What can't be done with an output whose host does not let the page read it, and what can.
 
-use atelier_engine::output::SafeUrl;
-use atelier_engine::output_access::UNREADABLE_NOTE;
+use atelier_contract::output::SafeUrl;
+use atelier_studio::output::output_access::UNREADABLE_NOTE;
 use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;

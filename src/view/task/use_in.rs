@@ -1,9 +1,9 @@
 //! An output as the input of another model.
 
 use atelier_contract::ModelId;
-use atelier_engine::output::OutputKind;
-use atelier_engine::reuse;
-use atelier_engine::route::{Route, with_query_value};
+use atelier_contract::output::OutputKind;
+use atelier_studio::form::reuse;
+use atelier_studio::navigation::route::{Route, with_query_value};
 use icondata_lu::LuForward;
 use leptos::prelude::*;
 

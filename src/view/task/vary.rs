@@ -1,5 +1,5 @@
-use atelier_engine::plural::counted;
-use atelier_engine::rerun::variations_label;
+use atelier_studio::form::rerun::variations_label;
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuShuffle;
 use leptos::prelude::*;
 

@@ -2,8 +2,9 @@
 //! billed, what to do next.
 
 use atelier_contract::ApiError;
-use atelier_engine::output::OutputKind;
-use atelier_engine::{Task, TaskState, refused_input, seed};
+use atelier_contract::output::OutputKind;
+use atelier_engine::{Task, TaskState};
+use atelier_studio::form::{refused_input, seed};
 use leptos::prelude::*;
 
 use crate::browser::location;

@@ -1,8 +1,8 @@
 use crate::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::Phase;
-use atelier_engine::history::{Filter, Found};
-use atelier_engine::search::Query;
+use atelier_studio::history::{Filter, Found};
+use atelier_studio::navigation::search::Query;
 use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 

@@ -1,9 +1,9 @@
 use std::collections::HashMap;
 
 use crate::contexts::contexts;
-use atelier_engine::history::{self, HistoryEntry};
-use atelier_engine::plural::counted_many;
 use atelier_engine::{Action, Task, TaskKey, UNDO};
+use atelier_studio::history::{self, HistoryEntry};
+use atelier_studio::text::plural::counted_many;
 use icondata_lu::{LuListChecks, LuTrash2};
 use leptos::prelude::*;
 

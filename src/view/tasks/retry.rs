@@ -1,5 +1,5 @@
-use atelier_engine::batch::again;
 use atelier_engine::{Task, TaskKey};
+use atelier_studio::batch::again;
 use leptos::prelude::*;
 
 use crate::contexts::Contexts;

@@ -1,6 +1,7 @@
 use crate::contexts::contexts;
-use atelier_engine::route::Route;
-use atelier_engine::{TaskKey, refused_input};
+use atelier_engine::TaskKey;
+use atelier_studio::form::refused_input;
+use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::retry::retry;

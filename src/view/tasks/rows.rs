@@ -1,10 +1,10 @@
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use atelier_engine::batch::naming::is_said_beside;
-use atelier_engine::history::HistoryRow;
-use atelier_engine::window::Stack;
 use atelier_engine::{BatchKey, TaskKey};
+use atelier_studio::batch::naming::is_said_beside;
+use atelier_studio::history::HistoryRow;
+use atelier_studio::list::window::Stack;
 use leptos::html::Div;
 use leptos::prelude::*;
 

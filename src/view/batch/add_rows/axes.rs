@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Kind, Schema};
-use atelier_engine::compose::beside::{self, Beside};
-use atelier_engine::compose::sweep::{self, Axis, Combine, WrittenSweep};
-use atelier_engine::compose::table::{Place, Table};
-use atelier_engine::compose::unfinished::UnfinishedSweep;
+use atelier_studio::compose::panel_items::{self, Beside};
+use atelier_studio::compose::panel_state::UnfinishedSweep;
+use atelier_studio::compose::sweep::{self, Axis, Combine, WrittenSweep};
+use atelier_studio::compose::table::{Place, Table};
 use leptos::prelude::*;
 
 use super::axis::Written;
@@ -289,7 +289,7 @@ impl Axes {
     /// What it needs from the form and does not find there; tracked.
     pub fn missing(self) -> Vec<String> {
         let axes = self.read().unwrap_or_default();
-        beside::missing(&self.base(), &axes, &self.schema())
+        panel_items::missing(&self.base(), &axes, &self.schema())
     }
 
     /// Puts its items into the table.
@@ -358,7 +358,7 @@ impl Axes {
             return Some(sentence);
         }
         let empty = written.iter().find(|axis| axis.values.trim().is_empty())?;
-        (!waits).then(|| beside::empty_axis_message(&empty.parameter))
+        (!waits).then(|| panel_items::empty_axis_message(&empty.parameter))
     }
 
     /// The seed as an axis, in the place of axes that have no values yet.

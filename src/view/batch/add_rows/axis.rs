@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::{Kind, Schema, choice_text};
-use atelier_engine::compose::range;
-use atelier_engine::compose::sweep::{Axis, Combine};
-use atelier_engine::control;
-use atelier_engine::plural::counted;
+use atelier_studio::compose::range;
+use atelier_studio::compose::sweep::{Axis, Combine};
+use atelier_studio::form::control;
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;

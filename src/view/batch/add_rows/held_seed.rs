@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Entry, Parameter, Schema, check};
-use atelier_engine::compose::table::Table;
-use atelier_engine::seed;
+use atelier_studio::compose::table::Table;
+use atelier_studio::form::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
 use atelier_contract::Schema;
-use atelier_engine::compose::beside::{Beside, apart_message};
-use atelier_engine::compose::import::{self, Format, Imported, example};
-use atelier_engine::manifest::Manifest;
-use atelier_engine::plural::counted;
+use atelier_studio::compose::import::{self, Format, Imported, example};
+use atelier_studio::compose::panel_items::{Beside, apart_message};
+use atelier_studio::history::manifest::Manifest;
+use atelier_studio::text::plural::counted;
 use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;

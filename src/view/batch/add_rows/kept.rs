@@ -2,7 +2,7 @@
 //! lives.
 
 use atelier_contract::{ModelId, json};
-use atelier_engine::compose::unfinished::Unfinished;
+use atelier_studio::compose::panel_state::Unfinished;
 
 use crate::browser::local::LocalStore;
 

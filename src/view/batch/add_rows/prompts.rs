@@ -1,8 +1,8 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
-use atelier_engine::compose::table::{LinesBefore, Source};
-use atelier_engine::seed;
+use atelier_studio::compose::table::{LinesBefore, Source};
+use atelier_studio::form::seed;
 use leptos::prelude::*;
 
 use super::base_hint::{SINGLE_FORM, base_hint};
@@ -22,7 +22,7 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
         let lines = composer.table.read_untracked().lines(&followed);
         let is_same = {
             let typed = typed.read_untracked();
-            atelier_engine::compose::prompts::prompts(&typed).eq(lines.iter().map(String::as_str))
+            atelier_studio::compose::prompts::prompts(&typed).eq(lines.iter().map(String::as_str))
         };
         if !is_same {
             typed.set(lines.join("\n"));

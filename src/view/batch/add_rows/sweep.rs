@@ -1,7 +1,7 @@
-use atelier_engine::compose::beside::{self, Beside};
-use atelier_engine::compose::table::Place;
-use atelier_engine::plural::counted;
-use atelier_engine::route::Route;
+use atelier_studio::compose::panel_items::{self, Beside};
+use atelier_studio::compose::table::Place;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::text::plural::counted;
 use icondata_lu::{LuDices, LuPlus, LuTable2};
 use leptos::prelude::*;
 
@@ -48,7 +48,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         (_, names) if names.is_empty() => None,
         (_, names) => {
             let has_own_settings = axes.own_base.read().is_some();
-            Some(beside::missing_message(&names, has_own_settings))
+            Some(panel_items::missing_message(&names, has_own_settings))
         }
     });
     effect(move || {

@@ -1,7 +1,7 @@
 //! What a row or a column of a sweep is called. A prompt is a name as well: its first lines are, and all of it, over the
 //! page, at a press.
 
-use atelier_engine::labelled_grid;
+use atelier_studio::batch::labelled_grid;
 use leptos::html::{Button, Dialog};
 use leptos::prelude::*;
 

@@ -4,10 +4,10 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use atelier_engine::blocks::{Blocks, Heading};
-use atelier_engine::labelled_grid::{self, Measures};
-use atelier_engine::window::{Stack, groups, in_group};
-use atelier_engine::wording::told_apart;
+use atelier_studio::batch::blocks::{Blocks, Heading};
+use atelier_studio::batch::labelled_grid::{self, Measures};
+use atelier_studio::list::window::{Stack, groups, in_group};
+use atelier_studio::text::diff::told_apart;
 use leptos::html::Div;
 use leptos::prelude::*;
 

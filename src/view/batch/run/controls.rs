@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use atelier_contract::Draft;
-use atelier_engine::batch::summary::BatchSummary;
-use atelier_engine::batch::{Batch, again};
-use atelier_engine::compose::sweep::WrittenSweep;
-use atelier_engine::plural::{agreeing, counted};
-use atelier_engine::route::Route;
-use atelier_engine::{Action, BatchAction, BatchKey, BatchPlace, Task, rerun};
+use atelier_engine::{Action, BatchAction, BatchKey, BatchPlace, Task};
+use atelier_studio::batch::summary::BatchSummary;
+use atelier_studio::batch::{Batch, again};
+use atelier_studio::compose::sweep::WrittenSweep;
+use atelier_studio::form::rerun;
+use atelier_studio::navigation::route::Route;
+use atelier_studio::text::plural::{agreeing, counted};
 use icondata_lu::{LuPause, LuPlay, LuRotateCcw};
 use leptos::prelude::*;
 

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::space::Space;
-use atelier_engine::plural::listed;
+use atelier_studio::batch::Batch;
+use atelier_studio::batch::space::Space;
+use atelier_studio::text::plural::listed;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use atelier_engine::batch::summary::BatchSummary;
-use atelier_engine::batch::{Batch, Part};
-use atelier_engine::history;
+use atelier_studio::batch::summary::BatchSummary;
+use atelier_studio::batch::{Batch, Part};
+use atelier_studio::history;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, text};

@@ -3,10 +3,11 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use atelier_engine::batch::Batch;
-use atelier_engine::batch::summary::BatchSummary;
-use atelier_engine::compose::table::TakenBack;
-use atelier_engine::{Task, rerun};
+use atelier_engine::Task;
+use atelier_studio::batch::Batch;
+use atelier_studio::batch::summary::BatchSummary;
+use atelier_studio::compose::table::TakenBack;
+use atelier_studio::form::rerun;
 use leptos::prelude::*;
 
 use crate::batches::Batches;

@@ -1,5 +1,5 @@
-use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::output::{OutputKind, SafeUrl};
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_studio::gallery::side_by_side::Shape;
 use icondata_lu::{LuDownload, LuMaximize2};
 use leptos::html::Div;
 use leptos::prelude::*;

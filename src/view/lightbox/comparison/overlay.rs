@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, PointerEvent};
 
-use atelier_engine::gallery::overlay;
+use atelier_studio::gallery::overlay;
 
 use crate::boxed::{handler, text, when};
 use crate::view::lightbox::zooming::Zooming;

@@ -1,9 +1,9 @@
 //! What the inputs of compared outputs have not in common.
 
-use atelier_engine::batch::differences::shown;
-use atelier_engine::gallery::compare::{ComparedInput, file};
-use atelier_engine::output::OutputKind;
-use atelier_engine::wording::{Piece, around_differences, pieces};
+use atelier_contract::output::OutputKind;
+use atelier_studio::batch::differences::shown;
+use atelier_studio::gallery::compare::{ComparedInput, file};
+use atelier_studio::text::diff::{Piece, around_differences, pieces};
 use leptos::html::Div;
 use leptos::prelude::*;
 

@@ -1,6 +1,6 @@
 //! The controls of a sweep, one for each axis.
 
-use atelier_engine::batch::exploration::{Exploration, ExploredAxis};
+use atelier_studio::batch::exploration::{Exploration, ExploredAxis};
 use leptos::prelude::*;
 
 use super::comparing;

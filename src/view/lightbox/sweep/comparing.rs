@@ -1,7 +1,7 @@
 //! What of a sweep is compared with what is shown of it: along one axis, or any other item.
 
-use atelier_engine::gallery::beside::MAX_CHOICES;
-use atelier_engine::output_cache;
+use atelier_studio::gallery::neighbor::MAX_CHOICES;
+use atelier_studio::output::output_cache;
 use icondata_lu::LuColumns2;
 use leptos::prelude::*;
 

@@ -1,5 +1,5 @@
 use atelier_engine::Task;
-use atelier_engine::batch::space::Space;
+use atelier_studio::batch::space::Space;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 

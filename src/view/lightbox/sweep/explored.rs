@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use atelier_engine::batch::exploration;
-use atelier_engine::batch::space::Space;
 use atelier_engine::{BatchKey, TaskKey};
+use atelier_studio::batch::exploration;
+use atelier_studio::batch::space::Space;
 use leptos::prelude::*;
 
 use crate::batches::Batches;

@@ -1,7 +1,7 @@
 //! The item of a sweep that is shown: which of its outputs, what it is, and what can be done with it.
 
 use atelier_engine::TaskKey;
-use atelier_engine::route::Route;
+use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuListChecks, LuPencil};
 use leptos::prelude::*;
 

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use atelier_contract::output::OutputKind;
 use atelier_engine::TaskKey;
-use atelier_engine::batch::space::Space;
-use atelier_engine::gallery::side_by_side::Shape;
-use atelier_engine::output::OutputKind;
+use atelier_studio::batch::space::Space;
+use atelier_studio::gallery::side_by_side::Shape;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use leptos::html::Div;
 use leptos::prelude::*;

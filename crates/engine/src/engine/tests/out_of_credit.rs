@@ -4,10 +4,8 @@ use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
 use super::hand::Hand;
-use crate::batch::Batch;
-use crate::batch::summary::BatchSummary;
 use crate::engine::{Call, CallKind};
-use crate::{BatchKey, Phase, TaskKey, TaskState};
+use crate::{BatchKey, Phase, Task, TaskKey, TaskState};
 
 const WORDS: &str = "Your balance is $0.00.";
 
@@ -57,13 +55,22 @@ fn phases(hand: &Hand, phase: Phase) -> usize {
         .count()
 }
 
-fn summary(hand: &Hand) -> BatchSummary {
-    let model = json!({"category": "image", "subcategory": "a"});
-    let batch: Batch = serde_json::from_value(json!({
-        "key": "a", "model": model, "model_name": "A", "name": "A", "created": 0, "size": 30
-    }))
-    .unwrap();
-    BatchSummary::of(&batch.items(hand.engine.tasks()))
+/// What is shown of the queued tasks: whether they are paused, and the refusal that paused them.
+struct Unsent {
+    is_paused: bool,
+    refusal: Option<ApiError>,
+}
+
+fn unsent(hand: &Hand) -> Unsent {
+    let tasks = hand.engine.tasks();
+    let paused: Vec<&Task> = tasks
+        .filter(|task| task.state.phase() == Phase::Queued && task.paused)
+        .collect();
+    let refusal = |task: &&Task| Some(task.poll_error.as_ref()?.error.clone());
+    Unsent {
+        is_paused: !paused.is_empty(),
+        refusal: paused.iter().find_map(refusal),
+    }
 }
 
 /// Guards against a batch of 300 whose rows failed one by one once the balance was empty, each with the same words.
@@ -77,7 +84,7 @@ fn a_batch_pauses_at_the_first_402_and_goes_on_with_one_press() {
     assert_eq!(phases(&hand, Phase::Running), accepted);
     assert_eq!(phases(&hand, Phase::Queued), 30 - accepted);
     assert_eq!(phases(&hand, Phase::Failed), 0);
-    let paused = summary(&hand);
+    let paused = unsent(&hand);
     assert!(paused.is_paused);
     assert!(
         paused
@@ -93,7 +100,7 @@ fn a_batch_pauses_at_the_first_402_and_goes_on_with_one_press() {
     assert_eq!(sent.count(), 0, "it is not tried by itself");
 
     hand.engine.resume_batch(&BatchKey("a".into()));
-    assert_eq!(summary(&hand).refusal, None);
+    assert_eq!(unsent(&hand).refusal, None);
     let mut sent: Vec<TaskKey> = Vec::new();
     for _ in 0..20 {
         for call in hand.calls() {
@@ -148,7 +155,7 @@ fn a_batch_pauses_at_the_second_403_with_the_same_words() {
     assert_eq!(phases(&hand, Phase::Running), 3);
     assert_eq!(phases(&hand, Phase::Failed), 1);
     assert_eq!(phases(&hand, Phase::Queued), 26);
-    let paused = summary(&hand);
+    let paused = unsent(&hand);
     assert!(paused.is_paused);
     let words = paused.refusal.map(|error| error.user_message());
     assert!(words.is_some_and(|words| words.contains("403") && words.contains(WORDS)));
@@ -164,7 +171,7 @@ fn a_batch_pauses_at_the_second_403_with_the_same_words() {
     let call = generate_call(&mut hand);
     hand.answer(&call, refused_after(&call, 0, 403));
     assert_eq!(phases(&hand, Phase::Failed), 2);
-    assert!(summary(&hand).is_paused);
+    assert!(unsent(&hand).is_paused);
 
     hand.engine.resume_batch(&BatchKey("a".into()));
     for _ in 0..20 {
@@ -195,7 +202,7 @@ fn a_403_between_accepted_items_is_about_its_own_input() {
         .count();
     hand.answer(&call, answered(&call, status));
     assert_eq!(phases(&hand, Phase::Failed), refused);
-    assert!(!summary(&hand).is_paused);
+    assert!(!unsent(&hand).is_paused);
 }
 
 /// Guards against `Check User ID and Access token` where the quota was used up before anything was accepted.
@@ -208,7 +215,7 @@ fn a_403_with_words_about_a_quota_says_nothing_of_the_credentials() {
     assert!(!hand.engine.is_refused());
     assert_eq!(phases(&hand, Phase::Failed), 1);
     assert_eq!(phases(&hand, Phase::Queued), 29);
-    assert!(summary(&hand).is_paused);
+    assert!(unsent(&hand).is_paused);
 
     let mut hand = Hand::new();
     hand.submit(&["a"]);

@@ -1,0 +1,279 @@
+//! The labelled grid of a sweep as one picture: where its outputs and its words stand, in pixels.
+
+use crate::batch::blocks::Blocks;
+use crate::text::excerpt::excerpt;
+
+/// The longer side of an output's place, where there is room for that.
+const SIDE: f64 = 512.0;
+/// Browsers draw no picture that is larger in one direction.
+const MOST: f64 = 8_192.0;
+const GAP: f64 = 8.0;
+/// Above each block.
+const SPACE: f64 = 2.0 * GAP;
+/// The column of the rows' names.
+const HEAD: f64 = 240.0;
+pub const LINE: f64 = 24.0;
+/// So wide is a letter, about.
+const LETTER: f64 = 9.0;
+const MAX_LINES: usize = 6;
+
+/// Where one output is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct OutputPlace {
+    /// Of the batch, from 0.
+    pub item: usize,
+    pub x: f64,
+    pub y: f64,
+    pub width: f64,
+    pub height: f64,
+}
+
+/// One line of text, by the middle of its height.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TextLine {
+    pub text: String,
+    /// Its left end, or the middle of its width.
+    pub x: f64,
+    pub y: f64,
+    pub is_heading: bool,
+    pub is_centered: bool,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct GridPicture {
+    pub width: f64,
+    pub height: f64,
+    pub outputs: Vec<OutputPlace>,
+    pub texts: Vec<TextLine>,
+}
+
+impl GridPicture {
+    /// `shape`: of the outputs, width to height. None where browsers draw no picture that is large enough for all rows.
+    pub fn of(blocks: &Blocks, shape: f64) -> Option<Self> {
+        let labels = &blocks.labels;
+        let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len().max(1));
+        let count = blocks.headings.len().max(1);
+        let names = lines(&labels.columns.values, SIDE.min(SIDE * shape));
+        let head_lines = 1 + names + usize::from(!blocks.headings.is_empty());
+        let above = head_lines as f64 * LINE + GAP;
+        // All of it fits, whatever shape the outputs have.
+        let side = SIDE.min(SIDE / shape);
+        let across = (MOST - HEAD - GAP) / columns as f64 - GAP;
+        let down = (MOST / count as f64 - SPACE - above) / rows.max(1) as f64 - GAP;
+        let height = side.min(across / shape).min(down);
+        if height < LINE {
+            return None;
+        }
+        let width = height * shape;
+        let block_height = SPACE + above + rows as f64 * (height + GAP);
+        let mut picture = Self {
+            width: (HEAD + GAP + columns as f64 * (width + GAP))
+                .min(MOST)
+                .ceil(),
+            height: (count as f64 * block_height).min(MOST).ceil(),
+            outputs: Vec::new(),
+            texts: Vec::new(),
+        };
+        let column_x = |column: usize| HEAD + GAP + column as f64 * (width + GAP);
+        for block in 0..count {
+            let top = SPACE + block as f64 * block_height;
+            let mut y = top;
+            if let Some(heading) = blocks.headings.get(block) {
+                let text = format!("{}: {}", heading.parameter, heading.value);
+                y = picture.write(&text, (GAP, y), picture.width, 1, true);
+            }
+            let axes = format!(
+                "{} ↓  {} →",
+                labels.rows.parameter, labels.columns.parameter
+            );
+            let y = picture.write(&axes, (GAP, y), picture.width, 1, false);
+            for (column, name) in labels.columns.values.iter().enumerate() {
+                let first = picture.texts.len();
+                picture.write(name, (column_x(column), y), width, names, true);
+                // A narrow output stands in the middle of its place.
+                for line in &mut picture.texts[first..] {
+                    (line.x, line.is_centered) = (line.x + width / 2.0, true);
+                }
+            }
+            for (row, name) in labels.rows.values.iter().enumerate() {
+                let y = top + above + row as f64 * (height + GAP);
+                let lines = ((height / LINE) as usize).clamp(1, MAX_LINES);
+                let first = picture.texts.len();
+                let end = picture.write(name, (GAP, y), HEAD - GAP, lines, true);
+                // In the middle of the row.
+                for line in &mut picture.texts[first..] {
+                    line.y += (y + height - end).max(0.0) / 2.0;
+                }
+            }
+        }
+        for (item, cell) in labels.cells.iter().enumerate() {
+            let (line, column) = (cell / columns, cell % columns);
+            let (block, row) = (line / rows.max(1), line % rows.max(1));
+            if block < count {
+                picture.outputs.push(OutputPlace {
+                    item,
+                    x: column_x(column),
+                    y: SPACE + block as f64 * block_height + above + row as f64 * (height + GAP),
+                    width,
+                    height,
+                });
+            }
+        }
+        Some(picture)
+    }
+
+    /// Writes a text from this corner on, in so many lines at most. Gives where the next one begins.
+    fn write(
+        &mut self,
+        text: &str,
+        (x, y): (f64, f64),
+        width: f64,
+        most: usize,
+        is_heading: bool,
+    ) -> f64 {
+        let lines = wrapped(text, (width / LETTER) as usize, most);
+        let count = lines.len();
+        for (at, text) in lines.into_iter().enumerate() {
+            let y = y + (at as f64 + 0.5) * LINE;
+            self.texts.push(TextLine {
+                text,
+                x,
+                y,
+                is_heading,
+                is_centered: false,
+            });
+        }
+        y + count as f64 * LINE
+    }
+}
+
+/// How many lines the longest of these takes in so many pixels.
+fn lines(texts: &[String], width: f64) -> usize {
+    let lines = |text: &String| wrapped(text, (width / LETTER) as usize, MAX_LINES).len();
+    texts.iter().map(lines).max().unwrap_or_default().max(1)
+}
+
+/// The text in lines of so many letters; what has no room in the last of them is cut off.
+fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
+    let letters = letters.max(4);
+    let mut lines: Vec<String> = vec![String::new()];
+    let mut words = text.split_whitespace().peekable();
+    while let Some(word) = words.next() {
+        let count = lines.len();
+        let line = &mut lines[count - 1];
+        let gap = usize::from(!line.is_empty());
+        if line.chars().count() + gap + word.chars().count() <= letters {
+            line.extend((gap > 0).then_some(' '));
+            line.push_str(word);
+        } else if line.is_empty() {
+            *line = excerpt(word, letters);
+        } else if count < most.max(1) {
+            lines.push(excerpt(word, letters));
+        } else {
+            let rest = std::iter::once(word)
+                .chain(words)
+                .collect::<Vec<_>>()
+                .join(" ");
+            *line = excerpt(&format!("{line} {rest}"), letters);
+            break;
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::blocks::Heading;
+    use crate::compose::sweep::{GridLabels, Labels};
+
+    fn labels(values: &[&str]) -> Labels {
+        Labels {
+            parameter: "axis".into(),
+            values: values.iter().map(|&value| value.to_owned()).collect(),
+        }
+    }
+
+    fn blocks(rows: &[&str], columns: &[&str], headings: usize) -> Blocks {
+        let count = rows.len() * columns.len() * headings.max(1);
+        let heading = |at: usize| Heading {
+            parameter: "mist".into(),
+            value: at.to_string(),
+            told: at.to_string(),
+        };
+        Blocks {
+            headings: (0..headings).map(heading).collect(),
+            labels: GridLabels {
+                rows: labels(rows),
+                columns: labels(columns),
+                cells: (0..count).collect(),
+            },
+        }
+    }
+
+    /// Guards against outputs that lie over each other, over words, or outside of the picture.
+    #[test]
+    fn outputs_stand_beside_their_words() {
+        let long = "a lighthouse on a cliff in heavy rain, seen from the sea at night";
+        let many: Vec<&str> = vec!["x"; 60];
+        for (blocks, shape) in [
+            (blocks(&["dawn", long], &["1", "2", "3"], 0), 1.5),
+            (blocks(&["dawn", "dusk"], &[long, "2"], 3), 0.56),
+            (blocks(&many, &many, 0), 1.0),
+            (blocks(&["one"], &["one"], 0), 8.0),
+        ] {
+            let picture = GridPicture::of(&blocks, shape).unwrap();
+            assert!(
+                picture.width <= MOST && picture.height <= MOST,
+                "{picture:?}"
+            );
+            assert_eq!(picture.outputs.len(), blocks.labels.cells.len());
+            for (at, output) in picture.outputs.iter().enumerate() {
+                assert_eq!(output.item, at);
+                assert!(output.x >= HEAD && output.x + output.width <= picture.width);
+                assert!(output.y + output.height <= picture.height + 1.0);
+                let touches = |other: &OutputPlace| {
+                    output.x < other.x + other.width
+                        && other.x < output.x + output.width
+                        && output.y < other.y + other.height
+                        && other.y < output.y + output.height
+                };
+                assert_eq!(
+                    picture
+                        .outputs
+                        .iter()
+                        .filter(|other| touches(other))
+                        .count(),
+                    1
+                );
+                let covers = |text: &TextLine| {
+                    text.x >= output.x
+                        && text.x < output.x + output.width
+                        && text.y > output.y
+                        && text.y < output.y + output.height
+                };
+                assert!(!picture.texts.iter().any(covers), "{output:?}");
+            }
+        }
+    }
+
+    /// Guards against a picture without its last rows.
+    #[test]
+    fn a_grid_that_has_no_room_is_none() {
+        let many: Vec<&str> = vec!["x"; 1_000];
+        assert_eq!(GridPicture::of(&blocks(&many, &["1", "2"], 0), 1.0), None);
+    }
+
+    #[test]
+    fn words_are_wrapped_and_cut_at_the_end() {
+        assert_eq!(wrapped("a lake at dawn", 20, 3), ["a lake at dawn"]);
+        assert_eq!(wrapped("a lake at dawn", 7, 3), ["a lake", "at dawn"]);
+        let cut = wrapped("a lake at dawn in the mist", 8, 2);
+        assert_eq!(cut.len(), 2);
+        assert!(
+            cut[1].ends_with('…') && cut[1].chars().count() <= 9,
+            "{cut:?}"
+        );
+        assert_eq!(wrapped("", 8, 2), [""]);
+    }
+}

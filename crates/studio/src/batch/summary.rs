@@ -1,0 +1,268 @@
+//! How a batch stands, as far as a person is told of it.
+
+use atelier_contract::ApiError;
+use atelier_engine::{Millis, Phase, Task, TaskKey, duration};
+
+use super::working_time::WorkingTime;
+use super::{Counts, Items, Part};
+use crate::text::plural::counted;
+
+/// When the first of these was sent.
+pub fn when_sent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Millis {
+    let sent = tasks.into_iter().map(|task| task.created);
+    sent.min().unwrap_or_default()
+}
+
+/// When any of these was sent once more, the last time.
+pub fn last_retry<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Option<Millis> {
+    let retries = tasks.into_iter().filter(|task| task.retry_of.is_some());
+    retries.map(|task| task.created).max()
+}
+
+/// How a batch stands, and what of it a person may do something about.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BatchSummary {
+    pub counts: Counts,
+    /// The tasks that `Retry failed` repeats.
+    pub failed: Vec<TaskKey>,
+    pub unconfirmed: Vec<TaskKey>,
+    /// Items of which nothing was sent yet.
+    pub unsent: usize,
+    /// Items that were stopped and do not stand in the table yet.
+    pub taken_back: usize,
+    pub is_paused: bool,
+    /// Why the service accepts no more of it, where that is why it is paused.
+    pub refusal: Option<ApiError>,
+    /// When the last item ended, in ms since 1970; `None` while any goes on.
+    pub finished: Option<Millis>,
+    /// The end of some of it was not seen.
+    pub ended_unseen: bool,
+    pub worked: WorkingTime,
+}
+
+impl BatchSummary {
+    pub fn of(items: &Items) -> Self {
+        let keys = |phase: Phase| {
+            let latest = items.latest().flatten();
+            let found = latest.filter(|task| task.state.phase() == phase);
+            found.map(|task| task.key.clone()).collect::<Vec<_>>()
+        };
+        let unsent = items.unsent();
+        Self {
+            counts: items.counts(),
+            failed: items
+                .to_retry()
+                .iter()
+                .map(|task| task.key.clone())
+                .collect(),
+            unconfirmed: keys(Phase::Unconfirmed),
+            is_paused: unsent.iter().any(|task| task.paused),
+            refusal: unsent.iter().find_map(|task| {
+                Some(
+                    task.poll_error
+                        .as_ref()
+                        .filter(|_| task.paused)?
+                        .error
+                        .clone(),
+                )
+            }),
+            unsent: unsent.len(),
+            taken_back: items.taken_back().len(),
+            finished: items.finished(),
+            ended_unseen: items.latest().flatten().any(|task| task.ended_unseen),
+            worked: items.worked(),
+        }
+    }
+
+    /// All that was sent has come to its end, and nothing came of it.
+    pub fn has_failed(&self) -> bool {
+        let is_over = self.counts.is_settled() && self.counts.of(Part::Completed) == 0;
+        is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
+    }
+
+    /// Asks whether to take back what is queued.
+    pub fn stop_question(&self) -> String {
+        let unsent = counted(self.unsent, "item");
+        let question = format!("Take back the {unsent} not sent yet? They go back into the table.");
+        format!("{question} {}", self.ongoing_message())
+            .trim_end()
+            .to_owned()
+    }
+
+    /// Says that a pause and a stop leave alone what the service is at work on; empty where that is nothing.
+    fn ongoing_message(&self) -> &'static str {
+        match self.counts.of(Part::InProgress) {
+            0 => "",
+            _ => "What was sent goes on.",
+        }
+    }
+
+    /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
+    /// that is known): `1 min 05 s so far · about 3 min left`. `is_held`: what is not sent yet waits for a person, which
+    /// is not counted.
+    pub fn times(
+        &self,
+        now: Millis,
+        is_held: bool,
+        left: impl FnOnce() -> Option<Millis>,
+    ) -> String {
+        let rests = is_held && self.counts.of(Part::InProgress) == 0;
+        let until = if rests { 0 } else { now };
+        let elapsed = duration::text(self.worked.until(until));
+        if self.counts.is_settled() {
+            return match self.finished {
+                Some(_) if self.ended_unseen => format!("Took at most {elapsed}."),
+                Some(_) => format!("Took {elapsed}."),
+                None => String::new(),
+            };
+        }
+        if self.is_paused {
+            let unsent = counted(self.unsent, "item");
+            // What was refused has been sent.
+            let (done, why) = match &self.refusal {
+                Some(error) => ("accepted", error.user_message()),
+                None => ("sent", self.ongoing_message().to_owned()),
+            };
+            let paused = format!("Paused: {unsent} not {done} yet. {why}");
+            let paused = paused.trim_end();
+            return match self.worked.until(until) {
+                0 => paused.to_owned(),
+                _ => format!("{elapsed}. {paused}"),
+            };
+        }
+        // It ends after a person has done something, and when that will be is not known.
+        match left().filter(|_| !rests) {
+            Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
+            None => format!("{elapsed} so far"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::batch::tests::{batch, failed, queued, ready, task};
+
+    #[test]
+    fn it_says_what_can_be_done() {
+        let mut tasks = [
+            task("a", 0, 1, ready()),
+            task("b", 1, 1, failed()),
+            task("c", 2, 1, queued()),
+        ];
+        let batch = batch(4);
+        let summary = BatchSummary::of(&batch.items(&tasks));
+        assert_eq!(summary.failed, [TaskKey("b".into())]);
+        assert_eq!((summary.unsent, summary.is_paused), (1, false));
+        assert_eq!((summary.unconfirmed.len(), summary.finished), (0, None));
+        tasks[2].paused = true;
+        assert!(BatchSummary::of(&batch.items(&tasks)).is_paused);
+        tasks[2].taken_back = true;
+        let summary = BatchSummary::of(&batch.items(&tasks));
+        assert_eq!((summary.unsent, summary.taken_back), (0, 1));
+    }
+
+    /// Guards against `What was sent goes on` where nothing was sent, or all of that has ended.
+    #[test]
+    fn only_what_the_service_works_on_goes_on() {
+        let running = serde_json::json!({"state": "running", "id": "t", "word": "processing"});
+        let mut unsent = task("b", 1, 1_000, queued());
+        unsent.paused = true;
+        let messages = |first: serde_json::Value| {
+            let mut first = task("a", 0, 1_000, first);
+            first.paused = first.state.phase() == Phase::Queued;
+            let summary = BatchSummary::of(&batch(2).items(&[first, unsent.clone()]));
+            (
+                summary.times(1_000, false, || None),
+                summary.stop_question(),
+            )
+        };
+        let (times, question) = messages(running);
+        assert_eq!(times, "Paused: 1 item not sent yet. What was sent goes on.");
+        let expected = "Take back the 1 item not sent yet? They go back into the table. What was sent goes on.";
+        assert_eq!(question, expected);
+        for (first, count) in [(queued(), "2 items"), (ready(), "1 item")] {
+            let (times, question) = messages(first);
+            assert_eq!(times, format!("Paused: {count} not sent yet."));
+            let expected =
+                format!("Take back the {count} not sent yet? They go back into the table.");
+            assert_eq!(question, expected);
+        }
+    }
+
+    /// Guards against `Sent: 2 items` above two refusals, and a way to look through outputs where there is none.
+    #[test]
+    fn what_comes_to_nothing_is_known() {
+        let has_failed = |states: [serde_json::Value; 2]| {
+            let [first, second] = states;
+            let tasks = [task("a", 0, 1, first), task("b", 1, 1, second)];
+            BatchSummary::of(&batch(2).items(&tasks)).has_failed()
+        };
+        assert!(has_failed([failed(), failed()]));
+        assert!(!has_failed([failed(), queued()]));
+        assert!(!has_failed([failed(), ready()]));
+        let unsent: [atelier_engine::Task; 0] = [];
+        assert!(!BatchSummary::of(&batch(2).items(&unsent)).has_failed());
+    }
+
+    /// Guards against a batch that stands where its retry was sent, and says when its first item was.
+    #[test]
+    fn when_it_was_sent_and_retried_is_known() {
+        let mut tasks = [
+            task("a", 0, 5, ready()),
+            task("b", 1, 5, failed()),
+            task("c", 1, 900, ready()),
+        ];
+        assert_eq!(last_retry(&tasks), None);
+        tasks[2].retry_of = Some(TaskKey("b".into()));
+        assert_eq!((when_sent(&tasks), last_retry(&tasks)), (5, Some(900)));
+    }
+
+    #[test]
+    fn times_as_they_are_said() {
+        let mut tasks = [task("a", 0, 1_000, ready()), task("b", 1, 1_000, queued())];
+        let batch = batch(2);
+        let times = |tasks: &[atelier_engine::Task], left: Option<Millis>| {
+            BatchSummary::of(&batch.items(tasks)).times(66_000, false, || left)
+        };
+        assert_eq!(times(&tasks, None), "1 min 05 s so far");
+        let expected = "1 min 05 s so far · about 3 min left";
+        assert_eq!(times(&tasks, Some(180_000)), expected);
+        tasks[1].paused = true;
+        let expected = "Paused: 1 item not sent yet.";
+        assert_eq!(times(&tasks, Some(180_000)), expected);
+        tasks[0].finished = Some(21_000);
+        let expected = "20 s. Paused: 1 item not sent yet.";
+        assert_eq!(times(&tasks, Some(180_000)), expected);
+        let error = ApiError::Refused {
+            status: 402,
+            message: "Your balance is empty".into(),
+        };
+        tasks[1].poll_error = Some(atelier_engine::PollError { since: 0, error });
+        // Guards against `not sent` at what the service has refused.
+        let expected = "20 s. Paused: 1 item not accepted yet. The service refused (HTTP 402). It says: Your balance is \
+                        empty.";
+        assert_eq!(times(&tasks, None), expected);
+        // Guards against a wait for Settings or a token that counts as work.
+        tasks[1] = task("b", 1, 1_000, queued());
+        let held = BatchSummary::of(&batch.items(&tasks)).times(66_000, true, || None);
+        assert_eq!(held, "20 s so far");
+        tasks[0].finished = None;
+        tasks[1] = task("b", 1, 1_000, ready());
+        assert_eq!(times(&tasks, None), "");
+        tasks[1].finished = Some(13_000);
+        assert_eq!(times(&tasks, None), "Took 12 s.");
+        tasks[1].ended_unseen = true;
+        assert_eq!(times(&tasks, None), "Took at most 12 s.");
+        tasks[1].ended_unseen = false;
+        // Retried ten minutes later.
+        let mut again = [
+            tasks[0].clone(),
+            tasks[1].clone(),
+            task("c", 1, 613_000, ready()),
+        ];
+        again[2].retry_of = Some(TaskKey("b".into()));
+        again[2].finished = Some(616_000);
+        assert_eq!(times(&again, None), "Took 15 s.");
+    }
+}

@@ -1,0 +1,259 @@
+use super::*;
+use crate::history::manifest::Manifest;
+use proptest::prelude::*;
+use serde_json::json;
+
+pub fn batch(size: usize) -> Batch {
+    serde_json::from_value(json!({
+        "key": "b", "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+        "name": "cats", "created": 0, "size": size, "colour": "red"
+    }))
+    .unwrap()
+}
+
+pub fn task(key: &str, index: usize, created: Millis, state: Value) -> Task {
+    serde_json::from_value(json!({
+        "key": key, "account": {"address": "https://s.example", "uid": "me"},
+        "model": {"category": "image", "subcategory": "a"}, "model_name": "A",
+        "input": {"model": {"category": "image", "subcategory": "a"}, "values": {"prompt": key}},
+        "created": created, "submitted": created, "state": state,
+        "batch": {"batch": "b", "index": index}
+    }))
+    .unwrap()
+}
+
+pub fn ready() -> Value {
+    json!({"state": "ready", "id": "t", "outputs": ["https://a/1.png"]})
+}
+
+pub fn failed() -> Value {
+    json!({"state": "failed", "id": null, "message": "no"})
+}
+
+pub fn queued() -> Value {
+    json!({"state": "queued"})
+}
+
+#[test]
+fn what_is_taken_back_counts_as_that_and_holds_nothing_up() {
+    let mut taken_back = task("zero", 0, 1, queued());
+    taken_back.taken_back = true;
+    let tasks = [taken_back, task("one", 1, 1, ready())];
+    let batch = batch(2);
+    let items = batch.items(&tasks);
+    assert_eq!(items.counts().user_message(), "1 completed, 1 taken back");
+    assert!(items.unsent().is_empty() && items.counts().is_settled());
+    assert_eq!(items.taken_back()[0].key.0, "zero");
+    assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
+}
+
+/// Guards against an item that counts as never sent though an attempt of it is still there.
+#[test]
+fn what_is_taken_back_leaves_items_without_any_task() {
+    let going = [task("a", 0, 1, queued()), task("b-2", 1, 2, queued())];
+    let left = [task("b", 1, 1, failed()), task("c", 2, 1, ready())];
+    let batch = batch(3);
+    assert_eq!(batch.emptied(&going, &left), [0]);
+    assert_eq!(batch.emptied(&going, &left[1..]), [0, 1]);
+    assert_eq!(batch.emptied(&[], &left), [] as [usize; 0]);
+    let mut of_other = task("z", 0, 1, queued());
+    of_other.batch = None;
+    assert_eq!(batch.emptied(&[of_other], &left), [] as [usize; 0]);
+}
+
+/// A person follows it no longer, or its answers are too large.
+#[test]
+fn what_is_not_followed_holds_nothing_up() {
+    let running = json!({"state": "running", "id": "t", "word": "processing"});
+    let mut hidden = task("zero", 0, 1, running);
+    hidden.watching = false;
+    let mut tasks = [hidden, task("one", 1, 1, ready())];
+    tasks[1].finished = Some(5);
+    let batch = batch(2);
+    let items = batch.items(&tasks);
+    let said = items.counts().user_message();
+    assert_eq!(said, "1 completed, 1 not followed");
+    assert!(items.counts().is_settled());
+    assert_eq!(items.finished(), Some(5));
+}
+
+#[test]
+fn a_batch_is_called_what_a_person_calls_it() {
+    let mut batch = batch(1);
+    for (name, is_new) in [
+        ("", false),
+        (" \n", false),
+        ("cats", false),
+        (" dogs ", true),
+    ] {
+        assert_eq!(batch.rename(name), is_new, "{name}");
+    }
+    assert_eq!(batch.name, "dogs");
+    assert!(batch.rename(&"long".repeat(99)));
+    assert_eq!(batch.name.chars().count(), 120);
+}
+
+#[test]
+fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
+    let mut batch = batch(2);
+    let mut tasks = vec![task("zero", 0, 1, ready()), task("one", 1, 1, failed())];
+    assert!(!batch.is_removed(&tasks));
+    batch.removed = Some(50);
+    // Its tasks are there: it was brought back, or what was removed is another tab's news yet.
+    assert!(!batch.is_removed(&tasks));
+    for task in &mut tasks {
+        task.removed = Some(50);
+    }
+    assert!(batch.is_removed(&tasks));
+    assert!(!batch.is_to_be_forgotten(&tasks, 90_000));
+    assert!(batch.is_to_be_forgotten(&[], 50 + UNDO));
+    assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO));
+    batch.removed = None;
+    assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
+}
+
+/// Guards against records of variations that outlive all of them, and against one that goes while these can be
+/// brought back, or are not heard of yet.
+#[test]
+fn the_record_of_variations_goes_with_the_last_of_them() {
+    const LATER: Millis = 9_000_000;
+    let mut batch = batch(2);
+    assert!(!batch.is_to_be_forgotten(&[], LATER));
+    batch.varied = Some(atelier_engine::TaskKey("one".into()));
+    assert!(batch.is_to_be_forgotten(&[], LATER));
+    assert!(!batch.is_to_be_forgotten(&[], batch.created + 1_000));
+    let mut last = task("zero", 0, 1, ready());
+    assert!(!batch.is_to_be_forgotten([&last], LATER));
+    last.removed = Some(LATER);
+    assert!(!batch.is_to_be_forgotten([&last], LATER));
+}
+
+#[test]
+fn the_latest_attempt_counts_and_failures_can_be_retried() {
+    let mut again = task("again", 1, 5, ready());
+    again.retry_of = Some(atelier_engine::TaskKey("first".into()));
+    let mut elsewhere = task("other", 0, 9, failed());
+    elsewhere.batch = None;
+    let tasks = [
+        again,
+        task("first", 1, 9, failed()),
+        task("zero", 0, 1, failed()),
+        task("two", 2, 1, queued()),
+        task("stray", 99, 1, failed()),
+        elsewhere,
+    ];
+    let batch = batch(4);
+    let items = batch.items(&tasks);
+    assert_eq!(items.get(1).unwrap().key.0, "again");
+    assert_eq!(
+        items.counts().user_message(),
+        "1 completed, 1 failed, 1 queued, 1 removed"
+    );
+    let phrases: Vec<_> = items.counts().phrases().collect();
+    assert_eq!(phrases[1], (Part::Failed, "1 failed".to_owned()));
+    assert_eq!(phrases[3].0.phase_word(), "removed");
+    assert_eq!((items.counts().done(), items.counts().total()), (3, 4));
+    assert_eq!(
+        items
+            .to_retry()
+            .iter()
+            .map(|t| t.key.0.as_str())
+            .collect::<Vec<_>>(),
+        ["zero"]
+    );
+    assert_eq!(items.unsent().len(), 1);
+    assert_eq!(items.finished(), None);
+    assert_eq!(
+        items.counts().shares().map(|(_, share)| share).sum::<f64>(),
+        1.0
+    );
+    // It was another tab's.
+    let mut batch = batch.clone();
+    assert!(batch.leave_out([3, 7]) && !batch.leave_out([3]));
+    let counts = batch.items(&tasks).counts();
+    assert_eq!(
+        (batch.count(), counts.user_message().as_str()),
+        (3, "1 completed, 1 failed, 1 queued")
+    );
+}
+
+#[test]
+fn the_manifest_lists_every_item() {
+    let tasks = [task("zero", 0, 1_000, ready()), task("two", 2, 1, failed())];
+    let batch = batch(3);
+    let manifest = Manifest::of(&batch, &batch.items(&tasks));
+    let states: Vec<(usize, &str)> = manifest
+        .items
+        .iter()
+        .map(|i| (i.index, i.state.as_str()))
+        .collect();
+    assert_eq!(states, [(1, "Completed"), (2, "Removed"), (3, "Failed")]);
+    assert_eq!(manifest.items[0].id.as_deref(), Some("t"));
+    assert_eq!(
+        manifest.items[0].submitted.as_deref(),
+        Some("1970-01-01T00:00:01.000Z")
+    );
+    assert_eq!(manifest.items[2].error.as_deref(), Some("no"));
+    assert_eq!(manifest.service, "https://s.example");
+}
+
+#[test]
+fn fields_of_later_versions_are_kept() {
+    let value = serde_json::to_value(batch(1)).unwrap();
+    assert_eq!(value["colour"], "red");
+}
+
+#[test]
+fn what_remains() {
+    let running = || json!({"state": "running", "id": "t", "word": "processing"});
+    let tasks: Vec<Task> = (0..4)
+        .map(|n| task("t", n, 0, if n < 2 { running() } else { queued() }))
+        .collect();
+    let batch = batch(4);
+    // How many the service works on at one time is not known.
+    let items = batch.items(&tasks);
+    assert_eq!(items.remaining(10_000, Some(30_000)), None);
+
+    let mut tasks: Vec<Task> = (0..20)
+        .map(|n| task("t", n, 0, if n < 10 { ready() } else { queued() }))
+        .collect();
+    for (n, task) in tasks.iter_mut().take(10).enumerate() {
+        task.finished = Some(1_000 + 1_000 * n as u64);
+    }
+    let batch = self::batch(20);
+    let items = batch.items(&tasks);
+    let remaining = items.remaining(10_500, Some(1)).unwrap();
+    assert!((9_000..=10_000).contains(&remaining), "{remaining}");
+    let settled = batch.items(&tasks[..10]);
+    assert_eq!(settled.remaining(10_500, Some(1)), None);
+
+    // One of them is retried an hour later: the hour is no pace.
+    let mut again = task("again", 3, 3_600_000, running());
+    again.submitted = Some(3_600_000);
+    let tasks: Vec<Task> = tasks.into_iter().take(10).chain([again]).collect();
+    let items = batch.items(&tasks);
+    assert_eq!(items.remaining(3_602_000, Some(7_000)), Some(5_000));
+    assert_eq!(items.remaining(3_602_000, None), None);
+}
+
+proptest! {
+    #[test]
+    fn every_item_counts_once(attempts in prop::collection::vec((0..12usize, 0..5u64, 0..3u8), 0..60), now: u64) {
+        let tasks: Vec<Task> = attempts.iter().enumerate().map(|(key, (index, created, state))| {
+            task(&key.to_string(), *index, *created, [ready, failed, queued][usize::from(*state)]())
+        }).collect();
+        let batch = batch(10);
+        let items = batch.items(&tasks);
+        prop_assert_eq!(items.counts().total(), 10);
+        prop_assert_eq!(items.to_retry().len(), items.counts().of(Part::Failed));
+        let _ = items.remaining(now, Some(now));
+    }
+}
+
+/// Guards against an item that has not the number of its row.
+#[test]
+fn places_without_an_item_are_left_out() {
+    assert_eq!(Batch::gaps(&[]), (0, vec![]));
+    assert_eq!(Batch::gaps(&[0, 1, 2]), (3, vec![]));
+    assert_eq!(Batch::gaps(&[2, 6]), (7, vec![0, 1, 3, 4, 5]));
+}

@@ -1,0 +1,132 @@
+//! Composing a batch: rows of a table, each a [`atelier_contract::Draft`], from prompts, sweeps and files. A row
+//! becomes an [`atelier_contract::Input`] like a single form does, or is shown with what is wrong and never sent.
+
+use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
+
+use crate::form::control;
+
+pub mod csv;
+pub mod duplicates;
+pub mod fill_method;
+pub mod import;
+pub mod panel_items;
+pub mod panel_state;
+pub mod plan;
+pub mod prompts;
+pub mod range;
+pub mod revision;
+pub mod sweep;
+pub mod sync_state;
+pub mod table;
+pub mod unsaved_rows;
+
+/// Rows that one batch may have. More is a mistake in a range more often than a wish.
+pub const MAX_ROWS: usize = 10_000;
+
+/// The parameter that `Prompts` fills: the prompt, else the first long text, else the first text
+/// that is no address; `None` for a model without texts.
+pub fn prompt_of(schema: &Schema) -> Option<String> {
+    let texts = || {
+        let parameters = schema.parameters().map(|(parameter, _)| parameter);
+        parameters.filter(|parameter| parameter.kind() == Kind::Text && parameter.media().is_none())
+    };
+    let found = texts()
+        .find(|parameter| parameter.name == "prompt")
+        .or_else(|| texts().find(|parameter| parameter.is_long_text()))
+        .or_else(|| texts().next());
+    found.map(|parameter| parameter.name.clone())
+}
+
+/// The columns that a table of these rows needs: required parameters and those that are not as they would be without
+/// them, in the order of the form, then names that the schema does not know.
+pub fn columns<'a>(rows: impl Iterator<Item = &'a Draft> + Clone, schema: &Schema) -> Vec<String> {
+    let in_use = |parameter: &Parameter| {
+        let mut entries = rows.clone().filter_map(|row| row.get(&parameter.name));
+        entries.any(|entry| !is_usual(entry, parameter))
+    };
+    let mut columns: Vec<String> = schema
+        .parameters()
+        .filter(|(parameter, required)| *required || in_use(parameter))
+        .map(|(parameter, _)| parameter.name.clone())
+        .collect();
+    for name in rows.flat_map(|row| row.iter().map(|(name, _)| name)) {
+        if schema.parameter(name).is_none() && !columns.iter().any(|column| column == name) {
+            columns.push(name.to_owned());
+        }
+    }
+    columns
+}
+
+/// It says no more than if nothing had been entered. A text that was cleared does where it has a default.
+fn is_usual(entry: &Entry, parameter: &Parameter) -> bool {
+    let default = parameter.default.as_ref().filter(|it| !it.is_null());
+    if let (Entry::Value(value), Some(default)) = (entry, default)
+        && value == default
+    {
+        return true;
+    }
+    let text = entry.to_text();
+    let default = default.map(control::text);
+    let is_blank = text.trim().is_empty();
+    (is_blank && (default.is_none() || parameter.kind() != Kind::Text))
+        || default.is_some_and(|default| default == text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    #[test]
+    fn columns_are_in_the_forms_order() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [{"name": "steps", "type": "integer"}, {"name": "seed", "type": "integer"}]
+            }
+        }))
+        .unwrap();
+        let row = |name: &str, text: &str| {
+            let mut row = Draft::default();
+            row.set("prompt", Entry::Text("cat".into()));
+            row.set(name, Entry::Text(text.into()));
+            row
+        };
+        let rows = [row("lora", "x"), row("seed", "1.5"), row("seed", "7")];
+        assert_eq!(columns(rows.iter(), &schema), ["prompt", "seed", "lora"]);
+    }
+
+    /// Guards against a table as wide as a form that was filled in once, all of it defaults.
+    #[test]
+    fn what_is_as_usual_in_all_rows_has_no_column() {
+        let schema: Schema = serde_json::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string", "default": "a lake"}],
+                "optional": [
+                    {"name": "steps", "type": "integer", "default": 20},
+                    {"name": "style", "type": "string", "default": "oil"},
+                    {"name": "negative", "type": "string"},
+                    {"name": "tiled", "type": "boolean", "default": false}
+                ]
+            }
+        }))
+        .unwrap();
+        let row = |values: Value| Draft::from_values(values.as_object().unwrap());
+        let shown = |rows: &[Draft]| columns(rows.iter(), &schema).join(" ");
+        let usual = json!({"prompt": "a lake", "steps": 20, "style": "oil", "negative": " ", "tiled": false});
+        let usual = row(usual);
+        assert_eq!(shown(std::slice::from_ref(&usual)), "prompt");
+        let other = row(json!({"steps": 21, "tiled": false}));
+        assert_eq!(shown(&[usual.clone(), other]), "prompt steps");
+        // Typed entries count by what they say; a cleared one is not the same as its default.
+        let mut typed = Draft::default();
+        typed.set("steps", Entry::Text("20".into()));
+        assert_eq!(shown(std::slice::from_ref(&typed)), "prompt");
+        typed.set("style", Entry::Text(String::new()));
+        assert_eq!(shown(&[usual, typed]), "prompt style");
+        // A parameter that the model does not know is shown, whatever its value.
+        assert_eq!(shown(&[row(json!({"lora": ""}))]), "prompt lora");
+    }
+}

@@ -1,0 +1,375 @@
+//! Items that are made already, or twice: the same input with the same seed gives the same files, which are paid once
+//! more.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use atelier_contract::{Draft, Schema};
+use atelier_engine::{Account, BatchPlace, Phase, Task};
+use serde_json::{Map, Value};
+
+use crate::form::seed;
+
+mod repeats;
+
+pub use repeats::Repeats;
+
+/// An item that is made already.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Made {
+    /// Where it stands among those that were asked about.
+    pub at: usize,
+    /// Which item it is, where it was made in a batch.
+    pub place: Option<BatchPlace>,
+    /// It is yet to come.
+    pub is_under_way: bool,
+}
+
+/// An input as the service takes it: what is left out is at its default.
+type Filled = BTreeMap<String, String>;
+
+/// Finds those that one of the account's tasks has made, or is making. Without a seed of its own each result is another
+/// one.
+pub fn made(drafts: &[&Draft], schema: &Schema, account: &Account, tasks: &[&Task]) -> Vec<Made> {
+    let near = near(schema, account, tasks);
+    made_of(&fixed(drafts, schema, &near), &near, schema)
+}
+
+/// A seed as a number: what is one seed is one of these, be it written in two ways.
+type SeedBits = u64;
+
+fn bits(text: &str) -> Option<SeedBits> {
+    text.parse::<f64>().ok().map(f64::to_bits)
+}
+
+/// The account's tasks of the model that give files, by their seeds.
+fn near<'a>(
+    schema: &Schema,
+    account: &Account,
+    tasks: &[&'a Task],
+) -> HashMap<SeedBits, Vec<&'a Task>> {
+    let usual = schema.parameter(seed::NAME);
+    let usual = usual.and_then(|(it, _)| it.default.as_ref());
+    let is_ours =
+        |task: &&&Task| task.model == schema.model && task.account == *account && gives_files(task);
+    let mut near: HashMap<SeedBits, Vec<&Task>> = HashMap::new();
+    for task in tasks.iter().filter(is_ours) {
+        let seed = task.input.values().get(seed::NAME).or(usual);
+        if let Some(bits) = seed.and_then(|seed| bits(&seed.to_string())) {
+            near.entry(bits).or_default().push(task);
+        }
+    }
+    near
+}
+
+fn made_of(
+    fixed: &[(usize, Filled)],
+    near: &HashMap<SeedBits, Vec<&Task>>,
+    schema: &Schema,
+) -> Vec<Made> {
+    let seeds = fixed
+        .iter()
+        .filter_map(|(_, input)| bits(input.get(seed::NAME)?));
+    let seeds: HashSet<SeedBits> = seeds.collect();
+    let mut known: HashMap<Filled, &Task> = HashMap::new();
+    for task in seeds.iter().filter_map(|seed| near.get(seed)).flatten() {
+        let known = known.entry(filled(task.input.values(), schema));
+        let best = known.or_insert(task);
+        if is_under_way(best) {
+            *best = task;
+        }
+    }
+    let found = |(at, input): &(usize, Filled)| {
+        let task = known.get(input)?;
+        Some(Made {
+            at: *at,
+            place: task.batch.clone(),
+            is_under_way: is_under_way(task),
+        })
+    };
+    fixed.iter().filter_map(found).collect()
+}
+
+/// Gives those that can be sent and have a seed of their own that a task or another one of them has as well, each with
+/// its place: only they can be the same, and of ten thousand most have no such seed.
+fn fixed(
+    drafts: &[&Draft],
+    schema: &Schema,
+    near: &HashMap<SeedBits, Vec<&Task>>,
+) -> Vec<(usize, Filled)> {
+    let numbered = drafts.iter().enumerate();
+    let fixed = numbered.filter_map(|(at, draft)| Some((at, *draft, fixed_seed(draft, schema)?)));
+    let fixed: Vec<(usize, &Draft, SeedBits)> = fixed.collect();
+    let mut counts: HashMap<SeedBits, usize> = HashMap::new();
+    for (_, _, seed) in &fixed {
+        *counts.entry(*seed).or_default() += 1;
+    }
+    let may_be_same = |seed: &SeedBits| counts[seed] > 1 || near.contains_key(seed);
+    let inputs = fixed.into_iter().filter(|(_, _, seed)| may_be_same(seed));
+    let inputs = inputs.filter_map(|(at, draft, _)| {
+        let input = schema.validate(draft, false).ok()?;
+        Some((at, filled(input.values(), schema)))
+    });
+    inputs.collect()
+}
+
+/// The seed where a model makes one thing of it. By custom -1 stands for any seed, as does what lies below the least
+/// one, and a default below 0.
+fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
+    let parameter = schema.parameter(seed::NAME).map(|(it, _)| it);
+    let parameter = parameter.filter(|it| it.is_seed())?;
+    let typed = seed::text(draft);
+    let usual = parameter.default.as_ref().map(Value::to_string);
+    let (text, least) = match (typed.trim(), &usual) {
+        ("", Some(usual)) => (usual.as_str(), 0.0),
+        (typed, _) => (typed, f64::MIN),
+    };
+    let minimum = parameter.minimum.as_ref().and_then(|it| it.as_f64());
+    let least = minimum.map_or(least, |minimum| minimum.max(least));
+    let is_fixed = |seed: &f64| *seed >= least && (seed + 1.0).abs() > f64::EPSILON;
+    text.parse().ok().filter(is_fixed).map(f64::to_bits)
+}
+
+fn gives_files(task: &Task) -> bool {
+    match task.state.phase() {
+        Phase::Failed | Phase::Gone | Phase::Unconfirmed => false,
+        Phase::Ready => !task.outputs().is_empty(),
+        Phase::Queued | Phase::Submitting | Phase::Running | Phase::Fetching => !task.taken_back,
+    }
+}
+
+fn is_under_way(task: &Task) -> bool {
+    task.state.phase() != Phase::Ready
+}
+
+fn filled(values: &Map<String, Value>, schema: &Schema) -> Filled {
+    let defaults = schema.parameters().filter_map(|(parameter, _)| {
+        let value = parameter.default.as_ref().filter(|it| !it.is_null())?;
+        Some((&parameter.name, value))
+    });
+    let all = defaults.chain(values);
+    all.map(|(name, value)| (name.clone(), value.to_string()))
+        .collect()
+}
+
+/// Another seed for each that these have, by its text: what shares one goes on sharing one.
+pub fn fresh_seeds<'a>(
+    drafts: impl Iterator<Item = &'a Draft>,
+    schema: &Schema,
+    random: &mut dyn FnMut() -> u64,
+) -> HashMap<String, String> {
+    let Some((parameter, _)) = schema.parameter(seed::NAME) else {
+        return HashMap::new();
+    };
+    let mut fresh = HashMap::new();
+    for seed in drafts.map(seed::text) {
+        let drawn = || seed::seed(parameter, random()).to_string();
+        fresh.entry(seed).or_insert_with(drawn);
+    }
+    fresh
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::table::ToSend;
+    use atelier_contract::{ApiError, Entry, TaskId};
+    use atelier_engine::{BatchKey, TaskKey, TaskState};
+    use serde_json::json;
+
+    fn schema(seed: Value) -> Schema {
+        let schema = json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [{"name": "steps", "type": "integer", "default": 20}, seed]
+            }
+        });
+        Schema::from_value(schema).unwrap()
+    }
+
+    fn seeded() -> Schema {
+        schema(json!({"name": "seed", "type": "integer"}))
+    }
+
+    fn draft(prompt: &str, seed: &str) -> Draft {
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text(prompt.into()));
+        draft.set("seed", Entry::Text(seed.into()));
+        draft
+    }
+
+    fn task(draft: &Draft, schema: &Schema) -> Task {
+        let input = schema.validate(draft, false).unwrap();
+        let key = TaskKey("k".into());
+        let mut task = Task::new(key, Account::default(), "A".into(), input, 0);
+        task.batch = Some(BatchPlace {
+            batch: BatchKey("one".into()),
+            index: 3,
+        });
+        task
+    }
+
+    fn places(drafts: &[Draft], schema: &Schema, tasks: &[Task]) -> Vec<usize> {
+        let drafts: Vec<&Draft> = drafts.iter().collect();
+        let tasks: Vec<&Task> = tasks.iter().collect();
+        let made = made(&drafts, schema, &Account::default(), &tasks);
+        made.into_iter().map(|made| made.at).collect()
+    }
+
+    /// Guards against the same files, made and paid once more without a word.
+    #[test]
+    fn the_same_input_with_the_same_seed_is_made_already() {
+        let schema = seeded();
+        let tasks = [task(&draft("a", "7"), &schema)];
+        let mut usual = draft("a", "7");
+        usual.set("steps", Entry::Text("20".into()));
+        let mut other = draft("a", "7");
+        other.set("steps", Entry::Text("21".into()));
+        let drafts = [
+            draft("b", "7"),
+            draft("a", " 7"),
+            usual,
+            other,
+            draft("a", "8"),
+        ];
+        assert_eq!(places(&drafts, &schema, &tasks), [1, 2]);
+        let found = made(&[&drafts[1]], &schema, &Account::default(), &[&tasks[0]]);
+        assert_eq!(found[0].place, tasks[0].batch);
+    }
+
+    #[test]
+    fn what_is_drawn_or_came_to_nothing_is_not_made() {
+        let schema = seeded();
+        let mut failed = task(&draft("a", "7"), &schema);
+        failed.state = TaskState::Unconfirmed {
+            error: ApiError::Timeout { after_ms: 1 },
+        };
+        assert!(places(&[draft("a", "7")], &schema, &[failed]).is_empty());
+        let mut drawn = draft("a", "");
+        let tasks = [
+            task(&draft("a", "7"), &schema),
+            task(&draft("a", "-1"), &schema),
+        ];
+        assert!(places(&[drawn.clone(), draft("a", "-1")], &schema, &tasks).is_empty());
+        drawn.reset("seed");
+        assert!(places(&[drawn], &schema, &tasks).is_empty());
+        let without = self::schema(json!({"name": "size", "type": "integer"}));
+        let mut plain = Draft::default();
+        plain.set("prompt", Entry::Text("a".into()));
+        let tasks = [task(&plain, &without)];
+        assert!(places(&[plain], &without, &tasks).is_empty());
+    }
+
+    #[test]
+    fn what_shares_a_seed_shares_the_new_one() {
+        let drafts = [draft("a", "7"), draft("b", "7"), draft("c", "8")];
+        let mut bits = 0;
+        let mut random = || {
+            bits += 1 << 40;
+            bits
+        };
+        let fresh = fresh_seeds(drafts.iter(), &seeded(), &mut random);
+        assert_eq!(fresh.len(), 2);
+        assert_ne!(fresh["7"], fresh["8"]);
+    }
+
+    #[test]
+    fn a_seed_is_fixed_but_for_those_that_stand_for_any() {
+        let is_fixed = |seed: Value, text: &str| {
+            let schema = schema(seed);
+            let mut draft = draft("a", text);
+            if text.is_empty() {
+                draft.reset("seed");
+            }
+            let tasks = [task(&draft, &schema)];
+            !places(&[draft], &schema, &tasks).is_empty()
+        };
+        let seed = |default: Value| json!({"name": "seed", "type": "integer", "default": default});
+        assert!(is_fixed(seed(json!(42)), "") && is_fixed(seed(json!(42)), "7"));
+        assert!(!is_fixed(seed(json!(-1)), "") && !is_fixed(seed(Value::Null), ""));
+        assert!(is_fixed(seed(Value::Null), "-5") && !is_fixed(seed(Value::Null), "-1"));
+        assert!(is_fixed(seed(json!(-1)), "0"));
+
+        let required = json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [
+                    {"name": "prompt", "type": "string"},
+                    {"name": "seed", "type": "integer"}
+                ],
+                "optional": []
+            }
+        });
+        let required = Schema::from_value(required).unwrap();
+        let tasks = [task(&draft("a", "7"), &required)];
+        assert_eq!(places(&[draft("a", "7")], &required, &tasks), [0]);
+        let fresh = fresh_seeds([draft("a", "7")].iter(), &required, &mut || 1);
+        assert!(fresh.contains_key("7"));
+    }
+
+    /// Guards against what another person or another service has made, and what came to nothing.
+    #[test]
+    fn only_what_there_is_is_made() {
+        let schema = seeded();
+        let mut task = task(&draft("a", "7"), &schema);
+        let other = Account {
+            uid: "other".into(),
+            ..Account::default()
+        };
+        let own = Account::default();
+        let made = |task: &Task, account| {
+            let found = super::made(&[&draft("a", "7")], &schema, account, &[task]);
+            found.first().map(|it| it.is_under_way)
+        };
+        assert_eq!(made(&task, &other), None);
+        assert_eq!(made(&task, &own), Some(true));
+        let ready = |outputs| TaskState::Ready {
+            id: TaskId("id".into()),
+            outputs,
+        };
+        task.state = ready(vec!["file".into()]);
+        assert_eq!(made(&task, &own), Some(false));
+        task.state = ready(Vec::new());
+        assert_eq!(made(&task, &own), None);
+    }
+
+    /// Guards against a foot that says nothing of what was sent before, or is there twice, where one item is made.
+    #[test]
+    fn all_that_is_paid_once_more_is_counted_over_one_list() {
+        let schema = seeded();
+        let tasks = [task(&draft("a", "7"), &schema)];
+        let to_send = ToSend {
+            drafts: ["a", "b", "b", "c", "d"].map(|it| draft(it, "7")).into(),
+            sent_before: [0, 3].into(),
+        };
+        let tasks: Vec<&Task> = tasks.iter().collect();
+        let repeats = Repeats::of(&to_send, &schema, &Account::default(), &tasks);
+        assert_eq!(
+            repeats.made_message(),
+            "1 of these 5 items is made already or under way (same seed)."
+        );
+        assert_eq!(
+            repeats.message(),
+            "2 of these 5 items are alike (same seed): each is paid. \
+             1 of these 5 items was sent before: it is made once more, and may be paid again."
+        );
+        assert_eq!(repeats.rest_label(), "Only the 4 others");
+    }
+
+    /// Guards against the same files, paid twice in one press, where no task has that seed yet; a seed may be written in
+    /// two ways.
+    #[test]
+    fn what_is_alike_needs_no_task_to_be_found() {
+        let to_send = ToSend {
+            drafts: [("a", "7"), ("a", "07"), ("a", "8"), ("b", "7"), ("a", "9")]
+                .map(|(prompt, seed)| draft(prompt, seed))
+                .into(),
+            ..ToSend::default()
+        };
+        let repeats = Repeats::of(&to_send, &seeded(), &Account::default(), &[]);
+        assert_eq!(
+            repeats.message(),
+            "2 of these 5 items are alike (same seed): each is paid."
+        );
+    }
+}

@@ -1,0 +1,161 @@
+use std::collections::{HashMap, HashSet};
+
+use atelier_contract::{Draft, Schema};
+use atelier_engine::{Account, Task};
+
+use super::{fixed, made_of, near};
+use crate::compose::table::ToSend;
+use crate::text::plural::{agreeing, counted};
+
+/// What of that which Generate sends is paid though it is there, or was asked for, already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Repeats {
+    /// All that is sent.
+    pub all: usize,
+    pub made: usize,
+    /// Some of `made` is yet to come.
+    is_under_way: bool,
+    /// Those of the others that give the same as another one of them.
+    alike: usize,
+    /// Those that are not made that were sent before.
+    sent_before: usize,
+}
+
+impl Repeats {
+    pub fn of(to_send: &ToSend, schema: &Schema, account: &Account, tasks: &[&Task]) -> Self {
+        let drafts: Vec<&Draft> = to_send.drafts.iter().collect();
+        let near = near(schema, account, tasks);
+        let fixed = fixed(&drafts, schema, &near);
+        let made = made_of(&fixed, &near, schema);
+        let places: HashSet<usize> = made.iter().map(|it| it.at).collect();
+        let mut counts = HashMap::new();
+        for (_, input) in fixed.iter().filter(|(at, _)| !places.contains(at)) {
+            *counts.entry(input).or_insert(0) += 1;
+        }
+        Self {
+            all: drafts.len(),
+            made: made.len(),
+            is_under_way: made.iter().any(|it| it.is_under_way),
+            alike: counts.into_values().filter(|count| *count > 1).sum(),
+            sent_before: to_send.sent_before.difference(&places).count(),
+        }
+    }
+
+    /// `2 of these 4 items are made already (same seed).`
+    pub fn made_message(&self) -> String {
+        let what = match self.is_under_way {
+            true => "made already or under way (same seed).",
+            false => "made already (same seed).",
+        };
+        match self.made {
+            0 => String::new(),
+            made => format!("{} {what}", self.which(made, "is", "are")),
+        }
+    }
+
+    /// `2 of these 4 items are alike (same seed): each is paid.`, and which of them were sent before. What of that came
+    /// to nothing was not paid.
+    pub fn message(&self) -> String {
+        let alike = (self.alike > 0).then(|| {
+            let which = self.which(self.alike, "is", "are");
+            format!("{which} alike (same seed): each is paid.")
+        });
+        let before = (self.sent_before > 0).then(|| {
+            let which = self.which(self.sent_before, "was", "were");
+            let each = match self.sent_before {
+                1 => "it",
+                _ => "each",
+            };
+            format!("{which} sent before: {each} is made once more, and may be paid again.")
+        });
+        let said = [alike, before].into_iter().flatten();
+        said.collect::<Vec<_>>().join(" ")
+    }
+
+    /// `Only the 2 new ones`, sends what is not made.
+    pub fn rest_label(&self) -> String {
+        match (self.all - self.made, self.sent_before) {
+            (1, 0) => "Only the new one".to_owned(),
+            (rest, 0) => format!("Only the {rest} new ones"),
+            (1, _) => "Only the other one".to_owned(),
+            (rest, _) => format!("Only the {rest} others"),
+        }
+    }
+
+    fn which(&self, count: usize, one: &'static str, several: &'static str) -> String {
+        match (count, count == self.all) {
+            (1, true) => format!("This item {one}"),
+            (n, true) => format!("All {n} items {several}"),
+            (n, false) => format!(
+                "{n} of these {} {}",
+                counted(self.all, "item"),
+                agreeing(n, one, several)
+            ),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn it_is_said_how_many_are_made() {
+        for (made, all, said) in [
+            (0, 3, ""),
+            (1, 1, "This item is made already (same seed)."),
+            (4, 4, "All 4 items are made already (same seed)."),
+            (1, 3, "1 of these 3 items is made already (same seed)."),
+            (2, 3, "2 of these 3 items are made already (same seed)."),
+        ] {
+            let repeats = Repeats {
+                made,
+                all,
+                ..Repeats::default()
+            };
+            assert_eq!(repeats.made_message(), said);
+        }
+        let rest = |made, sent_before| {
+            let repeats = Repeats {
+                all: 3,
+                made,
+                sent_before,
+                ..Repeats::default()
+            };
+            repeats.rest_label()
+        };
+        assert_eq!(
+            (rest(2, 0).as_str(), rest(1, 0).as_str()),
+            ("Only the new one", "Only the 2 new ones")
+        );
+        // Guards against items that are called new though they were sent before.
+        assert_eq!(
+            (rest(2, 1).as_str(), rest(1, 1).as_str()),
+            ("Only the other one", "Only the 2 others")
+        );
+    }
+
+    #[test]
+    fn what_was_sent_before_or_is_there_twice_is_said() {
+        let said = |sent_before, alike, all| {
+            let repeats = Repeats {
+                all,
+                alike,
+                sent_before,
+                ..Repeats::default()
+            };
+            repeats.message()
+        };
+        assert_eq!(said(0, 0, 2), "");
+        assert_eq!(
+            said(1, 0, 1),
+            "This item was sent before: it is made once more, and may be paid again."
+        );
+        assert_eq!(
+            said(2, 0, 3),
+            "2 of these 3 items were sent before: each is made once more, and may be paid again."
+        );
+        let alike = "2 of these 4 items are alike (same seed): each is paid.";
+        assert_eq!(said(0, 2, 4), alike);
+    }
+}

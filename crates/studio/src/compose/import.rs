@@ -1,0 +1,346 @@
+//! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
+
+mod example;
+mod mistake;
+mod report;
+
+pub use example::example;
+
+use atelier_contract::{Draft, Entry, FILLERS, Kind, Parameter, Schema, json};
+use serde_json::{Map, Value};
+
+use super::{MAX_ROWS, csv};
+use crate::form::parameter_name::{names_secret, spelling};
+use crate::history::manifest::{self, INPUT_PREFIX};
+use crate::text::plural::counted;
+
+/// How a file was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    Csv,
+    Json,
+    JsonLines,
+    /// A manifest of Atelier, of which the inputs are taken.
+    Manifest,
+}
+
+/// The result of reading a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Imported {
+    pub format: Format,
+    /// The rows that could be read; whether they are valid, validation tells.
+    pub rows: Vec<Draft>,
+    /// Of each of these rows its number in the file, as [`ImportNote::row`].
+    numbers: Vec<usize>,
+    /// Columns that are no parameter of the model, and so in no row.
+    pub unknown_columns: Vec<String>,
+    /// Columns of secrets, which are in no row: rows are stored.
+    pub secret_columns: Vec<String>,
+    /// The mistakes that were found, row by row, in the file's order.
+    pub notes: Vec<ImportNote>,
+}
+
+/// A mistake in one row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ImportNote {
+    /// The row's number in the file, from 1, the header not counted.
+    pub row: usize,
+    /// A whole sentence.
+    pub message: String,
+}
+
+/// Reads rows for the parameters of `schema`. Columns match by name, forgivingly: case, spaces,
+/// underscores and hyphens do not count. The error, where nothing can be read, is a sentence.
+///
+/// An empty CSV cell is untouched, not an empty text; so is what programs write for "no value" in a column of numbers
+/// or switches. JSON values keep their type. A row with U+FFFD, which stands for a character that was lost, is left
+/// out.
+///
+/// `meant`: columns that a person has said to be these parameters, see [`Imported::unknown_names`], or none.
+///
+/// # Errors
+///
+/// A sentence for a person: no table, no JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
+pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<Imported, String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let names = Names::new(schema, meant);
+    let imported = if text.trim_start().starts_with('[') {
+        from_json(text, &names)?
+    } else if text.trim_start().starts_with('{') {
+        from_json_lines(text, &names)?
+    } else {
+        from_csv(text, &names)?
+    };
+    if imported.rows.len() > MAX_ROWS {
+        return Err(format!(
+            "These are {} rows; a batch has at most {MAX_ROWS}.",
+            imported.rows.len()
+        ));
+    }
+    Ok(imported)
+}
+
+fn from_json(text: &str, names: &Names) -> Result<Imported, String> {
+    let rows = json::parse(text.as_bytes())
+        .map_err(|error| format!("This is no JSON array: {}.", mistake::found(text, &error)))?;
+    let Value::Array(rows) = rows else {
+        return Err("This is no JSON array.".into());
+    };
+    let mut imported = Imported::new(Format::Json);
+    for (position, row) in rows.into_iter().enumerate() {
+        imported.add_json(position + 1, row, names);
+    }
+    Ok(imported)
+}
+
+fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
+    // One object, or several of them, over as many lines as they like.
+    let objects = json::parse_all(text);
+    let mut imported = Imported::new(Format::JsonLines);
+    if let Ok(objects) = objects {
+        if let [object] = objects.as_slice()
+            && object.get("format").and_then(Value::as_str) == Some(manifest::FORMAT)
+            && let Some(items) = object.get("items").and_then(Value::as_array)
+        {
+            imported.format = Format::Manifest;
+            for (position, item) in items.iter().enumerate() {
+                let input = item.get("input").unwrap_or(item).clone();
+                let number = item.get("index").and_then(Value::as_u64);
+                let number = number.and_then(|number| usize::try_from(number).ok());
+                let number = number.filter(|number| (1..=MAX_ROWS).contains(number));
+                imported.add_json(number.unwrap_or(position + 1), input, names);
+            }
+            return Ok(imported);
+        }
+        for (position, object) in objects.into_iter().enumerate() {
+            imported.add_json(position + 1, object, names);
+        }
+        return Ok(imported);
+    }
+    // A broken line must not take the others with it.
+    let lines = text.lines().filter(|line| !line.trim().is_empty());
+    for (position, line) in lines.enumerate() {
+        match json::parse(line.as_bytes()) {
+            Ok(object) => imported.add_json(position + 1, object, names),
+            Err(error) => {
+                let what = mistake::found(line, &error);
+                imported.note(position + 1, format!("This line is no JSON: {what}."));
+            }
+        }
+    }
+    if imported.rows.is_empty() {
+        return Err("This is neither JSON nor JSON Lines: no line could be read.".into());
+    }
+    Ok(imported)
+}
+
+fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
+    let mut records = csv::read(text).into_iter();
+    let header = records.next().ok_or("There is nothing to import.")?;
+    let mut imported = Imported::new(Format::Csv);
+    let mut taken = Vec::new();
+    let columns: Vec<Option<(&str, Kind)>> = header
+        .iter()
+        .map(|title| {
+            let is_column = |parameter: &str| header.iter().any(|other| other == parameter);
+            let found = names.find(title, is_column);
+            let found = found.filter(|(name, _)| !taken.contains(name));
+            match found {
+                Some((name, _)) => taken.push(name),
+                None => imported.unknown(title, names),
+            }
+            found
+        })
+        .collect();
+    // Where one of them is nearly a parameter, that is offered.
+    if taken.is_empty() && imported.meant(names.schema).is_empty() {
+        let known: Vec<&str> = names.all.iter().map(|(name, ..)| *name).take(8).collect();
+        return Err(format!(
+            "The first line must name the columns, and none of “{}” is a parameter of this model \
+             (like {}).",
+            header
+                .iter()
+                .take(8)
+                .map(String::as_str)
+                .collect::<Vec<_>>()
+                .join(", "),
+            known.join(", ")
+        ));
+    }
+    for (position, record) in records.enumerate() {
+        let number = position + 1;
+        if record.len() != header.len() {
+            let what = if record.len() > header.len() {
+                "what is beyond them was left out"
+            } else {
+                "the missing ones count as empty"
+            };
+            imported.note(
+                number,
+                format!(
+                    "The row has {} for {}; {what}.",
+                    counted(record.len(), "field"),
+                    counted(header.len(), "column")
+                ),
+            );
+        }
+        let mut draft = Draft::default();
+        for (column, field) in columns.iter().zip(record) {
+            if let Some((name, kind)) = column
+                && !field.is_empty()
+                && !is_nothing(*kind, &field)
+            {
+                draft.set(*name, Entry::Text(field));
+            }
+        }
+        if !taken.is_empty() {
+            imported.add(number, draft);
+        }
+    }
+    Ok(imported)
+}
+
+impl Imported {
+    fn new(format: Format) -> Self {
+        Self {
+            format,
+            rows: Vec::new(),
+            numbers: Vec::new(),
+            unknown_columns: Vec::new(),
+            secret_columns: Vec::new(),
+            notes: Vec::new(),
+        }
+    }
+
+    fn note(&mut self, row: usize, message: String) {
+        self.notes.push(ImportNote { row, message });
+    }
+
+    fn unknown(&mut self, column: &str, names: &Names) {
+        let columns = match names_secret(column, names.schema) {
+            true => &mut self.secret_columns,
+            false => &mut self.unknown_columns,
+        };
+        let is_known = columns.iter().any(|known| known == column);
+        if !is_known && !names.removes(column) {
+            columns.push(column.to_owned());
+        }
+    }
+
+    fn add(&mut self, number: usize, draft: Draft) {
+        if draft.is_empty() {
+            self.note(number, "The row has no value for any parameter.".into());
+            return;
+        }
+        let is_broken = |entry: &Entry| entry.to_text().contains(['\u{fffd}', '\0']);
+        if let Some((name, _)) = draft.iter().find(|(_, entry)| is_broken(entry)) {
+            let what = "has “\u{fffd}” for a character that was lost when the file was written";
+            let message = format!("{name} {what}. The row is left out: save the table as UTF-8.");
+            self.note(number, message);
+            return;
+        }
+        self.rows.push(draft);
+        self.numbers.push(number);
+    }
+
+    fn add_json(&mut self, number: usize, row: Value, names: &Names) {
+        let Value::Object(fields) = row else {
+            let kind = match row {
+                Value::Array(_) => "a list",
+                Value::String(_) => "a text",
+                _ => "a single value",
+            };
+            self.note(
+                number,
+                format!("The row is {kind}, not an object with parameters."),
+            );
+            return;
+        };
+        let draft = self.draft(number, fields, names);
+        self.add(number, draft);
+    }
+
+    fn draft(&mut self, number: usize, fields: Map<String, Value>, names: &Names) -> Draft {
+        let mut draft = Draft::default();
+        let titles: Vec<String> = fields.keys().cloned().collect();
+        for (title, value) in fields {
+            let is_column = |parameter: &str| titles.iter().any(|other| other == parameter);
+            let Some((name, kind)) = names.find(&title, is_column) else {
+                self.unknown(&title, names);
+                continue;
+            };
+            if draft.get(name).is_some() {
+                self.note(
+                    number,
+                    format!("{name} is given twice; “{title}” was left out."),
+                );
+                continue;
+            }
+            let entry = match value {
+                Value::String(text) if is_nothing(kind, &text) => continue,
+                // Tools that know only texts write numbers as such.
+                Value::String(text) if kind != Kind::Text => Entry::Text(text),
+                value => Entry::Value(value),
+            };
+            draft.set(name, entry);
+        }
+        draft
+    }
+}
+
+/// Whether a field of a column of numbers or switches says that there is no value, as pandas, Python, SQL and
+/// spreadsheets write it.
+fn is_nothing(kind: Kind, field: &str) -> bool {
+    const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
+    let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
+    let mut words = FILLERS.iter().chain(&MORE);
+    is_meant && words.any(|word| field.trim().eq_ignore_ascii_case(word))
+}
+
+/// Finds the parameter that a column is of.
+struct Names<'a> {
+    schema: &'a Schema,
+    /// The parameters' names in the order of the form, each with its forgiving spelling.
+    all: Vec<(&'a str, Kind, String)>,
+    /// See [`read`].
+    meant: &'a [(String, String)],
+}
+
+impl<'a> Names<'a> {
+    fn new(schema: &'a Schema, meant: &'a [(String, String)]) -> Self {
+        let each = |(parameter, _): (&'a Parameter, bool)| {
+            let name = parameter.name.as_str();
+            (name, parameter.kind(), spelling(name))
+        };
+        Self {
+            schema,
+            all: schema.parameters().map(each).collect(),
+            meant,
+        }
+    }
+
+    /// A person wants the column to be none.
+    fn removes(&self, title: &str) -> bool {
+        let mut meant = self.meant.iter();
+        meant.any(|(column, parameter)| column == title && parameter.is_empty())
+    }
+
+    /// `is_column`: whether a parameter is a column by itself, and so no other one is meant as it.
+    fn find(&self, title: &str, is_column: impl Fn(&str) -> bool) -> Option<(&'a str, Kind)> {
+        let mut meant = self.meant.iter();
+        let said = meant.find(|(column, parameter)| column == title && !is_column(parameter));
+        let title = said.map_or(title.trim(), |(_, parameter)| parameter);
+        let short = title.strip_prefix(INPUT_PREFIX).unwrap_or(title);
+        let exact = |title: &str| self.all.iter().find(|(name, ..)| *name == title);
+        let found = exact(title).or_else(|| exact(short)).or_else(|| {
+            let spelling = spelling(short);
+            let mut alike = self.all.iter().filter(|(.., other)| *other == spelling);
+            // If two parameters have the same spelling, only the exact name tells which is meant.
+            alike.next().filter(|_| alike.next().is_none())
+        });
+        found.map(|(name, kind, _)| (*name, *kind))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,69 @@
+//! What a person is told of an imported table, and its rows by their numbers.
+
+use atelier_contract::{Draft, Schema};
+
+use super::{ImportNote, Imported};
+use crate::form::input_json::{Unknown, unknown_message};
+use crate::form::parameter_name;
+
+impl Imported {
+    /// Gives the rows, each with its number in the file.
+    pub fn numbered(&self) -> Vec<(usize, Draft)> {
+        let numbers = self.numbers.iter().copied();
+        numbers.zip(self.rows.iter().cloned()).collect()
+    }
+
+    /// The rows that can't be sent as they are, and why.
+    pub fn bad(&self, schema: &Schema) -> Vec<ImportNote> {
+        let rows = self.numbers.iter().zip(&self.rows);
+        let bad = rows.filter_map(|(row, draft)| {
+            let problems = schema.validate(draft, false).err()?.into_iter();
+            let said = problems.map(|problem| problem.message);
+            Some(ImportNote {
+                row: *row,
+                message: said.collect::<Vec<_>>().join("; "),
+            })
+        });
+        bad.collect()
+    }
+
+    /// The columns that are in no row, those first that are nearly called as a parameter that no row has.
+    pub fn unknown_names(&self, schema: &Schema) -> Vec<Unknown> {
+        let meant = self.meant(schema);
+        let unknown = self.unknown_columns.iter().map(|column| {
+            let found = meant.iter().find(|(other, _)| other == column);
+            Unknown {
+                name: column.clone(),
+                meant: found.map(|(_, parameter)| parameter.clone()),
+            }
+        });
+        let mut unknown: Vec<Unknown> = unknown.collect();
+        unknown.sort_by_key(|it| it.meant.is_none());
+        unknown
+    }
+
+    /// The columns that are nearly called as a parameter that no row has, each with that one.
+    pub fn meant(&self, schema: &Schema) -> Vec<(String, String)> {
+        let is_free = |name: &str| self.rows.iter().all(|row| row.get(name).is_none());
+        let columns = self.unknown_columns.iter();
+        let meant = columns.filter_map(|column| {
+            let parameter = parameter_name::meant(column, schema, is_free)?;
+            Some((column.clone(), parameter.to_owned()))
+        });
+        meant.collect()
+    }
+
+    /// Says which columns are in no row; empty where none is.
+    pub fn left_out_message(&self) -> String {
+        let unknown = unknown_message(&self.unknown_columns);
+        match self.secret_columns.is_empty() {
+            true => unknown,
+            false => format!(
+                "{unknown} Left out, as tables are stored: {}. Enter it once for all rows, in its own field.",
+                self.secret_columns.join(", ")
+            )
+            .trim_start()
+            .to_owned(),
+        }
+    }
+}

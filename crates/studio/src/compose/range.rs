@@ -1,0 +1,301 @@
+//! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
+//! mixed.
+
+use std::ops::Range;
+
+use atelier_contract::{Entry, Kind, Parameter, check, choice_text, json};
+
+use super::MAX_ROWS;
+use crate::text::decimal::Decimal;
+
+mod example;
+mod marker;
+mod numbers;
+
+pub use example::example;
+pub use marker::{EMPTY, LEFT_OUT, has_marker, label, labels, markers, sent_key, toggled_marker};
+
+/// Reads the values of an axis.
+///
+/// - Texts are one per line: a comma belongs to the prompt that it stands in. Lists of permitted values are one per
+///   line, too: as JSON, or with commas between their values.
+/// - Numbers are separated by commas, or by semicolons: then a comma stands for the point. `2,5` alone may be one
+///   number or two, and is refused.
+/// - Other values are separated by commas. One that contains a comma is put in double quotes; a quote
+///   inside is doubled, as in CSV.
+/// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
+///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
+///   are added exactly. The last value is left out where no step hits it.
+/// - [`LEFT_OUT`] in the place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a text that was
+///   cleared.
+/// - Permitted values are written as [`choice_text`] has them.
+/// - Each value is checked against the parameter. The error is a sentence.
+///
+/// # Errors
+///
+/// A sentence for a person: a quote is not closed, dots lead nowhere, a value is not valid, or there are more than
+/// [`MAX_ROWS`].
+pub fn values(
+    parameter: &Parameter,
+    required: bool,
+    text: &str,
+) -> Result<Vec<Option<Entry>>, String> {
+    let kind = parameter.kind();
+    let written = match kind {
+        Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
+        Kind::Several => super::prompts::prompts(text).map(str::to_owned).collect(),
+        // A comma inside JSON separates its parts.
+        Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
+        Kind::Integer | Kind::Number => expand(numbers::split(text, kind == Kind::Integer)?)?,
+        _ => split(text)?,
+    };
+    if written.len() > MAX_ROWS {
+        return Err(too_many());
+    }
+    let choices = match kind {
+        Kind::Enum => parameter.choices(),
+        _ => &[],
+    };
+    let choices: Vec<_> = choices
+        .iter()
+        .map(|choice| (choice_text(choices, choice), choice))
+        .collect();
+    let entry = |text: String| {
+        let entry = match text.as_str() {
+            LEFT_OUT if marker::is_one(parameter, LEFT_OUT) => {
+                let problem = check(parameter, required, None).err();
+                return problem.map_or(Ok(None), |problem| Err(format!("{problem}.")));
+            }
+            EMPTY if marker::is_one(parameter, EMPTY) => Entry::Text(String::new()),
+            _ => match choices.iter().find(|(shown, _)| *shown == text) {
+                Some((_, choice)) => Entry::Value((*choice).clone()),
+                None => Entry::Text(text),
+            },
+        };
+        match check(parameter, required, Some(&entry)) {
+            Ok(Some(value)) => Ok(Some(Entry::Value(value))),
+            Ok(None) => Ok(Some(entry)),
+            Err(problem) => Err(format!("{problem}.")),
+        }
+    };
+    written.into_iter().map(entry).collect()
+}
+
+/// Whether these values stand in the text one by one, as they were understood. Where a comma may be meant as a point,
+/// they don't.
+pub fn are_written_out(text: &str, values: &[String]) -> bool {
+    let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
+    let bytes = text.as_bytes();
+    let mut commas = bytes.iter().enumerate().filter(|(_, byte)| **byte == b',');
+    if commas.any(|(at, _)| is_digit(bytes.get(at.wrapping_sub(1))) && is_digit(bytes.get(at + 1)))
+    {
+        return false;
+    }
+    let written = text.split([',', '\n']).map(str::trim);
+    written.filter(|it| !it.is_empty()).eq(values)
+}
+
+/// These values as people write them; none where [`values`] would not read them as they are.
+pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>]) -> Option<String> {
+    let kind = parameter.kind();
+    let text = |entry: &Option<Entry>| match (kind, entry) {
+        (Kind::Enum, Some(Entry::Value(value))) => choice_text(parameter.choices(), value),
+        (Kind::Array | Kind::Object | Kind::Unknown, Some(Entry::Value(value))) => {
+            value.to_string()
+        }
+        (_, entry) => label(entry),
+    };
+    let texts: Vec<String> = entries.iter().map(text).collect();
+    let written = match kind {
+        Kind::Integer | Kind::Number => texts.join(", "),
+        Kind::Enum | Kind::Boolean => quoted(&texts),
+        _ => texts.join("\n"),
+    };
+    let read = values(parameter, required, &written).ok()?;
+    let is_read = read.iter().map(label).eq(entries.iter().map(label));
+    is_read.then_some(written)
+}
+
+/// Whether one of the values, as people write them, is this one.
+pub fn contains(values: &str, value: &str) -> bool {
+    split(values).is_ok_and(|values| values.iter().any(|each| each == value))
+}
+
+/// The values, as people write them, with this one more, or without it. A choice comes before the first one that follows
+/// it in the schema: a scale is seldom ticked in its own order. Each is quoted then. What can't be read stays as it is.
+pub fn toggled(values: &str, value: &str, choices: &[String]) -> String {
+    let Ok(mut each) = split(values) else {
+        return values.to_owned();
+    };
+    let before = each.len();
+    each.retain(|one| one != value);
+    if each.len() == before {
+        let rank = |one: &str| choices.iter().position(|choice| choice == one);
+        let follows = |one: &String| match (rank(value), rank(one)) {
+            (Some(at), Some(other)) => other > at,
+            _ => false,
+        };
+        let at = each.iter().position(follows).unwrap_or(each.len());
+        each.insert(at, value.to_owned());
+    }
+    quoted(&each)
+}
+
+fn quoted(values: &[String]) -> String {
+    let quoted = values
+        .iter()
+        .map(|one| format!("\"{}\"", one.replace('"', "\"\"")));
+    quoted.collect::<Vec<_>>().join(", ")
+}
+
+fn too_many() -> String {
+    format!("This gives more than {MAX_ROWS} values.")
+}
+
+/// JSON values, and [`LEFT_OUT`] on lines of its own.
+fn json_values(text: &str) -> Result<Vec<String>, String> {
+    let is_marker = |part: &Range<usize>| text[part.clone()] == *LEFT_OUT;
+    let mut all = Vec::new();
+    let mut start = 0;
+    let markers = marker::parts(text, &marker::LINE_ENDS).filter(is_marker);
+    for end in markers.map(Some).chain([None]) {
+        let part = &text[start..end.as_ref().map_or(text.len(), |marker| marker.start)];
+        let values = json::parse_all(part)
+            .map_err(|error| format!("Write one JSON value per line: {error}."))?;
+        all.extend(values.iter().map(ToString::to_string));
+        if let Some(marker) = end {
+            all.push(LEFT_OUT.to_owned());
+            start = marker.end;
+        }
+    }
+    Ok(all)
+}
+
+/// The values between commas and line ends, trimmed; empty ones count only if quoted.
+fn split(text: &str) -> Result<Vec<String>, String> {
+    let pieces = pieces(text)?.into_iter();
+    Ok(pieces.map(|(_, value)| value).collect())
+}
+
+/// The values that [`split`] gives, each with its place in the text.
+fn pieces(text: &str) -> Result<Vec<(Range<usize>, String)>, String> {
+    let mut pieces = Vec::new();
+    let mut rest = text.trim_start();
+    while !rest.is_empty() {
+        let start = text.len() - rest.len();
+        if let Some(quoted) = rest.strip_prefix('"') {
+            let (inside, after) = unquote(quoted).ok_or("A quote is not closed.")?;
+            rest = after.trim_start_matches([' ', '\t']);
+            if !rest.is_empty() && !rest.starts_with(is_separator) {
+                return Err(format!("Put a comma after “{inside}”."));
+            }
+            pieces.push((start..text.len() - after.len(), inside));
+        } else {
+            let end = rest.find(is_separator).unwrap_or(rest.len());
+            let plain = rest[..end].trim();
+            if !plain.is_empty() {
+                pieces.push((start..start + plain.len(), plain.to_owned()));
+            }
+            rest = &rest[end..];
+        }
+        rest = rest.strip_prefix(is_separator).unwrap_or(rest).trim_start();
+    }
+    Ok(pieces)
+}
+
+fn is_separator(c: char) -> bool {
+    matches!(c, ',' | '\n' | '\r')
+}
+
+/// The text up to the closing quote, and what follows it.
+fn unquote(text: &str) -> Option<(String, &str)> {
+    let mut inside = String::new();
+    let mut rest = text;
+    loop {
+        let end = rest.find('"')?;
+        inside.push_str(&rest[..end]);
+        rest = &rest[end + 1..];
+        match rest.strip_prefix('"') {
+            Some(after) => {
+                inside.push('"');
+                rest = after;
+            }
+            None => return Some((inside, rest)),
+        }
+    }
+}
+
+/// Fills in what the dots stand for.
+fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
+    const DOTS: &str = "..";
+    let mut tokens = Vec::new();
+    for text in &written {
+        let text = text.replace('…', DOTS);
+        let mut ends = text.splitn(2, DOTS);
+        let start = ends.next().unwrap_or_default().trim().to_owned();
+        tokens.push(Some(start));
+        if let Some(end) = ends.next() {
+            tokens.push(None);
+            tokens.push(Some(end.trim_start_matches('.').trim().to_owned()));
+        }
+    }
+    // `1, .., 3` has nothing on either side of its dots.
+    tokens.retain(|token| token.as_deref() != Some(""));
+
+    let mut values: Vec<String> = Vec::new();
+    let mut tokens = tokens.into_iter();
+    while let Some(token) = tokens.next() {
+        let Some(value) = token else {
+            let end = tokens.next().flatten().ok_or("Write a value after “..”.")?;
+            let start = values.last().ok_or("Write a value before “..”.")?;
+            let before = values.len().checked_sub(2).map(|at| values[at].as_str());
+            let room = MAX_ROWS.saturating_sub(values.len());
+            let more = steps(before, start, &end, room)?;
+            values.extend(more);
+            continue;
+        };
+        values.push(value);
+    }
+    Ok(values)
+}
+
+/// The values after `start` up to `end`, in the step from `before` to `start`.
+fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Vec<String>, String> {
+    let numbers = [before.unwrap_or(start), start, end];
+    let mut read = [Decimal::default(); 3];
+    for (number, text) in read.iter_mut().zip(numbers) {
+        *number =
+            Decimal::parse(text).ok_or_else(|| format!("“{text}” is no number to count with."))?;
+    }
+    let scale = read.iter().map(|number| number.scale()).max().unwrap_or(0);
+    let out_of_range = || format!("The numbers from {start} to {end} are too fine to count with.");
+    let mut units = [0i128; 3];
+    for (unit, number) in units.iter_mut().zip(read) {
+        *unit = number.units(scale).ok_or_else(out_of_range)?;
+    }
+    let [before_units, start_units, end_units] = units;
+    let distance = end_units - start_units;
+    let step = match before {
+        Some(_) => start_units - before_units,
+        None => distance.signum() * Decimal::ONE.units(scale).ok_or_else(out_of_range)?,
+    };
+    if distance == 0 {
+        return Ok(Vec::new());
+    }
+    if step == 0 || (step < 0) != (distance < 0) {
+        return Err(match before {
+            Some(before) => format!("Counting on from {before}, {start} never reaches {end}."),
+            None => out_of_range(),
+        });
+    }
+    let count = distance / step;
+    if count > room as i128 {
+        return Err(too_many());
+    }
+    Ok((1..=count)
+        .map(|n| Decimal::new(start_units + n * step, scale).to_text())
+        .collect())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,296 @@
+//! A sweep as a person writes it, found in the rows that it gave: to go on from a batch, it need not be written again.
+
+use atelier_contract::{Draft, Entry, Schema};
+
+use super::{Axis, Combine, rows};
+use crate::compose::{prompt_of, range};
+use crate::form::seed;
+
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenSweep {
+    /// The inputs that all items share in addition to the axes and the seed.
+    pub base: Draft,
+    /// Each parameter with its values as they are typed; the last axis changes fastest.
+    pub axes: Vec<(String, String)>,
+    pub combine: Combine,
+    /// The seed of all items; empty where each has one of its own, or it is an axis.
+    pub seed: String,
+}
+
+impl WrittenSweep {
+    /// Gives `None` if the rows are not exactly those of a sweep, or if only their prompts differ: these are lines.
+    pub fn of(items: &[Draft], schema: &Schema) -> Option<Self> {
+        let prompt = prompt_of(schema);
+        let differing = schema.parameters().map(|(parameter, _)| &parameter.name);
+        let mut columns: Vec<(&String, Vec<Option<Entry>>)> = differing
+            .map(|name| (name, column(items, name)))
+            .filter(|(_, entries)| first_change(entries).is_some())
+            .collect();
+        columns.sort_by_key(|(_, entries)| std::cmp::Reverse(first_change(entries)));
+        let is_prompt = |name: &String| Some(name) == prompt.as_ref();
+        if columns.iter().all(|(name, _)| is_prompt(name)) {
+            return None;
+        }
+        let product = || Self::combined(items, &columns, Combine::Product, schema);
+        // Lines may differ in anything in addition to their prompts.
+        let has_lines = columns.iter().any(|(name, _)| is_prompt(name));
+        // So may what some rows have and others don't.
+        let has_gaps = columns.iter().any(|(_, entries)| entries.contains(&None));
+        let paired = || Self::combined(items, &columns, Combine::Paired, schema);
+        product().or_else(|| paired().filter(|_| !has_lines && !has_gaps))
+    }
+
+    fn combined(
+        items: &[Draft],
+        columns: &[(&String, Vec<Option<Entry>>)],
+        combine: Combine,
+        schema: &Schema,
+    ) -> Option<Self> {
+        let mut base = items.first()?.clone();
+        let mut axes = Vec::new();
+        for (name, entries) in columns {
+            base.reset(name);
+            let (parameter, required) = schema.parameter(name)?;
+            let values = match combine {
+                Combine::Product => distinct(entries),
+                Combine::Paired => entries.clone(),
+            };
+            let written = range::written(parameter, required, &values)?;
+            axes.push(((*name).clone(), written));
+        }
+        let mut held = String::new();
+        if let Some(seed) = seed::parameter(schema) {
+            held = base
+                .get(&seed.name)
+                .map_or_else(String::new, Entry::to_text);
+            base.reset(&seed.name);
+        }
+        let found = Self {
+            base,
+            axes,
+            combine,
+            seed: held,
+        };
+        let again = found.rows(schema).ok()?;
+        let sent = |draft: &Draft| schema.validate(draft, false);
+        let is_same = |(one, other): (&Draft, &Draft)| {
+            texts(one).eq(texts(other)) && sent(one) == sent(other)
+        };
+        let is_all = again.len() == items.len() && again.iter().zip(items).all(is_same);
+        is_all.then_some(found)
+    }
+
+    /// Reads the axes as [`Axis`] has them.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`range::values`].
+    pub fn read_axes(&self, schema: &Schema) -> Result<Vec<Axis>, String> {
+        let axes = self.axes.iter().filter_map(|(name, values)| {
+            let (parameter, required) = schema.parameter(name)?;
+            let values = range::values(parameter, required, values);
+            Some(values.map(|values| {
+                let axis = Axis {
+                    parameter: name.clone(),
+                    values,
+                };
+                axis.merged(self.combine)
+            }))
+        });
+        axes.collect()
+    }
+
+    /// Gives the inputs that all items share in addition to the axes.
+    pub fn base_with_seed(&self, schema: &Schema) -> Draft {
+        let mut base = self.base.clone();
+        if let (Some(seed), false) = (seed::parameter(schema), self.seed.is_empty()) {
+            base.set(seed.name.clone(), Entry::Text(self.seed.clone()));
+        }
+        base
+    }
+
+    fn rows(&self, schema: &Schema) -> Result<Vec<Draft>, String> {
+        let axes = self.read_axes(schema)?;
+        rows(&self.base_with_seed(schema), &axes, self.combine)
+    }
+}
+
+/// Gives the value of a parameter in each item, or `None` where it is left out.
+fn column(items: &[Draft], name: &str) -> Vec<Option<Entry>> {
+    items.iter().map(|item| item.get(name).cloned()).collect()
+}
+
+/// The first item that has another value than the first one.
+fn first_change(entries: &[Option<Entry>]) -> Option<usize> {
+    let first = entries.first()?;
+    entries.iter().position(|entry| !is_alike(entry, first))
+}
+
+/// Gives the distinct entries, in the order in which they come.
+fn distinct(entries: &[Option<Entry>]) -> Vec<Option<Entry>> {
+    let mut found: Vec<Option<Entry>> = Vec::new();
+    for entry in entries {
+        if !found.iter().any(|other| is_alike(other, entry)) {
+            found.push(entry.clone());
+        }
+    }
+    found
+}
+
+/// `1` as typed may be either of `1` and `"1"`, which differ.
+fn is_alike(one: &Option<Entry>, other: &Option<Entry>) -> bool {
+    let have_types = matches!((one, other), (Some(Entry::Value(_)), Some(Entry::Value(_))));
+    range::label(one) == range::label(other) && (!have_types || one == other)
+}
+
+/// Gives the values as a person sees them: `1` and "1" look the same, and are not sent as the same.
+fn texts(draft: &Draft) -> impl Iterator<Item = (&str, String)> {
+    draft.iter().map(|(name, entry)| (name, entry.to_text()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compose::panel_items::Beside;
+    use crate::compose::table::Table;
+    use serde_json::{Value, json};
+
+    fn schema() -> Schema {
+        let schema = json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [
+                    {"name": "mist", "type": "number", "minimum": 0, "maximum": 1},
+                    {"name": "time", "type": "enum", "allowedValues": ["dawn", "noon, high"]},
+                    {"name": "seed", "type": "integer"}
+                ]
+            }
+        });
+        Schema::from_value(schema).unwrap()
+    }
+
+    fn found(items: &[Value]) -> Option<WrittenSweep> {
+        WrittenSweep::of(&drafts(items), &schema())
+    }
+
+    fn drafts(items: &[Value]) -> Vec<Draft> {
+        let items = items.iter().filter_map(Value::as_object);
+        items.map(Draft::from_values).collect()
+    }
+
+    fn lake(mist: f64, time: &str) -> Value {
+        json!({"prompt": "a lake", "mist": mist, "time": time, "seed": 7})
+    }
+
+    #[test]
+    fn axes_values_and_the_seed_of_all_are_found() {
+        let items = [
+            lake(0.0, "noon, high"),
+            lake(0.5, "noon, high"),
+            lake(0.0, "dawn"),
+            lake(0.5, "dawn"),
+        ];
+        let sweep = found(&items).unwrap();
+        let axes = [
+            ("time".to_owned(), "\"noon, high\", \"dawn\"".to_owned()),
+            ("mist".to_owned(), "0.0, 0.5".to_owned()),
+        ];
+        assert_eq!(sweep.axes, axes);
+        assert_eq!(
+            (sweep.combine, sweep.seed.as_str()),
+            (Combine::Product, "7")
+        );
+        assert_eq!(sweep.base, drafts(&[json!({"prompt": "a lake"})])[0]);
+    }
+
+    /// Guards against rows that would be sent twice: those in the table, and the same ones as the sweep has them.
+    #[test]
+    fn its_rows_are_those_of_the_table() {
+        let items = [lake(0.5, "dawn"), lake(1.0, "dawn"), lake(0.0, "dawn")];
+        let (schema, sweep) = (schema(), found(&items).unwrap());
+        let mut table = Table::default();
+        table.add_sweep(&sweep, &schema).unwrap();
+        assert_eq!(table.unsent(), 3);
+        let rows = sweep.rows(&schema).unwrap();
+        assert_eq!(Beside::of(&rows, None, &table), Beside::Nothing);
+    }
+
+    /// Guards against a sweep over a value and none that comes back as single rows.
+    #[test]
+    fn what_some_rows_leave_out_is_a_value_of_the_axis() {
+        let none = |time: &str| json!({"prompt": "a lake", "time": time, "seed": 7});
+        let items = [
+            lake(0.5, "dawn"),
+            none("dawn"),
+            lake(0.5, "noon, high"),
+            none("noon, high"),
+        ];
+        let sweep = found(&items).unwrap();
+        let axes = [
+            ("time".to_owned(), "\"dawn\", \"noon, high\"".to_owned()),
+            ("mist".to_owned(), "0.5, (left out)".to_owned()),
+        ];
+        assert_eq!(sweep.axes, axes);
+        assert_eq!(sweep.combine, Combine::Product);
+    }
+
+    #[test]
+    fn values_may_go_in_pairs() {
+        let sweep = found(&[lake(0.0, "dawn"), lake(1.0, "noon, high")]).unwrap();
+        assert_eq!((sweep.combine, sweep.axes.len()), (Combine::Paired, 2));
+    }
+
+    #[test]
+    fn lines_and_what_is_no_whole_sweep_are_none() {
+        let line = |prompt: &str| json!({"prompt": prompt, "seed": 7});
+        assert_eq!(found(&[line("a"), line("b")]), None);
+        assert_eq!(found(&[line("a"), line("a")]), None);
+        assert_eq!(found(&[]), None);
+        let lines = [
+            json!({"prompt": "a", "mist": 0.5}),
+            json!({"prompt": "b", "mist": 1.0}),
+        ];
+        assert_eq!(found(&lines), None);
+        let three = [
+            lake(0.0, "dawn"),
+            lake(0.5, "dawn"),
+            lake(0.0, "noon, high"),
+        ];
+        let sweep = found(&three).unwrap();
+        assert_eq!(sweep.combine, Combine::Paired, "as the rows are");
+        let gap = [lake(0.0, "dawn"), json!({"prompt": "a lake", "seed": 7})];
+        assert_eq!(found(&gap), None);
+    }
+
+    /// Guards against 1 that is sent where the batch had "1".
+    #[test]
+    fn what_would_be_sent_as_another_type_is_no_sweep() {
+        let schema = Schema::from_value(json!({
+            "category": "image", "subcategory": "a",
+            "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [
+                    {"name": "size", "type": "enum", "allowedValues": [1, "1", 2]},
+                    {"name": "mist", "type": "number"}
+                ]
+            }
+        }));
+        let schema = schema.unwrap();
+        let is_sweep = |size: Value| {
+            let items = [
+                json!({"prompt": "a lake", "size": size}),
+                json!({"prompt": "a lake", "size": 2}),
+            ];
+            WrittenSweep::of(&drafts(&items), &schema).is_some()
+        };
+        assert!(is_sweep(json!(1)) && is_sweep(json!("1")));
+        let items =
+            [1.into(), Value::from("1")].map(|size| json!({"prompt": "a lake", "size": size}));
+        let sweep = WrittenSweep::of(&drafts(&items), &schema).unwrap();
+        assert_eq!(
+            sweep.axes,
+            [("size".to_owned(), r#""1", """1""""#.to_owned())]
+        );
+    }
+}

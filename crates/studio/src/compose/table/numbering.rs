@@ -1,0 +1,248 @@
+//! The numbers of rows. An imported row has the number that it has in its file wherever it can: errors, the table, the
+//! items of the batch, and the names of their files all say that one.
+
+use super::{Row, Source, Table};
+use crate::compose::MAX_ROWS;
+use crate::text::plural::listed_numbers;
+
+/// A row that can't be sent as it was filled in, with those that have the same mistakes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BadRow {
+    /// The place of the first of them among the rows that wait, from 0.
+    pub place: usize,
+    /// The label of its first cell that is wrong; see [`cell_label`].
+    pub cell: String,
+    /// `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
+    pub message: String,
+    /// How many rows these are.
+    pub count: usize,
+}
+
+/// The place of a row among those that wait, the row, and its number.
+type Numbered<'a> = (usize, &'a Row, usize);
+
+/// What is wrong with a row.
+fn messages(row: &Row) -> impl Iterator<Item = &str> {
+    row.problems.iter().map(|problem| problem.message.as_str())
+}
+
+/// `layers, row 7`
+pub fn cell_label(parameter: &str, number: usize) -> String {
+    format!("{parameter}, row {number}")
+}
+
+impl Table {
+    /// Gives the numbers of the rows that wait, in their order: each is higher than the one before.
+    pub fn numbers(&self) -> Vec<usize> {
+        let mut last = 0;
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbers = waiting.map(|row| {
+            last = match row.source {
+                Source::File(number) if (last + 1..=MAX_ROWS).contains(&number) => number,
+                _ => last + 1,
+            };
+            last
+        });
+        numbers.collect()
+    }
+
+    /// Gives the rows that can't be sent as they were filled in, those with the same mistakes together: the first `most`.
+    pub fn bad_rows(&self, most: usize) -> Vec<BadRow> {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = waiting.zip(self.numbers()).enumerate();
+        let bad = numbered.filter(|(_, (row, _))| !row.problems.is_empty() && !row.is_blank());
+        let bad = bad.map(|(place, (row, number))| (place, row, number));
+        let mut found: Vec<Vec<Numbered>> = Vec::new();
+        for one in bad {
+            // All rows are read, because a message names all rows that have its mistakes; without making a text of each.
+            let is_same = |rows: &Vec<Numbered>| messages(rows[0].1).eq(messages(one.1));
+            match found.iter().position(is_same) {
+                Some(at) => found[at].push(one),
+                None if found.len() < most => found.push(vec![one]),
+                None => {}
+            }
+        }
+        let told = found.into_iter().map(|rows| {
+            let (place, row, number) = rows[0];
+            let label = match rows.as_slice() {
+                [_] => Self::row_label(number, row.source),
+                all => {
+                    let numbers: Vec<usize> = all.iter().map(|(.., number)| *number).collect();
+                    format!("Rows {}", listed_numbers(&numbers))
+                }
+            };
+            BadRow {
+                place,
+                cell: cell_label(&row.problems[0].parameter, number),
+                message: format!("{label}: {}", messages(row).collect::<Vec<_>>().join("; ")),
+                count: rows.len(),
+            }
+        });
+        told.collect()
+    }
+
+    /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 2 to 5,
+    /// 9, 12 and 4 more …`; empty where there is none.
+    pub fn unlined_message(&self) -> String {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let numbered = waiting.zip(self.numbers());
+        let unlined = numbered.filter(|(row, _)| row.source != Source::Line);
+        let numbers: Vec<usize> = unlined.map(|(_, number)| number).collect();
+        match numbers.as_slice() {
+            [] => String::new(),
+            [one] => format!("Row {one} came from elsewhere and stays as it is."),
+            all => {
+                let named = listed_numbers(all);
+                format!("Rows {named} came from elsewhere and stay as they are.")
+            }
+        }
+    }
+
+    /// Names a row that can't be sent: `Row 7`; `Row 9 (row 7 of the file)` where other rows stand above it.
+    fn row_label(number: usize, source: Source) -> String {
+        match source {
+            Source::File(own) if own != number => format!("Row {number} (row {own} of the file)"),
+            _ => format!("Row {number}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::Draft;
+
+    use super::super::tests::{prompt, schema, send};
+    use super::*;
+
+    fn imported(rows: impl IntoIterator<Item = usize>) -> Vec<(usize, Draft)> {
+        let rows = rows.into_iter();
+        rows.map(|row| (row, prompt(&format!("row {row}"))))
+            .collect()
+    }
+
+    /// Guards against row 7 of a file that is called row 19 after a sweep of 12.
+    #[test]
+    fn rows_keep_the_numbers_of_their_file() {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![prompt("a"); 12], &schema).unwrap();
+        send(&mut table, "sweep");
+        table
+            .append_imported(imported([1, 2, 4, 7]), &schema)
+            .unwrap();
+        assert_eq!(table.numbers(), [1, 2, 4, 7]);
+        let far = vec![(
+            usize::MAX,
+            prompt("of a file that numbers its rows as it likes"),
+        )];
+        table.append_imported(far, &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 2, 4, 7, 8]);
+        table.remove(table.rows()[16].id);
+        let second = table.rows()[13].id;
+        table.remove(second);
+        assert_eq!(table.numbers(), [1, 4, 7]);
+        table.add_row(prompt("b"), &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 4, 7, 8]);
+    }
+
+    /// Guards against two rows of one number.
+    #[test]
+    fn rows_of_a_file_below_others_are_numbered_on() {
+        let schema = schema();
+        let mut table = Table::default();
+        table.append(vec![prompt("a"); 2], &schema).unwrap();
+        table.append_imported(imported(1..=3), &schema).unwrap();
+        assert_eq!(table.numbers(), [1, 2, 3, 4, 5]);
+        assert_eq!(
+            Table::row_label(5, Source::File(3)),
+            "Row 5 (row 3 of the file)"
+        );
+        assert_eq!(Table::row_label(3, Source::File(3)), "Row 3");
+        assert_eq!(Table::row_label(3, Source::Line), "Row 3");
+    }
+
+    /// Guards against rows that are sent in addition to some lines without having been named.
+    #[test]
+    fn rows_without_a_line_are_named() {
+        let schema = schema();
+        let mut table = Table::default();
+        assert_eq!(table.unlined_message(), "");
+        table.append_imported(imported([3]), &schema).unwrap();
+        let one = "Row 3 came from elsewhere and stays as it is.";
+        assert_eq!(table.unlined_message(), one);
+        table.append_imported(imported([7]), &schema).unwrap();
+        table.add_row(prompt("a line"), &schema).unwrap();
+        let two = "Rows 3 and 7 came from elsewhere and stay as they are.";
+        assert_eq!(table.unlined_message(), two);
+        table.append(vec![prompt("a"); 3], &schema).unwrap();
+        assert!(
+            table
+                .unlined_message()
+                .starts_with("Rows 3, 7 and 9 to 11 came ")
+        );
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_the_numbers_of_the_file() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported([3, 7]);
+        let empty = atelier_contract::Entry::Text("many".into());
+        rows[1].1.set("steps", empty);
+        table.append_imported(rows, &schema).unwrap();
+        let bad = table.bad_rows(5);
+        let [row] = bad.as_slice() else {
+            panic!("{bad:?}");
+        };
+        assert_eq!((row.place, row.cell.as_str()), (1, "steps, row 7"));
+        assert!(row.message.starts_with("Row 7: "), "{}", row.message);
+    }
+
+    /// Guards against four lines that say the same, and hide the rows with other mistakes.
+    #[test]
+    fn rows_with_the_same_mistakes_are_named_together() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported(1..=9);
+        for at in [1, 2, 3, 4, 8] {
+            let many = atelier_contract::Entry::Text("many".into());
+            rows[at].1.set("steps", many);
+        }
+        rows[6]
+            .1
+            .set("prompt", atelier_contract::Entry::Text(String::new()));
+        rows[6]
+            .1
+            .set("steps", atelier_contract::Entry::Text("few".into()));
+        table.append_imported(rows, &schema).unwrap();
+        let bad = table.bad_rows(5);
+        let counts: Vec<_> = bad.iter().map(|row| (row.place, row.count)).collect();
+        assert_eq!(counts, [(1, 5), (6, 1)]);
+        assert_eq!(bad[0].cell, "steps, row 2");
+        let (named, other) = (&bad[0].message, &bad[1].message);
+        assert!(named.starts_with("Rows 2 to 5 and 9: steps "), "{named}");
+        assert!(other.starts_with("Row 7: "), "{other}");
+        let first = table.bad_rows(1);
+        assert_eq!((first.len(), first[0].count), (1, 5));
+    }
+
+    /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
+    #[test]
+    fn items_have_the_numbers_of_their_rows() {
+        let schema = schema();
+        let mut table = Table::default();
+        let mut rows = imported(1..=4);
+        rows[2].1 = Draft::default();
+        table.append_imported(rows, &schema).unwrap();
+        let indexes = |table: &mut Table, batch: &str| {
+            let (items, _) = send(table, batch);
+            items.iter().map(|item| item.index).collect::<Vec<_>>()
+        };
+        assert_eq!(indexes(&mut table, "first"), [0, 1, 3]);
+        assert_eq!(table.numbers(), [3]);
+        let left = table.rows()[2].id;
+        let entry = atelier_contract::Entry::Text("now it has one".into());
+        table.set(left, "prompt", Some(entry), &schema);
+        assert_eq!(indexes(&mut table, "second"), [2]);
+    }
+}

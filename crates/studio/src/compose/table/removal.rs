@@ -1,0 +1,164 @@
+//! Rows that were taken out, and the way back. It is not stored: each tab has its own.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use atelier_contract::{Draft, Schema};
+use atelier_engine::BatchPlace;
+
+use super::{Axis, Combine, GridLabels, Row, SentBefore, Table};
+use crate::compose::MAX_ROWS;
+use crate::text::plural::counted;
+
+/// Where new rows are put.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// Below the rows that are there.
+    Below,
+    /// In the place of all of them.
+    OfAll,
+    /// In the place of those that wait to be sent: what was sent stays known as that.
+    OfWaiting,
+}
+
+/// The rows that were taken out last, as they were: put back, each becomes the same task as before, or none if it was
+/// sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Removal {
+    number: u64,
+    /// Each with where it stood.
+    rows: Vec<(usize, Row)>,
+    /// The ids of those that took their place.
+    instead: Range<u64>,
+    added: Vec<String>,
+    grid: Option<GridLabels>,
+}
+
+impl Table {
+    /// Puts rows of an imported table in the place of all that are there.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`Table::append`]; the table stays as it was.
+    pub fn replace_by_imported(
+        &mut self,
+        rows: Vec<(usize, Draft)>,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let put = |table: &mut Self| table.append_imported(rows, schema);
+        self.replace_with(|row| !row.is_aside, put)
+    }
+
+    /// Puts the rows of a sweep where they belong.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`Table::append_sweep`]; the table stays as it was.
+    pub fn put_sweep(
+        &mut self,
+        place: Place,
+        base: &Draft,
+        axes: &[Axis],
+        combine: Combine,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let put = |table: &mut Self| table.append_sweep(base, axes, combine, schema);
+        match place {
+            Place::Below => put(self),
+            Place::OfAll => self.replace_with(|row| !row.is_aside, put),
+            Place::OfWaiting => self.replace_with(|row| row.is_waiting(), put),
+        }
+    }
+
+    fn replace_with(
+        &mut self,
+        is_meant: impl Fn(&Row) -> bool,
+        put: impl FnOnce(&mut Self) -> Result<(), String>,
+    ) -> Result<(), String> {
+        let mut new = self.clone();
+        new.take_out(is_meant);
+        new.added.clear();
+        let first = new.next_id + 1;
+        put(&mut new)?;
+        if let Some(removal) = &mut new.removal {
+            let removal = Arc::make_mut(removal);
+            removal.instead = first..new.next_id + 1;
+            let before = SentBefore::of(removal.rows.iter().map(|(_, row)| row));
+            for row in new.rows.iter_mut().filter(|row| removal.is_instead(row)) {
+                row.earlier = row.earlier.take().or_else(|| before.find(&row.draft));
+            }
+        }
+        *self = new;
+        Ok(())
+    }
+
+    pub(super) fn take_out(&mut self, is_meant: impl Fn(&Row) -> bool) {
+        let grid = self.grid.take();
+        let all = std::mem::take(&mut self.rows).into_iter().enumerate();
+        let (rows, kept): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_meant(row));
+        self.rows = kept.into_iter().map(|(_, row)| row).collect();
+        self.removals += 1;
+        self.removal = Some(Arc::new(Removal {
+            number: self.removals,
+            rows,
+            instead: 0..0,
+            added: self.added.clone(),
+            grid,
+        }));
+    }
+
+    /// Tells of the rows that were taken out last, as long as they can be put back: a number of its own, and
+    /// `Replaced 30 rows by 1.`
+    pub fn removal_message(&self) -> Option<(u64, String)> {
+        let removal = self.removal.as_ref()?;
+        let count = removal.rows.len();
+        let stay = self.rows.iter().filter(|row| !removal.is_instead(row));
+        if count == 0 || stay.count() + count > MAX_ROWS {
+            return None;
+        }
+        let rows = counted(count, "row");
+        let said = match removal.instead.end - removal.instead.start {
+            0 => format!("Removed {rows}."),
+            new => format!("Replaced {rows} by {new}."),
+        };
+        Some((removal.number, said))
+    }
+
+    /// Puts back what was taken out last, in the place of what took its place.
+    pub fn undo_removal(&mut self) {
+        let Some(removal) = self.removal.take() else {
+            return;
+        };
+        self.rows.retain(|row| !removal.is_instead(row));
+        let removal = Arc::unwrap_or_clone(removal);
+        if self.unsent() == 0 && removal.rows.iter().any(|(_, row)| row.is_waiting()) {
+            self.grid = removal.grid;
+        } else if removal.rows.iter().any(|(_, row)| row.is_waiting()) {
+            self.grid = None;
+        }
+        for (at, row) in removal.rows {
+            self.rows.insert(at.min(self.rows.len()), row);
+        }
+        for name in removal.added {
+            self.add_column(&name);
+        }
+    }
+
+    /// Settles a batch as [`Table::settle`] does, among the rows that were taken out while it was under way: they may
+    /// be put back.
+    pub(super) fn settle_removed(&mut self, is_lost: impl Fn(&BatchPlace) -> bool) {
+        if let Some(removal) = &mut self.removal {
+            for (_, row) in &mut Arc::make_mut(removal).rows {
+                if row.sent.as_ref().is_some_and(&is_lost) {
+                    row.sent = None;
+                }
+            }
+        }
+    }
+}
+
+impl Removal {
+    fn is_instead(&self, row: &Row) -> bool {
+        row.is_waiting() && self.instead.contains(&row.id)
+    }
+}

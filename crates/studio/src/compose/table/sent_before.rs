@@ -1,0 +1,184 @@
+//! Rows that were sent and stand in the table once more: they say so, for who sends them pays again.
+
+use std::collections::{HashMap, HashSet};
+
+use atelier_contract::{Draft, Entry, Schema};
+use atelier_engine::BatchPlace;
+
+use super::{Row, Source, Table};
+use crate::compose::sweep::WrittenSweep;
+use crate::form::seed;
+
+/// An item, and what it asks for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Earlier {
+    place: BatchPlace,
+    draft: Draft,
+}
+
+impl Earlier {
+    pub fn new(place: BatchPlace, draft: Draft) -> Self {
+        Self { place, draft }
+    }
+
+    /// The item, if this asks for the same.
+    pub fn place_of(&self, draft: &Draft) -> Option<&BatchPlace> {
+        let is_same = self.draft == *draft || words(&self.draft) == words(draft);
+        is_same.then_some(&self.place)
+    }
+}
+
+/// Items that were sent, by what they ask for.
+#[derive(Debug, Default)]
+pub(super) struct SentBefore(HashMap<Vec<String>, Earlier>);
+
+impl SentBefore {
+    pub fn of<'a>(rows: impl IntoIterator<Item = &'a Row>) -> Self {
+        let items = rows.into_iter().filter_map(Row::sent_as);
+        let items = items.map(|(place, draft)| {
+            let earlier = Earlier::new(place.clone(), draft.clone());
+            (words(draft), earlier)
+        });
+        Self(items.collect())
+    }
+
+    pub fn find(&self, draft: &Draft) -> Option<Earlier> {
+        match self.0.is_empty() {
+            true => None,
+            false => self.0.get(&words(draft)).cloned(),
+        }
+    }
+}
+
+/// What a draft asks for, typed or not.
+fn words(draft: &Draft) -> Vec<String> {
+    let entries = draft.iter();
+    entries
+        .flat_map(|(name, entry)| [name.to_owned(), entry.to_text()])
+        .collect()
+}
+
+/// What Generate sends.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct ToSend {
+    pub drafts: Vec<Draft>,
+    /// Which of them were sent before, by their places.
+    pub sent_before: HashSet<usize>,
+}
+
+impl Row {
+    /// The item that it is or was, and what that asks for.
+    pub(super) fn sent_as(&self) -> Option<(&BatchPlace, &Draft)> {
+        let sent = self.sent.as_ref().map(|place| (place, &self.draft));
+        let earlier = self.earlier.as_ref();
+        sent.or_else(|| earlier.map(|it| (&it.place, &it.draft)))
+    }
+}
+
+impl Table {
+    /// The rows that a person can want to be sent once more: what waits here again already is not doubled, and one item
+    /// is there once.
+    fn to_put_back(&self) -> impl Iterator<Item = usize> {
+        let waiting = || self.rows.iter().filter(|row| row.is_waiting());
+        let mut places: HashSet<&BatchPlace> = waiting().filter_map(Row::earlier).collect();
+        let texts: HashSet<_> = match self.sent() {
+            0 => HashSet::new(),
+            _ => waiting().map(Row::text).collect(),
+        };
+        let rows = self.rows.iter().enumerate();
+        let absent = rows.filter(move |(_, row)| {
+            let sent = row.sent.as_ref();
+            sent.is_some_and(|place| places.insert(place))
+                && (texts.is_empty() || !texts.contains(&row.text()))
+        });
+        absent.map(|(at, _)| at)
+    }
+
+    /// Adds the items of a batch to be sent once more, but for those that wait here again already; `sweep`: what all of
+    /// them are. How many were added.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`Table::append`]; the table stays as it was.
+    pub fn add_again(
+        &mut self,
+        items: Vec<(BatchPlace, Draft)>,
+        sweep: Option<&WrittenSweep>,
+        schema: &Schema,
+    ) -> Result<usize, String> {
+        let waiting = self.rows.iter().filter(|row| row.is_waiting());
+        let waiting: HashSet<_> = waiting.filter_map(Row::earlier).cloned().collect();
+        let all = items.len();
+        let is_new = |(place, _): &(BatchPlace, Draft)| !waiting.contains(place);
+        let (places, drafts): (Vec<_>, Vec<_>) = items.into_iter().filter(is_new).unzip();
+        let added = places.len();
+        match sweep.filter(|_| added == all) {
+            Some(sweep) => self.add_sweep(sweep, schema)?,
+            None => {
+                self.add(drafts, schema)?;
+                self.set_last_sources(places.iter().rev().map(Source::from));
+            }
+        }
+        for (row, place) in self.rows.iter_mut().rev().zip(places.into_iter().rev()) {
+            row.earlier = Some(Earlier::new(place, row.draft.clone()));
+        }
+        Ok(added)
+    }
+
+    /// How many rows [`Table::put_all_back`] would put back.
+    pub fn can_put_back(&self) -> usize {
+        self.to_put_back().count()
+    }
+
+    /// A person wants all that was sent to be sent once more. Gives the rows as they were, for [`Table::undo_put_back`].
+    pub fn put_all_back(&mut self) -> Vec<Row> {
+        let places: Vec<usize> = self.to_put_back().collect();
+        let before = places.iter().map(|at| self.rows[*at].clone()).collect();
+        for at in places {
+            self.rows[at].put_back();
+            self.grid = None;
+        }
+        before
+    }
+
+    /// Counts them as sent again, but for those that were changed or sent since.
+    pub fn undo_put_back(&mut self, before: Vec<Row>) {
+        for old in before {
+            if let Some(at) = self.place(old.id)
+                && self.rows[at].is_waiting()
+                && self.rows[at].draft == old.draft
+            {
+                self.rows[at] = old;
+                self.grid = None;
+            }
+        }
+    }
+
+    /// Gives the rows that are to be sent other seeds in the place of those that they have.
+    pub fn renew_seeds(&mut self, fresh: &HashMap<String, String>, schema: &Schema) {
+        let seed = |row: &Row| {
+            let new = fresh.get(&seed::text(&row.draft))?;
+            Some((row.id, Entry::Text(new.clone())))
+        };
+        let rows = self.rows.iter().filter(|row| row.is_waiting());
+        for (id, entry) in rows.filter_map(seed).collect::<Vec<_>>() {
+            self.put(id, seed::NAME, Some(entry), schema);
+        }
+    }
+
+    /// What Generate sends: the rows that can be sent, and what the same press puts here, which may take their place.
+    pub fn with_offered(&self, offered: &[Draft], replaces: bool) -> ToSend {
+        let before = SentBefore::of(&self.rows);
+        let rows = self.to_send().filter(|_| !replaces);
+        let rows = rows.map(|row| (&row.draft, row.earlier().is_some()));
+        let offered = offered.iter().map(|draft| (draft, false));
+        let mut all = ToSend::default();
+        for (at, (draft, is_known)) in rows.chain(offered).enumerate() {
+            if is_known || before.find(draft).is_some() {
+                all.sent_before.insert(at);
+            }
+            all.drafts.push(draft.clone());
+        }
+        all
+    }
+}

@@ -1,0 +1,108 @@
+//! Where the rows of a table come from.
+
+use std::collections::HashSet;
+
+use atelier_contract::{Draft, Schema};
+use atelier_engine::BatchPlace;
+
+use super::{Row, Table, text};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Source {
+    /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not note it.
+    #[default]
+    Other,
+    /// A line of prompts, or a row that was added manually.
+    Line,
+    /// This row of an imported table, or this item of a batch that is edited again, from 1.
+    File(usize),
+}
+
+impl Source {
+    fn of_file(number: usize) -> Self {
+        match number {
+            0 => Self::Other,
+            number => Self::File(number),
+        }
+    }
+
+    /// As it is stored.
+    pub(super) fn code(self) -> Option<usize> {
+        match self {
+            Self::Other => None,
+            Self::Line => Some(0),
+            Self::File(row) => Some(row),
+        }
+    }
+
+    pub(super) fn from_code(code: Option<usize>) -> Self {
+        match code {
+            None => Self::Other,
+            Some(0) => Self::Line,
+            Some(row) => Self::File(row),
+        }
+    }
+}
+
+impl From<&BatchPlace> for Source {
+    /// Of a row that this item becomes again: it keeps its number.
+    fn from(place: &BatchPlace) -> Self {
+        Self::File(place.index + 1)
+    }
+}
+
+impl Table {
+    /// Appends rows of an imported table, each with its number there.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`Table::append`]; the table stays as it was.
+    pub fn append_imported(
+        &mut self,
+        rows: Vec<(usize, Draft)>,
+        schema: &Schema,
+    ) -> Result<(), String> {
+        let (numbers, drafts): (Vec<usize>, Vec<Draft>) = rows.into_iter().unzip();
+        self.append(drafts, schema)?;
+        self.set_last_sources(numbers.into_iter().rev().map(Source::of_file));
+        Ok(())
+    }
+
+    /// Appends a row that a person fills in.
+    ///
+    /// # Errors
+    ///
+    /// A sentence, see [`Table::append`]; the table stays as it was.
+    pub fn add_row(&mut self, draft: Draft, schema: &Schema) -> Result<(), String> {
+        self.append(vec![draft], schema)?;
+        self.set_last_sources([Source::Line]);
+        Ok(())
+    }
+
+    /// From the last row upwards.
+    pub(super) fn set_last_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
+        for (row, source) in self.rows.iter_mut().rev().zip(sources) {
+            row.source = source;
+        }
+    }
+
+    /// Gives the drafts that the table does not have yet, sent or not.
+    pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
+        let is_new = self.is_unknown();
+        let new = drafts.iter().filter(|draft| is_new(draft));
+        new.cloned().collect()
+    }
+
+    fn is_unknown(&self) -> impl Fn(&Draft) -> bool + use<> {
+        let there = self.rows.iter().filter(|row| !row.is_aside);
+        let known: HashSet<String> = there.map(Row::text).collect();
+        move |draft| !known.contains(&text(draft))
+    }
+
+    /// Gives the rows of an imported table that the table does not have yet, sent or not.
+    pub fn unknown_imported(&self, mut rows: Vec<(usize, Draft)>) -> Vec<(usize, Draft)> {
+        let is_new = self.is_unknown();
+        rows.retain(|(_, draft)| is_new(draft));
+        rows
+    }
+}

@@ -1,0 +1,65 @@
+//! Decides when what could not be loaded is worth another try: the page is looked at again, or there is a network again.
+
+use atelier_engine::Millis;
+
+/// A page that was in sight all the time, and only has the focus again, is one that was left so long ago.
+const PAUSE: Millis = 30_000;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Returns {
+    /// The page was hidden or without network.
+    was_away: bool,
+    last: Millis,
+}
+
+impl Returns {
+    pub fn new(now: Millis) -> Self {
+        Self {
+            was_away: false,
+            last: now,
+        }
+    }
+
+    /// The page has got or lost the focus, its being seen or the network; `is_here`: it is seen, and has a network. Gives
+    /// whether that is a return.
+    pub fn on_change(self, is_here: bool, now: Millis) -> (Self, bool) {
+        // A clock may be set back.
+        let is_long_ago = now.abs_diff(self.last) >= PAUSE;
+        let is_return = is_here && (self.was_away || is_long_ago);
+        let next = Self {
+            was_away: !is_here,
+            last: if is_return { now } else { self.last },
+        };
+        (next, is_return)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against pictures that are all loaded anew at each click into the window.
+    #[test]
+    fn the_focus_alone_is_a_return_only_after_a_while() {
+        let mut returns = Returns::new(100_000);
+        for (is_here, now, expected) in [
+            (true, 101_000, false),
+            (true, 129_999, false),
+            (true, 130_000, true),
+            (true, 131_000, false),
+            (false, 132_000, false),
+            (true, 133_000, true),
+            // `visibilitychange` and `focus` of one return.
+            (true, 133_001, false),
+            (false, 134_000, false),
+            (false, 200_000, false),
+            (true, 200_001, true),
+            (true, 50_000, true),
+            (true, 51_000, false),
+        ] {
+            let (next, is_return) = returns.on_change(is_here, now);
+            assert_eq!(is_return, expected, "{now}");
+            returns = next;
+        }
+    }
+}

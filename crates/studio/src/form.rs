@@ -1,0 +1,17 @@
+//! The form of a model. `control` chooses the control of each parameter, `field` and `folded` say how it is
+//! shown; `preset`, `prompt_history`, `rerun` and `reuse` fill it; `blocker` says why it can't be sent.
+
+pub mod blocker;
+pub mod control;
+pub mod double_click;
+pub mod field;
+pub mod folded;
+pub mod input_json;
+pub mod parameter_name;
+pub mod preset;
+pub mod prompt_history;
+pub mod refused_input;
+pub mod rerun;
+pub mod reuse;
+pub mod seed;
+pub mod vocabulary;

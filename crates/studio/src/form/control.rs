@@ -1,0 +1,213 @@
+//! Chooses the control for a parameter, and the size of one step of a number.
+
+use crate::output::expected_output;
+use atelier_contract::{Entry, Kind, Media, Parameter, check};
+use serde_json::{Number, Value};
+
+pub mod several;
+mod steps;
+
+pub use steps::{slid, slider, stepped};
+
+/// The control that suits a parameter best. No parameter is without one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Control {
+    LongText,
+    Text,
+    /// The address of an image, a video or a sound, with a preview.
+    Media(Media),
+    /// A few short choices, all in view.
+    Segmented,
+    Select,
+    /// Any number of permitted values, all in view.
+    Several,
+    /// A number; `slider` where the range is small enough to aim at.
+    Number {
+        slider: bool,
+    },
+    Seed,
+    Switch,
+    /// Arrays, objects and types we have no word for.
+    Json,
+}
+
+impl Control {
+    pub fn of(parameter: &Parameter) -> Self {
+        match parameter.kind() {
+            Kind::Text if parameter.is_long_text() => Self::LongText,
+            Kind::Text => parameter.media().map_or(Self::Text, Self::Media),
+            Kind::Enum if is_short(parameter.choices()) => Self::Segmented,
+            Kind::Enum => Self::Select,
+            Kind::Several => Self::Several,
+            Kind::Integer if parameter.is_seed() => Self::Seed,
+            Kind::Integer | Kind::Number => Self::Number {
+                slider: slider(parameter).is_some(),
+            },
+            Kind::Boolean => Self::Switch,
+            Kind::Array | Kind::Object | Kind::Unknown => Self::Json,
+        }
+    }
+}
+
+/// Few enough to stand side by side. Shapes are drawn, so there may be more of them.
+fn is_short(values: &[Value]) -> bool {
+    const MAX: usize = 6;
+    const MAX_CHARACTERS: usize = 30;
+    const MAX_SHAPES: usize = 9;
+    let is_shape = |value: &Value| value.as_str().and_then(expected_output::shape).is_some();
+    if values.len() <= MAX_SHAPES && values.iter().all(is_shape) {
+        return true;
+    }
+    let characters: usize = values.iter().map(|value| text(value).chars().count()).sum();
+    values.len() <= MAX && characters <= MAX_CHARACTERS
+}
+
+/// A value as people read it: texts bare, everything else as JSON.
+pub fn text(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+/// The bounds in words, e.g. `1 to 50`; empty without any. The default is what the field shows.
+pub fn bounds(parameter: &Parameter) -> String {
+    // `0.0` is how some services write 0.
+    let plain = |number: &Number| {
+        let text = number.to_string();
+        text.strip_suffix(".0").unwrap_or(&text).to_owned()
+    };
+    match (&parameter.minimum, &parameter.maximum) {
+        (Some(min), Some(max)) => format!("{} to {}", plain(min), plain(max)),
+        (Some(min), None) => format!("at least {}", plain(min)),
+        (None, Some(max)) => format!("at most {}", plain(max)),
+        (None, None) => String::new(),
+    }
+}
+
+/// Whether what was entered is the parameter's default. It is sent all the same: a service may change its
+/// defaults, and what a person has set stays what it is.
+pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
+    let Some(default) = parameter.default_entry() else {
+        return false;
+    };
+    let value = |entry: &Entry| check(parameter, false, Some(entry)).ok().flatten();
+    let default = value(&default);
+    default.is_some() && value(entry) == default
+}
+
+/// How many lines a long text begins with: what it is all about has four, what may stay empty has one, and grows.
+pub fn text_lines(parameter: &Parameter, is_required: bool) -> usize {
+    match is_required || parameter.name == "prompt" {
+        true => 4,
+        false => 1,
+    }
+}
+
+/// The key that is held for commands, as it is called on a platform (`MacIntel`, `Linux x86_64`).
+pub fn command_key(platform: &str) -> &'static str {
+    let has_command = ["Mac", "iPhone", "iPad"]
+        .iter()
+        .any(|it| platform.starts_with(it));
+    match has_command {
+        true => "⌘",
+        false => "Ctrl",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn parameter(value: Value) -> Parameter {
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// Guards against a value that was put back manually and counts as changed.
+    #[test]
+    fn a_default_that_was_typed_is_the_default() {
+        let layers = parameter(json!({
+            "name": "layers", "type": "integer", "minimum": 2, "maximum": 12, "default": 6
+        }));
+        let typed = |text: &str| is_default(&layers, &Entry::Text(text.into()));
+        assert!(typed("6") && typed(" 6 ") && is_default(&layers, &Entry::Value(json!(6))));
+        assert!(!typed("7") && !typed("") && !typed("six") && !typed("99"));
+        let free = parameter(json!({"name": "seed", "type": "integer"}));
+        assert!(!is_default(&free, &Entry::Text(String::new())));
+        let null = parameter(json!({"name": "seed", "type": "integer", "default": null}));
+        assert!(!is_default(&null, &Entry::Text("3".into())));
+    }
+
+    #[test]
+    fn what_may_stay_empty_begins_with_one_line() {
+        let lines = |name: &str, is_required| {
+            text_lines(
+                &parameter(json!({"name": name, "type": "string"})),
+                is_required,
+            )
+        };
+        assert_eq!(lines("lyrics", true), 4);
+        assert_eq!(lines("prompt", false), 4);
+        assert_eq!(lines("negative_prompt", false), 1);
+    }
+
+    #[test]
+    fn controls_of_parameters() {
+        for (value, control) in [
+            (
+                json!({"name": "prompt", "type": "string"}),
+                Control::LongText,
+            ),
+            (json!({"name": "style", "type": "string"}), Control::Text),
+            (
+                json!({"name": "image_url", "type": "string"}),
+                Control::Media(Media::Image),
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues": [1, 2]}),
+                Control::Segmented,
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues":
+                    ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16", "21:9", "9:21"]}),
+                Control::Segmented,
+            ),
+            (
+                json!({"name": "a", "type": "enum", "allowedValues": ["a long choice", "another long choice"]}),
+                Control::Select,
+            ),
+            (json!({"name": "seed", "type": "integer"}), Control::Seed),
+            (
+                json!({"name": "n", "type": "integer", "minimum": 1, "maximum": 4}),
+                Control::Number { slider: true },
+            ),
+            (
+                json!({"name": "n", "type": "integer", "minimum": 0, "maximum": u64::MAX}),
+                Control::Number { slider: false },
+            ),
+            (
+                json!({"name": "n", "type": "float", "minimum": 0, "maximum": 1}),
+                Control::Number { slider: true },
+            ),
+            (json!({"name": "b", "type": "boolean"}), Control::Switch),
+            (json!({"name": "x", "type": "tensor"}), Control::Json),
+        ] {
+            assert_eq!(Control::of(&parameter(value.clone())), control, "{value}");
+        }
+    }
+
+    #[test]
+    fn bounds_in_words() {
+        let steps = parameter(
+            json!({"name": "n", "type": "integer", "minimum": 1, "maximum": 50, "default": 4}),
+        );
+        assert_eq!(bounds(&steps), "1 to 50");
+        assert_eq!(
+            bounds(&parameter(
+                json!({"name": "n", "type": "string", "default": ""})
+            )),
+            ""
+        );
+    }
+}

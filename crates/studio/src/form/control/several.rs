@@ -1,0 +1,134 @@
+//! A choice of several permitted values, which is sent as a list.
+
+use atelier_contract::{Entry, Parameter, check};
+use serde_json::Value;
+
+/// Of each permitted value, in the schema's order, whether it is in the list that stands in the control. A value in the
+/// list that is not permitted hides none of the others.
+pub fn chosen(parameter: &Parameter, shown: Option<&Entry>) -> Vec<bool> {
+    let permitted = |entry: &Entry| match check(parameter, false, Some(entry)) {
+        Ok(Some(Value::Array(list))) => Some(list),
+        _ => None,
+    };
+    let list = shown.and_then(|shown| {
+        permitted(shown).or_else(|| {
+            let parts = parts(shown)?;
+            Some(parts.iter().filter_map(permitted).flatten().collect())
+        })
+    });
+    let list = list.unwrap_or_default();
+    let choices = parameter.choices().iter();
+    choices.map(|choice| list.contains(choice)).collect()
+}
+
+/// Splits a list, as a value or as text, into lists of one value.
+fn parts(entry: &Entry) -> Option<Vec<Entry>> {
+    let one = |value: &Value| Entry::Value(vec![value.clone()].into());
+    match entry {
+        Entry::Value(Value::Array(list)) => Some(list.iter().map(one).collect()),
+        Entry::Value(_) => None,
+        Entry::Text(text) if text.trim_start().starts_with('[') => {
+            let list: Vec<Value> = serde_json::from_str(text).ok()?;
+            Some(list.iter().map(one).collect())
+        }
+        Entry::Text(text) => {
+            let parts = text.split(',').map(|part| part.trim().to_owned());
+            Some(parts.map(Entry::Text).collect())
+        }
+    }
+}
+
+/// The list after the value at `at` was chosen or given up, in the schema's order. Values that are not permitted go. `None` leaves the parameter
+/// untouched: nothing is chosen, and the service would choose nothing by itself.
+pub fn toggled(parameter: &Parameter, shown: Option<&Entry>, at: usize) -> Option<Entry> {
+    let mut chosen = chosen(parameter, shown);
+    if let Some(is_chosen) = chosen.get_mut(at) {
+        *is_chosen = !*is_chosen;
+    }
+    let all = parameter.choices().iter().zip(chosen);
+    let list: Vec<Value> = all
+        .filter(|(_, is)| *is)
+        .map(|(it, _)| it.clone())
+        .collect();
+    let has_default = parameter.default.as_ref().is_some_and(|it| !it.is_null());
+    (has_default || !list.is_empty()).then(|| Entry::Value(list.into()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::form::control::{Control, is_default};
+    use serde_json::json;
+
+    fn parameter(value: Value) -> Parameter {
+        serde_json::from_value(value).unwrap()
+    }
+
+    /// Guards against a list that can't be chosen, whose default does not show, or that is sent as one value.
+    #[test]
+    fn several_values_are_chosen_and_given_up() {
+        let objects = parameter(json!({
+            "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo"],
+            "default": ["bird", "car"]
+        }));
+        assert_eq!(Control::of(&objects), Control::Several);
+        let default = objects.default_entry();
+        assert_eq!(chosen(&objects, default.as_ref()), [true, true, false]);
+        let without_car = toggled(&objects, default.as_ref(), 1);
+        assert_eq!(without_car, Some(Entry::Value(json!(["bird"]))));
+        let with_logo = toggled(&objects, without_car.as_ref(), 2);
+        assert_eq!(with_logo, Some(Entry::Value(json!(["bird", "text, logo"]))));
+        let none = toggled(&objects, without_car.as_ref(), 0);
+        assert_eq!(
+            none,
+            Some(Entry::Value(json!([]))),
+            "what was cleared stays cleared"
+        );
+        let back = toggled(&objects, without_car.as_ref(), 1).unwrap();
+        assert!(is_default(&objects, &back));
+        let tags = parameter(json!({
+            "name": "tags", "type": "array", "items": {"type": "string", "enum": ["a", "b"]}
+        }));
+        let a = toggled(&tags, None, 0);
+        assert_eq!(a, Some(Entry::Value(json!(["a"]))));
+        assert_eq!(toggled(&tags, a.as_ref(), 0), None);
+    }
+
+    /// Guards against a form that shows nothing as chosen, and loses all that is, where one value is not permitted.
+    #[test]
+    fn values_that_are_permitted_stay_next_to_one_that_is_not() {
+        let objects = parameter(json!({
+            "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo", 2]
+        }));
+        for entry in [
+            Entry::Value(json!(["bird", "zebra", 2.0])),
+            Entry::Text("bird, zebra,2".into()),
+            Entry::Text(r#" ["bird", "zebra", 2]"#.into()),
+        ] {
+            let shown = chosen(&objects, Some(&entry));
+            assert_eq!(shown, [true, false, false, true], "{entry:?}");
+            let problem = check(&objects, false, Some(&entry)).unwrap_err();
+            assert!(problem.message.contains("not “zebra”"), "{problem}");
+            let with_car = toggled(&objects, Some(&entry), 1);
+            let wanted = Entry::Value(json!(["bird", "car", 2]));
+            assert_eq!(with_car, Some(wanted), "{entry:?}");
+        }
+        for entry in [
+            Entry::Text("[bird".into()),
+            Entry::Value(json!({"bird": true})),
+        ] {
+            assert!(!chosen(&objects, Some(&entry)).contains(&true), "{entry:?}");
+        }
+    }
+
+    #[test]
+    fn one_and_its_text_stay_two_values() {
+        let frames = parameter(json!({
+            "name": "frames", "type": "array", "allowedValues": [1, 2, "1"], "default": [1]
+        }));
+        let default = frames.default_entry();
+        assert_eq!(chosen(&frames, default.as_ref()), [true, false, false]);
+        let both = toggled(&frames, default.as_ref(), 2);
+        assert_eq!(both, Some(Entry::Value(json!([1, "1"]))));
+    }
+}

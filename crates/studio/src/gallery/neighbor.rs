@@ -1,0 +1,225 @@
+//! Chooses the output that comes next to one: in its place when it goes, or next to it to be compared.
+
+use atelier_engine::{Task, TaskKey};
+
+use super::GalleryEntry;
+use crate::text::excerpt::excerpt;
+
+/// So many are offered to be compared with an output.
+pub const MAX_CHOICES: usize = 100;
+
+/// Characters of a prompt that are read in a list.
+const LONGEST: usize = 60;
+
+/// Gives the output that stands, once these tasks are gone, where the first of their outputs stood, or the one before
+/// it at the end.
+pub fn after<'a>(found: &'a [GalleryEntry], tasks: &[TaskKey]) -> Option<&'a GalleryEntry> {
+    let goes = |entry: &GalleryEntry| tasks.contains(&entry.task);
+    let first = found.iter().position(goes)?;
+    let later = found[first..].iter().find(|entry| !goes(entry));
+    later.or_else(|| found[..first].last())
+}
+
+/// Puts the outputs of a batch in the order in which a page shows its items; those of one keep theirs.
+pub fn put_in_order(found: &mut [GalleryEntry], order: &[usize]) {
+    let mut places = vec![usize::MAX; order.len()];
+    for (place, item) in order.iter().enumerate() {
+        if let Some(at) = places.get_mut(*item) {
+            *at = place;
+        }
+    }
+    found.sort_by_key(|entry| {
+        let item = entry.batch.as_ref().map(|place| place.index);
+        let place = item.and_then(|item| places.get(item).copied());
+        place.unwrap_or(usize::MAX)
+    });
+}
+
+/// Gives the output that one is compared with: the nearest of its kind, the next rather than the one before, or the
+/// nearest of all if there is none.
+pub fn companion(found: &[GalleryEntry], at: usize) -> Option<&GalleryEntry> {
+    let this = found.get(at)?;
+    let others = || {
+        let others = found
+            .iter()
+            .enumerate()
+            .filter(move |(other, _)| *other != at);
+        others.map(move |(other, entry)| (other.abs_diff(at), other < at, entry))
+    };
+    let nearest_of_kind = others()
+        .filter(|(.., entry)| entry.kind == this.kind)
+        .min_by_key(|(distance, is_before, _)| (*distance, *is_before));
+    let nearest = || others().min_by_key(|(distance, is_before, _)| (*distance, *is_before));
+    nearest_of_kind.or_else(nearest).map(|(.., entry)| entry)
+}
+
+/// Where those stand that an output of this task may be compared with: those of its batch and its relatives, then those
+/// of its model, then the others, of each the nearest first.
+///
+/// `at`: where the output stands, or stood last. `name`: that of the output itself, which is not among them.
+pub fn choices(
+    found: &[GalleryEntry],
+    at: usize,
+    name: &str,
+    task: &Task,
+    relatives: &[TaskKey],
+) -> Vec<usize> {
+    let batch = task.batch.as_ref().map(|place| &place.batch);
+    let rank = |entry: &GalleryEntry| {
+        let its_batch = entry.batch.as_ref().map(|place| &place.batch);
+        let is_of_batch = its_batch.is_some() && its_batch == batch;
+        if is_of_batch || entry.task == task.key || relatives.contains(&entry.task) {
+            0
+        } else if entry.model == task.model {
+            1
+        } else {
+            2
+        }
+    };
+    let others = found.iter().enumerate();
+    let others = others.filter(|(_, entry)| entry.name() != name);
+    let others = others.map(|(other, entry)| (rank(entry), other.abs_diff(at), other));
+    let mut others: Vec<_> = others.collect();
+    // The next rather than the one before.
+    others.sort_by_key(|(rank, distance, other)| (*rank, *distance, *other < at));
+    others.truncate(MAX_CHOICES);
+    others.into_iter().map(|(.., other)| other).collect()
+}
+
+/// `3 of 12: a lake at dawn, output 2`
+pub fn choice_label(at: usize, count: usize, task: &Task, position: usize) -> String {
+    let called = match task.input.title() {
+        "" => task.model_name.clone(),
+        title => excerpt(title, LONGEST),
+    };
+    let which = match task.outputs().len() {
+        0 | 1 => String::new(),
+        _ => format!(", output {}", position + 1),
+    };
+    format!("{} of {count}: {called}{which}", at + 1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use atelier_contract::output::OutputKind::{self, Audio, Image, Video};
+    use atelier_engine::{BatchKey, BatchPlace};
+    use serde_json::json;
+
+    /// An output of each kind, of tasks `a`, `b`, `c` and so on.
+    fn entries(kinds: &[OutputKind]) -> Vec<GalleryEntry> {
+        let entry = |(at, kind): (usize, &OutputKind)| {
+            let key = char::from(b'a' + at as u8).to_string();
+            let model = json!({"category": "image", "subcategory": "a"});
+            let task = serde_json::from_value(json!({
+                "key": key, "account": {"address": "", "uid": "me"}, "model_name": "A",
+                "model": model, "created": 1, "input": {"model": model, "values": {}},
+                "state": atelier_engine::TaskState::Ready {
+                    id: atelier_contract::TaskId(key.clone()),
+                    outputs: vec![format!("https://a.example/{}/0", kind.word())],
+                },
+            }));
+            let mut entry = GalleryEntry::all_of(&task.unwrap()).remove(0);
+            entry.kind = *kind;
+            entry
+        };
+        kinds.iter().enumerate().map(entry).collect()
+    }
+
+    #[test]
+    fn outputs_stand_where_their_items_are_seen() {
+        let mut found = entries(&[Image, Image, Video, Image, Audio]);
+        for (entry, index) in found.iter_mut().zip([0, 0, 1, 2, 7]) {
+            let batch = BatchKey("b".into());
+            entry.batch = Some(BatchPlace { batch, index });
+        }
+        put_in_order(&mut found, &[2, 0, 1]);
+        let tasks: Vec<&str> = found.iter().map(|entry| &*entry.task.0).collect();
+        assert_eq!(
+            tasks,
+            ["d", "a", "b", "c", "e"],
+            "what is unknown comes last"
+        );
+    }
+
+    fn keys(names: &[&str]) -> Vec<TaskKey> {
+        names.iter().map(|name| TaskKey((*name).into())).collect()
+    }
+
+    #[test]
+    fn what_goes_makes_way_for_the_next_and_at_the_end_for_the_one_before() {
+        let found = entries(&[Image; 4]);
+        let after = |tasks: &[&str]| after(&found, &keys(tasks)).map(GalleryEntry::name);
+        assert_eq!(after(&["b"]).as_deref(), Some("c/0"));
+        assert_eq!(after(&["b", "c"]).as_deref(), Some("d/0"));
+        assert_eq!(after(&["d"]).as_deref(), Some("c/0"));
+        assert_eq!(after(&["a", "b", "c", "d"]), None);
+        assert_eq!(after(&["unknown"]), None);
+    }
+
+    /// Guards against a picture next to a sound, where there is another picture.
+    #[test]
+    fn what_is_of_a_kind_is_compared() {
+        let beside = |kinds: &[OutputKind], at: usize| {
+            let found = entries(kinds);
+            companion(&found, at).map(GalleryEntry::name)
+        };
+        let mixed = [Image, Audio, Image, Image, Video];
+        assert_eq!(beside(&mixed, 0).as_deref(), Some("c/0"));
+        assert_eq!(beside(&mixed, 2).as_deref(), Some("d/0"));
+        assert_eq!(beside(&mixed, 3).as_deref(), Some("c/0"));
+        // Alone of its kind.
+        assert_eq!(beside(&mixed, 1).as_deref(), Some("c/0"));
+        assert_eq!(beside(&mixed, 4).as_deref(), Some("d/0"));
+        assert_eq!(beside(&[Image], 0), None);
+        assert_eq!(beside(&[], 0), None);
+    }
+
+    /// Guards against a relative that is offered after a hundred pictures of other things.
+    #[test]
+    fn what_belongs_to_it_is_offered_first_and_then_the_nearest() {
+        let this: Task = serde_json::from_value(json!({
+            "key": "c", "account": {"address": "", "uid": "me"}, "model_name": "A",
+            "model": {"category": "image", "subcategory": "a"}, "created": 1,
+            "input": {"model": {"category": "image", "subcategory": "a"}, "values": {}},
+            "state": {"state": "queued"}, "batch": {"batch": "x", "index": 0},
+        }))
+        .unwrap();
+        let mut found = entries(&[Image; 7]);
+        let offered = |found: &[GalleryEntry], relatives: &[&str]| {
+            let offered = choices(found, 2, "c/0", &this, &keys(relatives));
+            let names = offered.into_iter().map(|at| found[at].name());
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(offered(&found, &[]), "d/0 b/0 e/0 a/0 f/0 g/0");
+        found[3].model.subcategory = "b".into();
+        found[6].batch = Some(BatchPlace {
+            batch: BatchKey("x".into()),
+            index: 1,
+        });
+        assert_eq!(offered(&found, &["a"]), "a/0 g/0 b/0 e/0 f/0 d/0");
+        // It is no longer among them.
+        found.remove(2);
+        assert_eq!(offered(&found, &["a"]), "a/0 g/0 e/0 b/0 f/0 d/0");
+        assert!(choices(&entries(&[Image; 1]), 0, "a/0", &this, &[]).is_empty());
+        let many: Vec<_> = (0..50).flat_map(|_| entries(&[Image; 9])).collect();
+        assert_eq!(offered(&many, &[]).split(' ').count(), MAX_CHOICES);
+    }
+
+    #[test]
+    fn what_is_offered_is_called_by_its_place_and_its_prompt() {
+        let task = |values: serde_json::Value, outputs: &[&str]| -> Task {
+            let model = json!({"category": "image", "subcategory": "a"});
+            serde_json::from_value(json!({
+                "key": "a", "account": {"address": "", "uid": "me"}, "model_name": "Strata",
+                "model": model, "created": 1, "input": {"model": model, "values": values},
+                "state": {"state": "ready", "id": "a", "outputs": outputs},
+            }))
+            .unwrap()
+        };
+        let one = task(json!({"prompt": "a lake"}), &["/1.png"]);
+        assert_eq!(choice_label(2, 12, &one, 0), "3 of 12: a lake");
+        let two = task(json!({}), &["/1.png", "/2.png"]);
+        assert_eq!(choice_label(0, 2, &two, 1), "1 of 2: Strata, output 2");
+    }
+}

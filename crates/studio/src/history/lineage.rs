@@ -1,0 +1,375 @@
+//! Finds the outputs that became the input of tasks. They are kept with a task when it is made, and shown both ways.
+
+use std::collections::HashMap;
+
+use atelier_engine::{Source, Task, TaskKey, stored_output};
+use serde_json::Value;
+
+use crate::output::output_cache;
+use atelier_contract::output::OutputAddress;
+
+/// The most relatives that are shown, and the most steps to them.
+const MAX_RELATIVES: usize = 24;
+const MAX_DISTANCE: usize = 6;
+
+/// A task that a given one came from, or that came from it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Relative {
+    pub task: TaskKey,
+    /// The output that went on; of a descendant the first, if it has any.
+    pub output: Option<String>,
+    /// The parameter that the output was the input of.
+    pub parameter: String,
+    /// Steps away, from 1.
+    pub distance: usize,
+    /// It is in this browser.
+    pub is_known: bool,
+}
+
+/// The relatives of one output: at most 24 each way, and 6 steps away.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Family {
+    /// The outputs that it came from, the nearest first, each followed by those that that one came from.
+    pub ancestors: Vec<Relative>,
+    /// The outputs that came from this very one, each followed by those that came from that one.
+    pub descendants: Vec<Relative>,
+}
+
+/// Says of new tasks which outputs they are made from: those whose addresses are among their inputs. What is
+/// known of that already stays.
+pub fn trace(new: &mut [Task], known: &[&Task]) {
+    let mut origins = None;
+    for task in new.iter_mut().filter(|task| task.sources.is_empty()) {
+        let values = task.input.values().iter();
+        let addresses = values.filter_map(|(name, value)| Some((name, address(value)?)));
+        let found = addresses.filter_map(|(parameter, address)| {
+            // Most inputs have no address, and nothing is looked up for them.
+            let origins = origins.get_or_insert_with(|| origins_of(known));
+            Some(Source {
+                parameter: parameter.clone(),
+                output: origin(origins, address)?,
+            })
+        });
+        task.sources = found.collect();
+    }
+}
+
+fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
+    let found = origins.get(address).cloned();
+    // Data went in as it is, and the task that it is from has a reference to it.
+    found.or_else(|| {
+        origins
+            .get(stored_output::reference(address)?.as_str())
+            .cloned()
+    })
+}
+
+fn address(value: &Value) -> Option<&str> {
+    let is_address = |text: &&str| OutputAddress::of(text) != OutputAddress::Text;
+    value.as_str().filter(is_address)
+}
+
+/// The output at each address: the newest, should several have it. A service may have given it another
+/// address since another task took it: that one knows.
+fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
+    let mut origins = HashMap::new();
+    for task in known {
+        for source in &task.sources {
+            let value = task.input.values().get(&source.parameter);
+            if let Some(address) = value.and_then(Value::as_str) {
+                origins.insert(address, source.output.clone());
+            }
+        }
+    }
+    let mut by_age: Vec<&&Task> = known.iter().collect();
+    by_age.sort_by_key(|task| task.created);
+    for task in by_age {
+        for (position, address) in task.outputs().iter().enumerate() {
+            origins.insert(address, task.key.output(position));
+        }
+    }
+    origins
+}
+
+/// The task that this one is a variation of, as its record says; else the first with the same inputs but for the seed,
+/// among those that are no items of a batch.
+pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
+    const SEED: &str = "seed";
+    if let Some(varied) = &task.varied {
+        let mut known = known.iter().copied();
+        return known.find(|other| other.key == *varied && other.removed.is_none());
+    }
+    let values = task.input.values();
+    let seed = values.get(SEED).filter(|seed| seed.is_number())?;
+    let is_varied = |other: &&&Task| {
+        let (others, model) = (other.input.values(), &other.model);
+        *model == task.model
+            && other.account == task.account
+            && (other.created, &other.key) < (task.created, &task.key)
+            && other.removed.is_none()
+            && other.batch.is_none()
+            && others.len() == values.len()
+            && others.get(SEED).is_some_and(|other| other != seed)
+            && values
+                .iter()
+                .all(|(name, value)| name == SEED || others.get(name) == Some(value))
+    };
+    let varied = known.iter().filter(is_varied);
+    let first = varied.min_by_key(|other| (other.created, &other.key));
+    first.copied().filter(|_| task.batch.is_none())
+}
+
+/// The tasks that one output belongs to: its relatives, and the variations of the same task.
+pub fn kin(task: &Task, position: usize, known: &[&Task]) -> Vec<TaskKey> {
+    let is_variation = |other: &Task| {
+        let is_of_same = other.varied.is_some() && other.varied == task.varied;
+        is_of_same || other.varied.as_ref() == Some(&task.key)
+    };
+    let family = family(task, Some(position), known);
+    let relatives = family.ancestors.into_iter().chain(family.descendants);
+    let relatives = relatives.map(|relative| relative.task);
+    let variations = known.iter().filter(|other| is_variation(other));
+    let variations = variations.map(|other| other.key.clone());
+    let varied = task.varied.clone();
+    relatives.chain(variations).chain(varied).collect()
+}
+
+/// The relatives of one output of a task, or, without a position, of all of its outputs.
+pub fn family(task: &Task, position: Option<usize>, known: &[&Task]) -> Family {
+    let mut family = Family::default();
+    ascend(task, 1, known, &mut family.ancestors);
+    let is_it = |source: &Source| {
+        output_cache::place(&source.output).is_some_and(|(key, at)| {
+            key == task.key && position.is_none_or(|position| position == at)
+        })
+    };
+    descend(&is_it, 1, known, &mut family.descendants);
+    family
+}
+
+fn ascend(task: &Task, distance: usize, known: &[&Task], found: &mut Vec<Relative>) {
+    for source in &task.sources {
+        let Some((key, _)) = output_cache::place(&source.output) else {
+            continue;
+        };
+        if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
+            return;
+        }
+        let parent = known.iter().find(|task| task.key == key);
+        let parent = parent.filter(|task| task.removed.is_none());
+        found.push(Relative {
+            task: key,
+            output: Some(source.output.clone()),
+            parameter: source.parameter.clone(),
+            distance,
+            is_known: parent.is_some(),
+        });
+        if let Some(parent) = parent {
+            ascend(parent, distance + 1, known, found);
+        }
+    }
+}
+
+fn descend(
+    is_it: &dyn Fn(&Source) -> bool,
+    distance: usize,
+    known: &[&Task],
+    found: &mut Vec<Relative>,
+) {
+    let mut children: Vec<(&Task, &Source)> = known
+        .iter()
+        .filter(|task| task.removed.is_none())
+        .filter_map(|task| Some((*task, task.sources.iter().find(|source| is_it(source))?)))
+        .collect();
+    children.sort_by_key(|(task, _)| (task.created, &task.key));
+    for (task, source) in children {
+        if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
+            return;
+        }
+        let has_output = !task.outputs().is_empty();
+        found.push(Relative {
+            task: task.key.clone(),
+            output: has_output.then(|| task.key.output(0)),
+            parameter: source.parameter.clone(),
+            distance,
+            is_known: true,
+        });
+        let is_its = |source: &Source| {
+            output_cache::place(&source.output).is_some_and(|(key, _)| key == task.key)
+        };
+        descend(&is_its, distance + 1, known, found);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn task(key: &str, created: u64, input: Value, outputs: &[&str]) -> Task {
+        let model = json!({"category": "image", "subcategory": "a"});
+        serde_json::from_value(json!({
+            "key": key, "account": {"address": "", "uid": "me"}, "model": model, "model_name": "A",
+            "input": {"model": model, "values": input}, "created": created,
+            "state": {"state": "ready", "id": key, "outputs": outputs},
+        }))
+        .unwrap()
+    }
+
+    fn traced(mut task: Task, known: &[&Task]) -> Task {
+        trace(std::slice::from_mut(&mut task), known);
+        task
+    }
+
+    fn names(relatives: &[Relative]) -> Vec<(String, usize)> {
+        let name = |it: &Relative| (it.task.0.clone(), it.distance);
+        relatives.iter().map(name).collect()
+    }
+
+    /// Guards against a picture whose origin is forgotten because its data went in, and a reference to it came out.
+    #[test]
+    fn data_that_went_in_is_known_for_the_output_that_refers_to_it() {
+        let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
+        let reference = atelier_engine::stored_output::reference(&data).unwrap();
+        let first = task(
+            "a",
+            1,
+            json!({"prompt": "x"}),
+            &["https://x/1.png", &reference],
+        );
+        let second = task("b", 2, json!({"image": data}), &[]);
+        let second = traced(second, &[&first]);
+        assert_eq!(second.sources[0].output, "a/1");
+    }
+
+    #[test]
+    fn an_input_that_is_an_output_is_known_for_one() {
+        let a = task(
+            "a",
+            1,
+            json!({"prompt": "x"}),
+            &["/o/1.png", "https://s/2.png"],
+        );
+        let input = json!({"prompt": "/o/1.png of it", "image_url": "https://s/2.png", "seed": 3});
+        let b = traced(task("b", 2, input, &["/o/3.png"]), &[&a]);
+        let source = Source {
+            parameter: "image_url".into(),
+            output: "a/1".into(),
+        };
+        assert_eq!(b.sources, std::slice::from_ref(&source));
+        // The service has given it another address since; one that was made from it still knows.
+        let moved = task("a", 1, json!({}), &["/o/9.png", "https://s/10.png"]);
+        let input = json!({"image_url": "https://s/2.png"});
+        let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
+        assert_eq!(again.sources, [source]);
+        assert!(traced(a, &[]).sources.is_empty());
+    }
+
+    #[test]
+    fn the_family_is_told_both_ways() {
+        let a = task("a", 1, json!({}), &["/a.png", "/a2.png"]);
+        let b = traced(task("b", 2, json!({"image": "/a.png"}), &["/b.png"]), &[&a]);
+        let c = traced(
+            task("c", 3, json!({"image": "/b.png", "mask": "/a2.png"}), &[]),
+            &[&a, &b],
+        );
+        let known = [&a, &b, &c];
+        let of_b = family(&b, Some(0), &known);
+        assert_eq!(names(&of_b.ancestors), [("a".into(), 1)]);
+        assert_eq!(names(&of_b.descendants), [("c".into(), 1)]);
+        let of_a = family(&a, Some(0), &known);
+        assert!(of_a.ancestors.is_empty());
+        assert_eq!(names(&of_a.descendants), [("b".into(), 1), ("c".into(), 2)]);
+        // Its other output went on elsewhere.
+        assert_eq!(
+            names(&family(&a, Some(1), &known).descendants),
+            [("c".into(), 1)]
+        );
+        let of_all = family(&a, None, &known);
+        let both = [("b".into(), 1), ("c".into(), 2), ("c".into(), 1)];
+        assert_eq!(names(&of_all.descendants), both);
+        let of_c = family(&c, Some(0), &[&b, &c]);
+        assert_eq!(
+            names(&of_c.ancestors),
+            [("b".into(), 1), ("a".into(), 2), ("a".into(), 1)]
+        );
+        assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
+    }
+
+    /// Guards against four pictures side by side which are not said to be variations of one.
+    #[test]
+    fn a_variation_is_known_by_its_inputs() {
+        let made = |key: &str, created, prompt: &str, seed: Value| {
+            task(key, created, json!({"prompt": prompt, "seed": seed}), &[])
+        };
+        let (a, b) = (made("a", 1, "x", json!(1)), made("b", 2, "x", json!(2)));
+        let (c, other) = (made("c", 2, "x", json!(3)), made("d", 1, "y", json!(4)));
+        let known = [&c, &b, &a, &other];
+        let of = |task: &Task| varied(task, &known).map(|it| it.key.0.as_str());
+        assert_eq!(of(&a), None);
+        assert_eq!(of(&b), Some("a"));
+        assert_eq!(of(&c), Some("a"), "the first, whichever was varied");
+        assert_eq!(of(&other), None);
+        // A repetition is no variation, nor is a task without a seed.
+        assert_eq!(varied(&made("e", 3, "x", json!(1)), &[&a]), None);
+        assert_eq!(varied(&made("e", 3, "x", Value::Null), &[&a]), None);
+        // Tasks whose records name it need no search, in a batch or not.
+        let mut said = made("f", 4, "x", json!(5));
+        said.varied = Some(b.key.clone());
+        assert_eq!(of(&said), Some("b"));
+        said.batch = Some(atelier_engine::BatchPlace {
+            batch: atelier_engine::BatchKey("g".into()),
+            index: 0,
+        });
+        assert_eq!(of(&said), Some("b"));
+        // What was removed can't be led to.
+        assert_eq!(varied(&said, &[&a]), None);
+        let mut gone = a.clone();
+        gone.removed = Some(5);
+        assert_eq!(varied(&b, &[&gone]), None);
+    }
+
+    /// Guards against a page that hangs: what is imported can be made up.
+    #[test]
+    fn a_family_that_is_its_own_ancestor_comes_to_an_end() {
+        let mut tasks: Vec<Task> = (0..4)
+            .map(|n| task(&n.to_string(), n, json!({}), &["/x.png"]))
+            .collect();
+        for task in &mut tasks {
+            task.sources = (0..4)
+                .map(|of: usize| Source {
+                    parameter: "image".into(),
+                    output: format!("{of}/0"),
+                })
+                .collect();
+        }
+        let known: Vec<&Task> = tasks.iter().collect();
+        let family = family(&tasks[0], Some(0), &known);
+        assert_eq!(family.ancestors.len(), MAX_RELATIVES);
+        assert_eq!(family.descendants.len(), MAX_RELATIVES);
+    }
+
+    #[test]
+    fn variations_of_one_belong_together() {
+        let first = task("first", 1, json!({}), &["/first.png"]);
+        let of_first = |key: &str| Task {
+            varied: Some(first.key.clone()),
+            ..task(key, 2, json!({}), &[])
+        };
+        let (a, b) = (of_first("a"), of_first("b"));
+        let made = traced(
+            task("made", 3, json!({"image": "/first.png"}), &[]),
+            &[&first],
+        );
+        let other = task("other", 4, json!({}), &[]);
+        let known = [&first, &a, &b, &made, &other];
+        let kin = |task: &Task| {
+            let names = super::kin(task, 0, &known).into_iter().map(|key| key.0);
+            names.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(kin(&first), "made a b");
+        assert_eq!(kin(&a), "a b first");
+        assert_eq!(kin(&made), "first");
+        assert_eq!(kin(&other), "");
+    }
+}

@@ -1,0 +1,139 @@
+//! The addresses of the app's pages: the URL holds what a person would want to share or find again.
+
+use atelier_contract::{ModelId, path};
+use atelier_engine::{BatchKey, TaskKey};
+
+/// The page that an address shows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Route {
+    /// `/`
+    Models,
+    /// `/models/:category/:subcategory`
+    Model(ModelId),
+    /// `/tasks`
+    Tasks,
+    /// `/tasks/:key`
+    Task(TaskKey),
+    /// `/batches/:key`
+    Batch(BatchKey),
+    /// `/gallery`
+    Gallery,
+    /// `/settings`
+    Settings,
+    /// Any other.
+    Missing,
+}
+
+impl Route {
+    /// Reads a path without query; a slash at its end makes no difference.
+    pub fn parse(path: &str) -> Self {
+        let segments: Vec<&str> = path
+            .split('/')
+            .filter(|segment| !segment.is_empty())
+            .collect();
+        match segments[..] {
+            [] => Self::Models,
+            ["models", category, subcategory] => Self::Model(ModelId::new(
+                path::decode(category),
+                path::decode(subcategory),
+            )),
+            ["tasks"] => Self::Tasks,
+            ["tasks", key] => Self::Task(TaskKey(path::decode(key))),
+            ["batches", key] => Self::Batch(BatchKey(path::decode(key))),
+            ["gallery"] => Self::Gallery,
+            ["settings"] => Self::Settings,
+            _ => Self::Missing,
+        }
+    }
+
+    pub fn path(&self) -> String {
+        match self {
+            Self::Models | Self::Missing => "/".into(),
+            Self::Model(model) => format!("/models/{}", path::model_segments(model)),
+            Self::Tasks => "/tasks".into(),
+            Self::Task(key) => format!("/tasks/{}", path::segment(&key.0)),
+            Self::Batch(key) => format!("/batches/{}", path::segment(&key.0)),
+            Self::Gallery => "/gallery".into(),
+            Self::Settings => "/settings".into(),
+        }
+    }
+}
+
+/// One value of a query such as `?q=a%20b&category=image`.
+pub fn query_value(query: &str, name: &str) -> Option<String> {
+    pairs(query)
+        .find(|(key, _)| *key == name)
+        .map(|(_, value)| path::decode(&value.replace('+', " ")))
+}
+
+/// The query with one value set, or taken out; empty without any, else it begins with `?`.
+pub fn with_query_value(query: &str, name: &str, value: Option<&str>) -> String {
+    let others = pairs(query)
+        .filter(|(key, _)| *key != name)
+        .map(|(key, value)| format!("{key}={value}"));
+    let set = value.map(|value| format!("{name}={}", path::segment(value)));
+    let query: Vec<String> = others.chain(set).collect();
+    if query.is_empty() {
+        return String::new();
+    }
+    format!("?{}", query.join("&"))
+}
+
+fn pairs(query: &str) -> impl Iterator<Item = (&str, &str)> {
+    query
+        .trim_start_matches('?')
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+        .map(|pair| pair.split_once('=').unwrap_or((pair, "")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn paths_and_their_pages() {
+        for (path, route) in [
+            ("", Route::Models),
+            ("/", Route::Models),
+            ("/settings/", Route::Settings),
+            ("/tasks", Route::Tasks),
+            ("/gallery", Route::Gallery),
+            ("/tasks/ab", Route::Task(TaskKey("ab".into()))),
+            ("/batches/ab", Route::Batch(BatchKey("ab".into()))),
+            ("/batches", Route::Missing),
+            (
+                "/models/image/a%2Fb",
+                Route::Model(ModelId::new("image", "a/b")),
+            ),
+            ("/models/image", Route::Missing),
+            ("/nowhere", Route::Missing),
+        ] {
+            assert_eq!(Route::parse(path), route, "{path}");
+        }
+    }
+
+    #[test]
+    fn a_query_keeps_its_other_values() {
+        let query = with_query_value("?a=1&q=x", "q", Some("y z&"));
+        assert_eq!(query, "?a=1&q=y%20z%26");
+        assert_eq!(query_value(&query, "q").as_deref(), Some("y z&"));
+        assert_eq!(query_value("?q=y+z", "q").as_deref(), Some("y z"));
+        assert_eq!(with_query_value("?q=x", "q", None), "");
+    }
+
+    proptest! {
+        #[test]
+        fn any_model_has_an_address_that_leads_back(category in ".+", subcategory in ".+") {
+            let route = Route::Model(ModelId::new(category, subcategory));
+            prop_assert_eq!(Route::parse(&route.path()), route);
+        }
+
+        #[test]
+        fn any_text_goes_through_a_query(value in ".*") {
+            let query = with_query_value("", "q", Some(&value));
+            prop_assert_eq!(query_value(&query, "q"), Some(value));
+        }
+    }
+}

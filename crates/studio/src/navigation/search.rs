@@ -1,0 +1,312 @@
+//! Forgiving text search: case, accents, word order, beginnings of words and small typos.
+//!
+//! Text is prepared once ([`Searchable`]); a key press then only compares.
+
+pub mod days;
+
+use crate::navigation::sort;
+use crate::text::fold;
+
+/// Characters of one field that are searched. Prompts can be books.
+const MAX_CHARS: usize = 1000;
+/// Letters of one word that are compared; longer "words" are data, not language.
+const MAX_LETTERS: usize = 48;
+/// Added for each field after the first, so that a name weighs more than a description.
+const FIELD: u32 = 4;
+/// Letters from which on a typo is forgiven in the mere beginning of a word. Shorter ones begin too
+/// many words.
+const LEAST_BEGUN: usize = 6;
+/// Letters from which on a word counts as an id.
+const LEAST_LETTERS_OF_ID: u8 = 16;
+
+/// Digits from which on the beginning of a number is enough.
+const LEAST_DIGITS: usize = 3;
+/// Added for a typo: every match without one ranks before every match with one.
+const TYPO: u32 = 1000;
+
+/// Text made ready for searching.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Searchable {
+    /// The folded words, one after the other.
+    text: String,
+    words: Vec<Word>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Word {
+    start: u32,
+    len: u16,
+    letters: u8,
+    field: u8,
+    /// The letters that occur, as bits. They tell most words apart without reading them.
+    mask: u32,
+}
+
+/// The text that a person has typed into a search box.
+#[derive(Debug, Clone, Default)]
+pub struct Query {
+    words: Vec<Wanted>,
+}
+
+#[derive(Debug, Clone)]
+struct Wanted {
+    text: String,
+    letters: Vec<char>,
+    mask: u32,
+    /// Edits forgiven.
+    typos: u32,
+}
+
+impl Searchable {
+    /// Prepares an item's fields, the most telling one first.
+    pub fn new<'a>(fields: impl IntoIterator<Item = &'a str>) -> Self {
+        let mut prepared = Self::default();
+        for (field, text) in fields.into_iter().enumerate() {
+            prepared.add(u8::try_from(field).unwrap_or(u8::MAX), text);
+        }
+        prepared
+    }
+
+    fn add(&mut self, field: u8, text: &str) {
+        let mut folded = String::with_capacity(text.len().min(MAX_CHARS));
+        text.chars()
+            .take(MAX_CHARS)
+            .for_each(|c| fold::push(&mut folded, c));
+        for compound in folded.split_whitespace() {
+            words(compound).for_each(|word| self.add_word(field, word));
+            // `gpt-4` is also found as `gpt4`.
+            if words(compound).nth(1).is_some() {
+                self.add_word(field, &words(compound).collect::<String>());
+            }
+        }
+    }
+
+    fn add_word(&mut self, field: u8, word: &str) {
+        let word = match word.char_indices().nth(MAX_LETTERS) {
+            Some((end, _)) => &word[..end],
+            None => word,
+        };
+        self.words.push(Word {
+            start: self.text.len() as u32,
+            len: word.len() as u16,
+            letters: word.chars().count() as u8,
+            field,
+            mask: mask(word),
+        });
+        self.text.push_str(word);
+    }
+}
+
+impl Query {
+    pub fn new(text: &str) -> Self {
+        let folded = fold::fold(text);
+        let words = words(&folded)
+            .map(|word| {
+                let letters: Vec<char> = word.chars().take(MAX_LETTERS).collect();
+                Wanted {
+                    text: letters.iter().collect(),
+                    mask: mask(word),
+                    typos: match letters.len() {
+                        _ if is_number(word) => 0,
+                        0..=3 => 0,
+                        4..=7 => 1,
+                        _ => 2,
+                    },
+                    letters,
+                }
+            })
+            .collect();
+        Self { words }
+    }
+
+    /// Nothing to look for: everything matches alike.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_empty()
+    }
+
+    /// How well the item matches, lower is better; `None` if a word of the query is nowhere in it.
+    pub fn score(&self, item: &Searchable) -> Option<u32> {
+        self.words.iter().try_fold(0, |sum: u32, wanted| {
+            let mut best = u32::MAX;
+            for word in &item.words {
+                let field = u32::from(word.field) * FIELD;
+                // A typo can't beat what was found without one.
+                let typos = if best < TYPO { 0 } else { wanted.typos };
+                if best <= field || more_than(typos, wanted.mask & !word.mask) {
+                    continue;
+                }
+                let start = word.start as usize;
+                let text = &item.text[start..start + usize::from(word.len)];
+                if let Some(rank) = wanted.rank(word, text, typos) {
+                    best = best.min(rank + field);
+                }
+            }
+            (best != u32::MAX).then(|| sum.saturating_add(best))
+        })
+    }
+
+    /// Whether a longer number is asked for.
+    pub fn asks_for_numbers(&self) -> bool {
+        self.long_numbers().next().is_some()
+    }
+
+    fn long_numbers(&self) -> impl Iterator<Item = &Wanted> {
+        let is_long = |it: &&Wanted| is_number(&it.text) && it.text.len() >= LEAST_DIGITS;
+        self.words.iter().filter(is_long)
+    }
+
+    /// Whether every longer number that is asked for is in the item as it stands, and not as the mere beginning of another:
+    /// of 1020 that is asked for 10203 is no match where anything has 1020. True where none is asked for.
+    pub fn has_its_numbers(&self, item: &Searchable) -> bool {
+        self.long_numbers().all(|wanted| {
+            let text = |word: &Word| {
+                let start = word.start as usize;
+                &item.text[start..start + usize::from(word.len)]
+            };
+            item.words.iter().any(|word| text(word) == wanted.text)
+        })
+    }
+
+    /// The positions of the items that match, best first, equal ones in their given order.
+    pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
+        Self::in_order(self.ranked(items))
+    }
+
+    /// The same, but with typos only where nothing matches without one.
+    pub fn find_nearest<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
+        let mut found = self.ranked(items);
+        let is_literal = |(rank, _): &(u64, u64)| *rank < u64::from(TYPO);
+        if found.iter().any(is_literal) {
+            found.retain(is_literal);
+        }
+        Self::in_order(found)
+    }
+
+    fn ranked<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<(u64, u64)> {
+        let numbered = items.into_iter().zip(0..);
+        numbered
+            .filter_map(|(item, position)| Some((self.score(item)?.into(), position)))
+            .collect()
+    }
+
+    fn in_order(mut found: Vec<(u64, u64)>) -> Vec<usize> {
+        sort::pairs(&mut found);
+        found
+            .into_iter()
+            .map(|(_, position)| position as usize)
+            .collect()
+    }
+}
+
+impl Wanted {
+    /// How well one word matches; the caller has seen that no more than `typos` letters are absent
+    /// from it.
+    fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
+        if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
+            // 7 is neither 77 nor the beginning of a seed, nor of an id.
+            let is_long = word.letters >= LEAST_LETTERS_OF_ID;
+            if is_number(&self.text) && (is_long || is_number(text)) {
+                let is_begun = self.text.len() >= LEAST_DIGITS && text.starts_with(&self.text);
+                return (is_begun || text == self.text).then_some(u32::from(text != self.text));
+            }
+            if text.starts_with(&self.text) {
+                return Some(u32::from(text.len() > self.text.len()));
+            }
+            // Three bytes are three Latin letters, or one of a script that writes without spaces.
+            if self.text.len() >= 3 && text.contains(&self.text) {
+                return Some(3);
+            }
+        }
+        let (own, other) = (self.letters.len(), usize::from(word.letters));
+        let is_near =
+            own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
+        // The word is still being typed: its beginning may have one typo, not in the first letter.
+        let is_begun = own >= LEAST_BEGUN
+            && other > own
+            && text.chars().next() == self.letters.first().copied();
+        if typos == 0 || !(is_near || is_begun) {
+            return None;
+        }
+        let (whole, begun) = edits(&self.letters, text, typos);
+        if is_near && whole <= typos {
+            Some(TYPO * whole)
+        } else {
+            (is_begun && begun == 1).then_some(TYPO + TYPO / 2)
+        }
+    }
+}
+
+/// Whether more than `count` bits are set. One edit brings or takes one letter at most.
+fn more_than(count: u32, mut bits: u32) -> bool {
+    for _ in 0..count {
+        bits &= bits.wrapping_sub(1);
+    }
+    bits != 0
+}
+
+/// Edits that turn `wanted` into the word, and into the beginning of it that needs the fewest:
+/// letters put in, left out, replaced, or two neighbours swapped. Right up to `most`; more than
+/// that is more than that.
+fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
+    const WIDTH: usize = MAX_LETTERS + 1;
+    let width = wanted.len().min(MAX_LETTERS);
+    // Three rows of the table take turns; copying them would cost more than filling them.
+    let mut rows = [[0u32; WIDTH]; 3];
+    for (column, cell) in rows[0].iter_mut().enumerate() {
+        *cell = column as u32;
+    }
+    let mut last = 0;
+    let mut previous = None;
+    let mut begun = width as u32;
+    for (count, letter) in word.chars().enumerate() {
+        // A longer beginning can't be nearer.
+        if count > width + most as usize {
+            return (most + 1, begun);
+        }
+        let (current, before_last) = ((last + 1) % 3, (last + 2) % 3);
+        rows[current][0] = count as u32 + 1;
+        for column in 1..=width {
+            let own = wanted[column - 1];
+            let mut cell = (rows[last][column] + 1)
+                .min(rows[current][column - 1] + 1)
+                .min(rows[last][column - 1] + u32::from(own != letter));
+            if column > 1 && previous == Some(own) && wanted[column - 2] == letter {
+                cell = cell.min(rows[before_last][column - 2] + 1);
+            }
+            rows[current][column] = cell;
+        }
+        begun = begun.min(rows[current][width]);
+        last = current;
+        previous = Some(letter);
+    }
+    (rows[last][width], begun)
+}
+
+fn mask(word: &str) -> u32 {
+    word.chars()
+        .take(MAX_LETTERS)
+        .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
+}
+
+/// The words of a folded text; `0.7` is one.
+fn words(folded: &str) -> impl Iterator<Item = &str> {
+    let bytes = folded.as_bytes();
+    let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
+    let mut next = 0;
+    let words = folded.split(move |c: char| {
+        let at = next;
+        next += c.len_utf8();
+        let is_point = c == '.' && at > 0 && is_digit(at - 1) && is_digit(next);
+        !is_point && !c.is_alphanumeric()
+    });
+    words.filter(|word| !word.is_empty())
+}
+
+/// Whether it is digits and points alone.
+fn is_number(word: &str) -> bool {
+    word.bytes()
+        .all(|byte| byte.is_ascii_digit() || byte == b'.')
+}
+
+#[cfg(test)]
+mod tests;

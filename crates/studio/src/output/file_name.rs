@@ -1,0 +1,217 @@
+//! Names for the files that a person takes away. Good on every file system: no separators, no
+//! characters or names that Windows reserves, bounded length.
+
+use std::collections::HashSet;
+
+use atelier_contract::ModelId;
+
+use crate::text::fold;
+
+/// Characters of a prompt in a name; with the rest a name stays well below 255 bytes.
+const MAX_TITLE: usize = 40;
+const MAX_MODEL: usize = 40;
+const MAX_SEED: usize = 24;
+/// Bytes in front of the number and the extension.
+const MAX_STEM: usize = 200;
+
+/// `{subcategory}-{slug of each part}-{n}.{ext}` for output `n` (from 1) of a task.
+pub fn output(model: &ModelId, parts: &[&str], n: usize, extension: &str) -> String {
+    let slugs = parts.iter().map(|part| slug(part, MAX_TITLE));
+    let slugs = [slug(&model.subcategory, MAX_MODEL)]
+        .into_iter()
+        .chain(slugs);
+    let slugs: Vec<String> = slugs.filter(|slug| !slug.is_empty()).collect();
+    let mut stem = slugs.join("-");
+    // Letters of other scripts take several bytes each.
+    stem.truncate(stem.floor_char_boundary(MAX_STEM));
+    joined(&[stem, n.to_string()], extension, "-")
+}
+
+/// `{index}-{slug of title}-{n}.{ext}` for output `n` (from 1) of item `index` (from 1) out of
+/// `total`: padded with zeros, so that names sort as the items do, and no two are the same.
+pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: &str) -> String {
+    let width = total.to_string().len().max(2);
+    let parts = [
+        format!("{index:0width$}"),
+        slug(title, MAX_TITLE),
+        n.to_string(),
+    ];
+    joined(&parts, extension, "-")
+}
+
+/// `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, `day` as in 2026-03-12: what was chosen
+/// from everything sorts by when it was made. Where `taken` has that name, a number makes it another one.
+pub fn made(
+    taken: &mut HashSet<String>,
+    day: &str,
+    (model, seed): (&ModelId, Option<&str>),
+    n: usize,
+    extension: &str,
+) -> String {
+    let seed = seed.map(|seed| format!("seed-{}", slug(seed, MAX_SEED)));
+    let parts = [Some(slug(day, MAX_SEED)), Some(model_slug(model)), seed];
+    let parts: Vec<String> = parts
+        .into_iter()
+        .flatten()
+        .filter(|part| !part.is_empty())
+        .collect();
+    let stem = parts.join("_");
+    let mut name = joined(&[format!("{stem}_{n}")], extension, "");
+    let mut more = 2;
+    // Some file systems do not tell upper case from lower case.
+    while !taken.insert(name.to_lowercase()) {
+        name = joined(&[format!("{stem}_{n}_{more}")], extension, "");
+        more += 1;
+    }
+    name
+}
+
+/// `{name}_{model}.{ext}`
+pub fn of_model(name: &str, model: &ModelId, extension: &str) -> String {
+    joined(&[name.to_owned(), model_slug(model)], extension, "_")
+}
+
+fn model_slug(model: &ModelId) -> String {
+    let parts = [&model.category, &model.subcategory].map(|part| slug(part, MAX_MODEL));
+    let parts: Vec<String> = parts.into_iter().filter(|part| !part.is_empty()).collect();
+    parts.join("-")
+}
+
+/// The name of a batch's own files (archive, manifest): `{name}.{ext}`.
+pub fn archive(name: &str, extension: &str) -> String {
+    joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension, "-")
+}
+
+/// The name of one file that is made of a batch: `{name}-{what}.{ext}`, however long the batch's name is.
+pub fn of_batch(name: &str, what: &str, extension: &str) -> String {
+    let name = slug(name, MAX_TITLE + MAX_MODEL - what.len() - 1);
+    joined(&[name, what.to_owned()], extension, "-")
+}
+
+/// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the
+/// end of a word where that loses little.
+pub fn slug(text: &str, most: usize) -> String {
+    let mut slug = String::new();
+    let mut chars = 0;
+    let mut last_gap = 0;
+    for c in fold::fold(text).chars() {
+        if chars >= most {
+            if c.is_alphanumeric() && last_gap > slug.len() / 2 {
+                slug.truncate(last_gap);
+            }
+            break;
+        }
+        if c.is_alphanumeric() {
+            slug.push(c);
+        } else if !slug.is_empty() && !slug.ends_with('-') {
+            last_gap = slug.len();
+            slug.push('-');
+        } else {
+            continue;
+        }
+        chars += 1;
+    }
+    slug.truncate(slug.trim_end_matches('-').len());
+    slug
+}
+
+fn joined(parts: &[String], extension: &str, by: &str) -> String {
+    let parts: Vec<&str> = parts
+        .iter()
+        .map(String::as_str)
+        .filter(|part| !part.is_empty())
+        .collect();
+    let stem = match parts.join(by) {
+        stem if stem.is_empty() => "atelier".to_owned(),
+        stem if is_reserved(&stem) => format!("{stem}-"),
+        stem => stem,
+    };
+    let extension = slug(extension, 12);
+    if extension.is_empty() {
+        stem
+    } else {
+        format!("{stem}.{extension}")
+    }
+}
+
+/// Device names that Windows sees in any folder, with any extension.
+fn is_reserved(stem: &str) -> bool {
+    let lower = stem.to_ascii_lowercase();
+    let numbered = |name: &str| {
+        let rest = lower.strip_prefix(name);
+        rest.is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|b| b.is_ascii_digit()))
+    };
+    matches!(lower.as_str(), "con" | "prn" | "aux" | "nul") || numbered("com") || numbered("lpt")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_of_outputs() {
+        let model = ModelId::new("image", "flux/dev");
+        let name = |title| output(&model, &[title], 1, "png");
+        assert_eq!(name("A café, at night!"), "flux-dev-a-cafe-at-night-1.png");
+        assert_eq!(name(""), "flux-dev-1.png");
+        assert_eq!(name("東京の夜"), "flux-dev-東京の夜-1.png");
+        let parts = output(&model, &["a lake", "", "mist 0.5"], 3, "png");
+        assert_eq!(parts, "flux-dev-a-lake-mist-0-5-3.png");
+        let wide = "𠀀".repeat(40);
+        let wide = output(&model, &[&wide, &wide], 1, "png");
+        assert!(wide.len() <= 255 && wide.ends_with("𠀀-1.png"), "{wide}");
+        assert_eq!(
+            name("a very long prompt about a lighthouse keeper and his seven cats"),
+            "flux-dev-a-very-long-prompt-about-a-lighthouse-1.png"
+        );
+        assert_eq!(
+            in_archive(7, 1000, "../../etc/passwd", 2, "png"),
+            "0007-etc-passwd-2.png"
+        );
+        assert_eq!(in_archive(7, 9, "", 2, ""), "07-2");
+        assert_eq!(archive("CON", "zip"), "con-.zip");
+        assert_eq!(of_batch("A sea", "grid", "png"), "a-sea-grid.png");
+        let long = of_batch(&"very ".repeat(90), "grid", "png");
+        assert!(long.ends_with("-grid.png"), "{long}");
+        assert_eq!(archive("?!", "zip"), "atelier.zip");
+    }
+
+    #[test]
+    fn what_was_chosen_is_named_after_when_and_how_it_was_made() {
+        let (model, mut taken) = (ModelId::new("image", "tessera"), HashSet::new());
+        let mut name = |seed, n| made(&mut taken, "2026-11-27", (&model, seed), n, "png");
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1.png"
+        );
+        assert_eq!(
+            name(Some("42"), 2),
+            "2026-11-27_image-tessera_seed-42_2.png"
+        );
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1_2.png"
+        );
+        assert_eq!(
+            name(Some("42"), 1),
+            "2026-11-27_image-tessera_seed-42_1_3.png"
+        );
+        assert_eq!(name(None, 1), "2026-11-27_image-tessera_1.png");
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_gives_a_name_that_every_system_takes(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
+            let model = ModelId::new(category.clone(), title.clone());
+            for name in [output(&model, &[&title, &category], n, &extension), in_archive(n, 50, &title, n, &extension),
+                         made(&mut HashSet::new(), "2026-11-27", (&model, Some(&title)), n, &extension),
+                         of_model("recipes", &model, &extension), archive(&title, &extension)] {
+                prop_assert!(name.len() <= 255, "{}", name.len());
+                prop_assert!(!name.is_empty() && !name.starts_with(['.', ' ']) && !name.ends_with(['.', ' ']));
+                prop_assert!(!name.chars().any(|c| c.is_control() || r#"<>:"/\|?*"#.contains(c)), "{}", name);
+                prop_assert!(!is_reserved(name.split('.').next().unwrap_or("")));
+            }
+        }
+    }
+}

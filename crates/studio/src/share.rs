@@ -1,0 +1,5 @@
+//! Links and programs that repeat a submission.
+
+pub mod highlight;
+pub mod recipe;
+pub mod snippet;

@@ -1,0 +1,155 @@
+//! A link that carries what it takes to make a result again: the model, and its inputs with the seed.
+//! They stand in the fragment, which browsers send to no server. It never holds credentials.
+
+use std::collections::BTreeSet;
+
+use atelier_contract::{ModelId, json, path, sounds_secret};
+use atelier_engine::Task;
+use serde_json::{Map, Value};
+
+use crate::navigation::route::Route;
+use crate::text::plural::listed;
+
+/// The longest link, in bytes: some programs that links are sent through cut longer ones off.
+pub const MAX: usize = 16_000;
+
+const NAME: &str = "inputs=";
+
+/// Path and fragment of a link to a model's form with these values in it; none where they are too long.
+pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
+    // A text that is far too long is not written out first.
+    let texts = values.values().filter_map(Value::as_str);
+    if texts.map(str::len).sum::<usize>() > MAX {
+        return None;
+    }
+    let values = Value::Object(values.clone()).to_string();
+    let path = Route::Model(model.clone()).path();
+    let link = format!("{path}#{NAME}{}", path::segment(&values));
+    (link.len() <= MAX).then_some(link)
+}
+
+/// The parameters whose names sound like those of secrets and that have a text.
+pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
+    let is_suspect = |(name, value): &(&String, &Value)| {
+        sounds_secret(name) && value.as_str().is_some_and(|text| !text.is_empty())
+    };
+    let suspects = values.iter().filter(is_suspect);
+    suspects.map(|(name, _)| name.clone()).collect()
+}
+
+/// The same of several tasks together.
+pub fn suspects_of<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<String> {
+    let names: BTreeSet<String> = tasks
+        .flat_map(|task| suspects(task.input.values()))
+        .collect();
+    names.into_iter().collect()
+}
+
+/// `api_key looks like a secret and is part of this link.`
+pub fn suspects_message(names: &[String], what: &str) -> String {
+    let (look, are) = match names.len() {
+        1 => ("looks like a secret", "is"),
+        _ => ("look like secrets", "are"),
+    };
+    format!("{} {look} and {are} part of this {what}.", listed(names))
+}
+
+/// Why nothing is taken from a link.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unreadable {
+    /// It was cut off or changed on its way.
+    Damaged,
+    /// It is longer than [`MAX`].
+    TooLong,
+}
+
+impl Unreadable {
+    pub fn user_message(self) -> &'static str {
+        match self {
+            Self::Damaged => {
+                "This link is cut off or damaged: nothing was taken from it. The form is as you left it."
+            }
+            Self::TooLong => {
+                "This link is too long: nothing was taken from it. The form is as you left it."
+            }
+        }
+    }
+}
+
+/// The values that a fragment carries, with or without its `#`; none if it is no such fragment.
+///
+/// # Errors
+///
+/// It is one, but what it carries can't be read or is longer than [`MAX`].
+pub fn read(fragment: &str) -> Result<Option<Map<String, Value>>, Unreadable> {
+    let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
+    let Some(values) = fragment.strip_prefix(NAME) else {
+        return Ok(None);
+    };
+    if values.len() > MAX {
+        return Err(Unreadable::TooLong);
+    }
+    match json::read(&path::decode(values)) {
+        Some(Value::Object(values)) => Ok(Some(values)),
+        _ => Err(Unreadable::Damaged),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    fn object(value: Value) -> Map<String, Value> {
+        value.as_object().cloned().unwrap_or_default()
+    }
+
+    #[test]
+    fn a_link_is_the_recipe() {
+        let values = object(json!({"prompt": "räd & #1 ½", "seed": u64::MAX, "loop": true}));
+        let link = link(&ModelId::new("image", "strata"), &values).unwrap();
+        assert!(
+            link.starts_with("/models/image/strata#inputs=%7B"),
+            "{link}"
+        );
+        let (_, fragment) = link.split_once('#').unwrap();
+        assert_eq!(read(fragment), Ok(Some(values.clone())));
+        assert_eq!(read(&format!("#{fragment}")), Ok(Some(values)));
+    }
+
+    /// Guards against a token in a shared link without a word.
+    #[test]
+    fn what_looks_like_a_secret_is_pointed_out() {
+        let values = json!({"prompt": "a token of love", "hf_token": "hf_1", "api_key": "", "max_tokens": "5"});
+        let suspects = suspects(&object(values));
+        assert_eq!(
+            suspects_message(&suspects, "link"),
+            "hf_token looks like a secret and is part of this link."
+        );
+    }
+
+    #[test]
+    fn what_is_none_and_what_is_damaged() {
+        for fragment in ["", "#", "#main", "#other=%7B%7D"] {
+            assert_eq!(read(fragment), Ok(None), "{fragment}");
+        }
+        for fragment in ["#inputs=", "#inputs=[1]", "#inputs=%7B", "#inputs=%7B%22a"] {
+            assert_eq!(read(fragment), Err(Unreadable::Damaged), "{fragment}");
+        }
+        let long = object(json!({"prompt": "a".repeat(MAX)}));
+        assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
+        let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
+        // Called damaged, it would have a person look in vain for what is wrong with it.
+        assert_eq!(read(&long), Err(Unreadable::TooLong));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_goes_through_a_link(name in ".{1,9}", text in ".*") {
+            let values = object(json!({ name: text }));
+            let link = link(&ModelId::new("image", "a"), &values).unwrap();
+            prop_assert_eq!(read(link.split_once('#').unwrap().1), Ok(Some(values)));
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! What a page shows of one task, or of tasks that belong together.
+
+pub mod filmstrip;
+pub mod notification_offer;
+pub mod other_accounts;
+pub mod other_submission;
+pub mod output_group;
+pub mod progress;
+pub mod removal;

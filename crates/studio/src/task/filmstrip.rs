@@ -1,0 +1,122 @@
+//! Chooses the tasks of a model that a strip shows: the latest first, and one frame for a batch that was composed. What
+//! was varied with one press stands in the order in which it is shown together.
+
+use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
+
+/// One picture of the strip.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Frame {
+    Task(TaskKey),
+    /// A batch has a page of its own; what stands for it is its latest task.
+    Batch(BatchKey, TaskKey),
+}
+
+impl Frame {
+    pub fn of(task: &Task) -> Self {
+        match &task.batch {
+            Some(place) if !task.is_single() => Self::Batch(place.batch.clone(), task.key.clone()),
+            _ => Self::Task(task.key.clone()),
+        }
+    }
+
+    /// The task, if it stands for itself.
+    pub fn task(&self) -> Option<&TaskKey> {
+        match self {
+            Self::Task(key) => Some(key),
+            Self::Batch(..) => None,
+        }
+    }
+}
+
+/// So many of them at most. `frames`: of each task, the latest first, with its place in a batch.
+pub fn filmstrip(
+    frames: impl Iterator<Item = (Frame, Option<BatchPlace>)>,
+    most: usize,
+) -> Vec<Frame> {
+    let mut strip: Vec<(Frame, Option<BatchPlace>)> = Vec::new();
+    for (frame, place) in frames {
+        let is_there = |other: &Frame| matches!((&frame, other), (Frame::Batch(it, _), Frame::Batch(other, _)) if it == other);
+        if strip.iter().any(|(other, _)| is_there(other)) {
+            continue;
+        }
+        if strip.len() == most {
+            break;
+        }
+        strip.push((frame, place));
+    }
+    let are_together = |(_, one): &(Frame, Option<BatchPlace>),
+                        (_, other): &(Frame, Option<BatchPlace>)| {
+        let batches = one.as_ref().zip(other.as_ref());
+        batches.is_some_and(|(one, other)| one.batch == other.batch)
+    };
+    for set in strip.chunk_by_mut(are_together) {
+        set.sort_by_key(|(_, place)| place.as_ref().map(|place| place.index));
+    }
+    strip.into_iter().map(|(frame, _)| frame).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::task;
+
+    fn frame(
+        key: &str,
+        batch: Option<(&str, usize)>,
+        varied: Option<&str>,
+    ) -> (Frame, Option<BatchPlace>) {
+        let mut task = task(key, 1_000);
+        task.batch = batch.map(|(batch, index)| BatchPlace {
+            batch: BatchKey(batch.into()),
+            index,
+        });
+        task.varied = varied.map(|key| TaskKey(key.into()));
+        (Frame::of(&task), task.batch)
+    }
+
+    fn said(strip: &[Frame]) -> Vec<String> {
+        let said = strip.iter().map(|frame| match frame {
+            Frame::Task(key) => key.0.clone(),
+            Frame::Batch(batch, key) => format!("{}: {}", batch.0, key.0),
+        });
+        said.collect()
+    }
+
+    /// Guards against models whose batches are nowhere to be seen next to their form.
+    #[test]
+    fn a_batch_is_one_frame_where_its_latest_task_stands() {
+        let frames = [
+            frame("7", None, None),
+            frame("6", Some(("b", 2)), None),
+            frame("5", Some(("b", 1)), None),
+            // Variations stand with what was sent from the form.
+            frame("4", Some(("v", 0)), Some("1")),
+            frame("3", Some(("v", 1)), Some("1")),
+            frame("2", Some(("b", 0)), None),
+            frame("1", None, None),
+        ];
+        let all = filmstrip(frames.clone().into_iter(), 16);
+        assert_eq!(said(&all), ["7", "b: 6", "4", "3", "1"]);
+        assert_eq!(all[0].task(), Some(&TaskKey("7".into())));
+        assert_eq!(all[1].task(), None);
+        let few = filmstrip(frames.into_iter(), 2);
+        assert_eq!(said(&few), ["7", "b: 6"]);
+    }
+
+    /// Guards against a strip that runs the other way than the variations above it.
+    #[test]
+    fn what_was_varied_together_stands_in_its_own_order() {
+        let frames = [
+            frame("w2", Some(("w", 1)), Some("1")),
+            frame("w1", Some(("w", 0)), Some("1")),
+            frame("v3", Some(("v", 2)), Some("1")),
+            frame("v2", Some(("v", 1)), Some("1")),
+            frame("v1", Some(("v", 0)), Some("1")),
+            frame("1", None, None),
+        ];
+        let all = filmstrip(frames.clone().into_iter(), 16);
+        assert_eq!(said(&all), ["w1", "w2", "v1", "v2", "v3", "1"]);
+        let few = filmstrip(frames.into_iter(), 4);
+        assert_eq!(said(&few), ["w1", "w2", "v2", "v3"]);
+    }
+}

@@ -1,0 +1,55 @@
+//! What is known of another submission of a task, see [`atelier_engine::TaskKey::late`].
+
+use atelier_engine::{Phase, Task};
+
+/// What follows the words `Another submission`. Which of the two was the first is not known for sure.
+pub fn said_of_other(task: &Task, other: &Task) -> &'static str {
+    let has_both = task.state.id().is_some();
+    match other.state.phase() {
+        _ if other.state.id().is_some() && has_both => {
+            " of this was taken as well. Both may be billed."
+        }
+        _ if other.state.id().is_some() => " of this was taken, and may be billed.",
+        Phase::Queued => " of this waits to be sent.",
+        Phase::Submitting => " of this is being sent.",
+        Phase::Failed => " of this was not taken.",
+        _ => " of this may have been taken as well.",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::{ApiError, TaskId};
+    use atelier_engine::TaskState;
+
+    use super::*;
+    use crate::testing::task;
+
+    #[test]
+    fn two_are_said_to_be_billed_only_where_both_were_taken() {
+        let in_state = |state| Task {
+            state,
+            ..task("a", 0)
+        };
+        let id = || TaskId("1".into());
+        let error = ApiError::malformed("x");
+        let message = String::new();
+        let taken = in_state(TaskState::Gone { id: id() });
+        let others = [
+            (TaskState::Fetching { id: id() }, "Both may be billed."),
+            (TaskState::Queued, "waits to be sent."),
+            (TaskState::Submitting, "is being sent."),
+            (TaskState::Failed { id: None, message }, "was not taken."),
+            (
+                TaskState::Unconfirmed { error },
+                "may have been taken as well.",
+            ),
+        ];
+        for (state, end) in others {
+            let other = in_state(state);
+            assert!(said_of_other(&taken, &other).ends_with(end), "{other:?}");
+        }
+        let unsent = in_state(TaskState::Queued);
+        assert!(said_of_other(&unsent, &taken).ends_with("was taken, and may be billed."));
+    }
+}

@@ -1,0 +1,11 @@
+//! Text for people: excerpts, plurals, dates, differences and encodings. Durations are in
+//! [`atelier_engine::duration`].
+
+pub mod calendar;
+pub(crate) mod decimal;
+pub mod diff;
+pub mod encoding;
+pub mod excerpt;
+pub mod fold;
+pub mod plural;
+pub mod timestamp;
