@@ -255,7 +255,8 @@ test_lint() {
   check "every file compiled, every test where it is run" node .dev/unreached.mjs
   check "every style used" node .dev/unused_styles.mjs
   check "no root that looks through the page" node .dev/root_has.mjs
-  run node .dev/long_files.mjs
+  heading "long files"
+  node .dev/long_files.mjs || true
   check "no modules in circles" node .dev/circles.mjs
   check "every promise has its test" node .dev/promises.mjs
   # "All targets" are without what runs only when it is named.

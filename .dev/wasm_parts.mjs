@@ -97,7 +97,7 @@ function split(folder, script, options) {
   const [deferred, chunk] = [join(work, "split_deferred.wasm"), join(work, shared[0])];
   writeFileSync(deferred, withImportsExported(readFileSync(deferred)));
   writeFileSync(chunk, withImportsFrom("the_deferred", readFileSync(chunk)));
-  // By their names wasm-opt orders functions that have as many calls: those that are alike then stand together.
+  // Keeps names: wasm-opt sorts functions with equally many calls by name, so that similar ones stay together.
   run("wasm-merge", ...options, "-g", deferred, "the_deferred", chunk, "shared", "-o", partOf(wasm, "deferred"));
   copyFileSync(join(work, "split_pages.wasm"), partOf(wasm, "pages"));
   writeFileSync(script, joined(readFileSync(script, "utf8"), readFileSync(join(work, "__wasm_split.js"), "utf8"), wasm));

@@ -7,6 +7,9 @@ import { join } from "node:path";
 
 const BINARIES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
+// A browser that does not answer by then has hung, in ms.
+const TIMEOUT = 60_000;
+
 const ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
 
 const FLAGS = [
@@ -27,6 +30,11 @@ export class Chromium {
     browser.process = spawn(binary, flags, { stdio: ["ignore", "ignore", "ignore", "pipe", "pipe"] });
     const [input, output] = [browser.process.stdio[3], browser.process.stdio[4]];
     browser.input = input;
+    browser.ended = new Promise((done) => browser.process.once("close", done));
+    const end = (reason) => browser.#end(reason);
+    browser.process.once("error", end);
+    browser.process.once("exit", () => end(new Error("the browser has ended")));
+    input.on("error", end);
     let parts = [];
     output.on("data", (part) => {
       let end;
@@ -41,10 +49,9 @@ export class Chromium {
   }
 
   async stop() {
-    const ended = new Promise((done) => this.process.once("exit", done));
-    await this.call("Browser.close").catch(() => {});
     const timer = setTimeout(() => this.process.kill("SIGKILL"), 5_000);
-    await ended;
+    this.call("Browser.close").catch(() => {});
+    await this.ended;
     clearTimeout(timer);
     rmSync(this.profile, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -52,7 +59,22 @@ export class Chromium {
   call(method, params = {}, sessionId = undefined) {
     const id = (this.#next += 1);
     this.input.write(`${JSON.stringify({ id, method, params, sessionId })}\0`);
-    return new Promise((done, failed) => this.#waiting.set(id, { done, failed, method }));
+    return new Promise((done, failed) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(id);
+        failed(new Error(`${method}: no answer after ${TIMEOUT / 1_000} s`));
+      }, TIMEOUT);
+      this.#waiting.set(id, { done, failed, method, timer });
+    });
+  }
+
+  // What waits for an answer gets none.
+  #end(reason) {
+    for (const { failed, timer } of this.#waiting.values()) {
+      clearTimeout(timer);
+      failed(reason);
+    }
+    this.#waiting.clear();
   }
 
   on(event, sessionId, listener) {
@@ -62,13 +84,24 @@ export class Chromium {
     return () => listeners.delete(listener);
   }
 
+  // Waits for the next event of that name.
+  event(name, sessionId) {
+    return new Promise((done, failed) => {
+      const timer = setTimeout(() => (stop(), failed(new Error(`${name}: not after ${TIMEOUT / 1_000} s`))), TIMEOUT);
+      const stop = this.on(name, sessionId, (params) => (stop(), clearTimeout(timer), done(params)));
+    });
+  }
+
   #hear({ id, sessionId, method, params, result, error }) {
     if (id === undefined) {
       for (const listener of this.#listeners.get(`${sessionId ?? ""} ${method}`) ?? []) listener(params);
       return;
     }
     const waiting = this.#waiting.get(id);
+    // It may have come too late.
+    if (!waiting) return;
     this.#waiting.delete(id);
+    clearTimeout(waiting.timer);
     if (error) waiting.failed(new Error(`${waiting.method}: ${error.message}`));
     else waiting.done(result);
   }
@@ -99,9 +132,7 @@ export class Chromium {
     const traceConfig = { includedCategories: categories, excludedCategories: ["*"] };
     await this.call("Tracing.start", { transferMode: "ReportEvents", traceConfig });
     const result = await act();
-    const complete = new Promise((done) => {
-      const stop = this.on("Tracing.tracingComplete", undefined, () => (stop(), done()));
-    });
+    const complete = this.event("Tracing.tracingComplete", undefined);
     await this.call("Tracing.end");
     await complete;
     stopListening();
@@ -158,10 +189,9 @@ class Page {
   }
 
   async open(url) {
-    const loaded = new Promise((done) => {
-      const stop = this.on("Page.loadEventFired", () => (stop(), done()));
-    });
-    await this.call("Page.navigate", { url });
+    const loaded = this.browser.event("Page.loadEventFired", this.sessionId);
+    const { errorText } = await this.call("Page.navigate", { url });
+    if (errorText) throw new Error(`${url}: ${errorText}`);
     await loaded;
   }
 

@@ -83,18 +83,24 @@ function nodesPerField(page) {
   })()`);
 }
 
-// What does not depend on the time, of a form that opens again: counted by `./dev test`.
+// Counts for a form that is opened again. `./dev test` checks them. On a busy machine the same work may fall into more
+// frames, which only adds to the counts: the lowest of three openings is what the page itself does.
 export async function counts({ browser, serve }) {
   const { origin } = await serve({ models: 100, parameters: LARGEST });
   const page = await list(browser, origin);
   await openForm(page, LARGEST);
-  await page.rest();
-  await backToList(page);
-  const { form_styled: styled, form_layouts: layouts } = await costs(browser, page, LARGEST);
+  const [styled, layouts] = [[], []];
+  for (let opening = 0; opening < 3; opening += 1) {
+    await page.rest();
+    await backToList(page);
+    const { form_styled, form_layouts } = await costs(browser, page, LARGEST);
+    styled.push(form_styled);
+    layouts.push(form_layouts);
+  }
   const elements = await page.run("document.querySelector('main').querySelectorAll('*').length");
   const nodes = await nodesPerField(page);
   await page.close();
-  return { elements, layouts, nodes, styled };
+  return { elements, layouts: Math.min(...layouts), nodes, styled: Math.min(...styled) };
 }
 
 async function backToList(page) {
@@ -103,16 +109,23 @@ async function backToList(page) {
   await page.rest();
 }
 
+// What happens in the page from the click until all fields are painted.
 async function costs(browser, page, size) {
-  const { events } = await browser.traced(() => openForm(page, size));
-  const named = (name) => events.filter((event) => event.name === name && event.ph === "X");
+  const { events } = await browser.traced(async () => {
+    await openForm(page, size);
+    await page.run("performance.mark('form painted')");
+  });
+  const end = events.find(({ name }) => name === "form painted");
+  const named = (name) =>
+    events.filter((event) => event.name === name && event.ph === "X" && event.pid === end.pid && event.tid === end.tid && event.ts <= end.ts);
+  // Pictures are documents, too.
+  const { frameTree } = await page.call("Page.getFrameTree");
+  const ofPage = ({ args }) => args.beginData?.frame === frameTree.frame.id;
   const total = (list, of) => list.reduce((sum, event) => sum + of(event), 0);
-  const main = named("UpdateLayoutTree")[0];
-  const tasks = named("ThreadControllerImpl::RunTask").filter(({ pid, tid }) => pid === main?.pid && tid === main.tid);
   return {
-    form_busy: total(tasks, ({ dur }) => dur ?? 0) / 1_000,
-    form_styled: total(named("UpdateLayoutTree"), ({ args }) => args?.elementCount ?? 0),
-    form_layouts: named("Layout").length,
+    form_busy: total(named("ThreadControllerImpl::RunTask"), ({ dur }) => dur ?? 0) / 1_000,
+    form_styled: total(named("UpdateLayoutTree").filter(ofPage), ({ args }) => args?.elementCount ?? 0),
+    form_layouts: named("Layout").filter(ofPage).length,
   };
 }
 

@@ -11,8 +11,15 @@ mod schema;
 pub use input::Input;
 pub use model::{About, Error, FAIL_WORD, File, Frame, Job, Model};
 
-/// Identifies the code that draws: the same code draws the same pictures.
+/// Identifies all code of this crate: the same code draws the same pictures.
 pub const DRAWING: &str = env!("DRAWING");
+
+/// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.
+pub const POSTER_WIDTH: u32 = 512;
+/// The height of a poster, in pixels.
+pub const POSTER_HEIGHT: u32 = 320;
+/// The size that a poster should have at most, in bytes.
+pub const POSTER_BYTES: usize = 20_000;
 
 /// Returns all models, in the order of a list.
 pub fn models() -> Vec<Box<dyn Model>> {

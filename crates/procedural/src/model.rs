@@ -1,6 +1,6 @@
 //! The interface of every model, and one run of it.
 
-use atelier_contract::{Media, ModelId, Schema};
+use atelier_contract::{ModelId, Schema};
 use serde_json::{Map, Value};
 
 use crate::Input;
@@ -31,11 +31,11 @@ pub trait Model: Send + Sync {
     /// The extension of the files it makes, without the dot.
     fn extension(&self) -> &'static str;
 
-    /// How long a run takes to be watched, in seconds.
+    /// The duration of a run at speed 1, in seconds: long enough to watch its progress.
     fn seconds(&self, input: &Map<String, Value>) -> f64;
 
-    /// Whether a word of the prompt that says this changes what it makes.
-    fn hears(&self, sense: &Sense) -> bool;
+    /// Returns whether a word with this meaning in the prompt changes what the model makes.
+    fn understands(&self, sense: &Sense) -> bool;
 
     /// A picture of what it makes of the input, for a card.
     ///
@@ -134,21 +134,6 @@ impl<'a> Job<'a> {
 }
 
 impl dyn Model + '_ {
-    pub fn id(&self) -> ModelId {
-        let about = self.about();
-        ModelId::new(about.category, about.subcategory)
-    }
-
-    /// Returns the medium of the model's files.
-    pub fn makes(&self) -> Option<Media> {
-        match self.extension() {
-            "png" => Some(Media::Image),
-            "webm" => Some(Media::Video),
-            "wav" => Some(Media::Audio),
-            _ => None,
-        }
-    }
-
     /// Runs the model, or fails where the prompt asks for it.
     ///
     /// # Errors

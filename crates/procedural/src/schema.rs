@@ -22,7 +22,7 @@ pub fn schema(about: About<'_>, required: Vec<Parameter>, optional: Vec<Paramete
 pub fn prompt(model: &dyn Model, description: &str) -> Parameter {
     let mut prompt = Parameter::text("prompt", LONGEST_PROMPT, description);
     let words: Vec<Value> = vocabulary::entries()
-        .filter(|entry| entry.senses.iter().any(|sense| model.hears(sense)))
+        .filter(|entry| entry.senses.iter().any(|sense| model.understands(sense)))
         .flat_map(|entry| {
             entry
                 .words

@@ -7,6 +7,12 @@ use atelier_contract::{ModelId, python_file};
 use serde_json::{Map, Value, json};
 use std::collections::HashSet;
 
+impl dyn Model + '_ {
+    fn id(&self) -> ModelId {
+        self.schema().model
+    }
+}
+
 fn find(id: &ModelId) -> Box<dyn Model> {
     let found = models().into_iter().find(|model| model.id() == *id);
     found.unwrap_or_else(|| panic!("there is no {id}"))

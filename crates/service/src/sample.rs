@@ -6,19 +6,12 @@ use std::io;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atelier_procedural::draw::canvas::Canvas;
-use atelier_procedural::{Error, Frame, Job};
+use atelier_procedural::{Error, Frame, Job, POSTER_BYTES, POSTER_HEIGHT, POSTER_WIDTH};
 
 use crate::model::{BuiltIn, Model};
 use crate::models::sample_path::{self, file_name};
 use crate::models::{Models, open_output};
 use crate::outputs::{Outputs, POSTERS, PREVIEWS};
-
-/// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.
-const WIDTH: u32 = 512;
-const HEIGHT: u32 = 320;
-
-/// How many bytes a poster should take at most.
-const MAX: usize = 20_000;
 
 /// Renders previews and posters, each once.
 pub struct Samples {
@@ -83,7 +76,9 @@ impl Samples {
     fn poster(&self, model: &BuiltIn) -> io::Result<()> {
         self.once(POSTERS, &file_name(model, "webp"), || {
             let _one_at_a_time = lock(&self.rendering);
-            self.picture(model)?.webp(MAX).map_err(io::Error::other)
+            self.picture(model)?
+                .webp(POSTER_BYTES)
+                .map_err(io::Error::other)
         })
     }
 
@@ -104,8 +99,8 @@ impl Samples {
         let input = self.models.sample_input(model).map_err(io::Error::other)?;
         let job = Job {
             frame: Some(Frame {
-                width: WIDTH,
-                height: HEIGHT,
+                width: POSTER_WIDTH,
+                height: POSTER_HEIGHT,
                 original: original.transpose()?,
             }),
             ..Job::new(&input)

@@ -1,4 +1,4 @@
-//! What a person works with: forms, batches, the gallery, the history. Pure, like the engine: the time, random numbers
+//! Logic of the page: forms, batches, the gallery, the history. Pure, like the engine: the time, random numbers
 //! and replies are arguments.
 //!
 //! - To submit: [`form`] for one input, [`compose`] for a table of them; [`share`] for links and programs.

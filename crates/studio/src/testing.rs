@@ -1,4 +1,4 @@
-//! What several tests begin with.
+//! Tasks for tests.
 
 use atelier_engine::{Account, Millis, Task, TaskKey};
 use serde_json::json;

@@ -79,7 +79,7 @@ impl Model for Fluxfield {
         2.0 + Input(input).integer("num_outputs") as f64
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         matches!(
             sense,
             Sense::Colour(..)

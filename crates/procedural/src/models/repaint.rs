@@ -88,7 +88,7 @@ impl Model for Repaint {
         1.5 + 0.75 * Input(input).integer("num_outputs") as f64
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         matches!(
             sense,
             Sense::Colour(..) | Sense::Hue(_) | Sense::Vivid(_) | Sense::Light(_)

@@ -89,7 +89,7 @@ impl Model for Reverie {
         2.0 + (Input(input).integer("duration") as f64 / 10.0).min(4.0)
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         match sense {
             Sense::Light(_) | Sense::Energy(_) | Sense::AtNight => true,
             Sense::Time(time) => *time == Time::Night,

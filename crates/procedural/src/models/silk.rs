@@ -79,7 +79,7 @@ impl Model for Silk {
         2.5 + Input(input).integer("duration") as f64
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         matches!(
             sense,
             Sense::Colour(..)

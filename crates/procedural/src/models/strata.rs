@@ -108,7 +108,7 @@ impl Model for Strata {
         2.0 + Input(input).integer("num_outputs") as f64
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         match sense {
             Sense::Ground(_) | Sense::Dense(_) => false,
             // Joy and sadness show in light and energy.

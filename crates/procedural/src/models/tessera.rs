@@ -74,7 +74,7 @@ impl Model for Tessera {
         1.5 + Input(input).integer("num_outputs") as f64
     }
 
-    fn hears(&self, sense: &Sense) -> bool {
+    fn understands(&self, sense: &Sense) -> bool {
         matches!(
             sense,
             Sense::Colour(..)

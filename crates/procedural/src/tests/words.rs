@@ -3,7 +3,6 @@
 use super::*;
 use crate::draw::color::Lab;
 use crate::draw::vocabulary::{Entry, Feature, Ground, Sense, entries};
-use atelier_contract::Media;
 
 /// Of the pictures, in pixels: the finest lines need more of them.
 fn size(model: &dyn Model) -> (u32, u32) {
@@ -53,13 +52,13 @@ fn render(
 }
 
 fn heard(model: &dyn Model, entry: &Entry) -> bool {
-    entry.senses.iter().any(|sense| model.hears(sense))
+    entry.senses.iter().any(|sense| model.understands(sense))
 }
 
 /// The models that say that they understand what `wanted` finds among a word's senses.
 fn hearers(sense: &Sense) -> Vec<Box<dyn Model>> {
     let mut models = models();
-    models.retain(|model| model.hears(sense));
+    models.retain(|model| model.understands(sense));
     models
 }
 
@@ -213,7 +212,7 @@ fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
 
 /// Of a sound, what is drawn is its loudness alone.
 fn paints(model: &dyn Model) -> bool {
-    model.makes() != Some(Media::Audio)
+    model.extension() != "wav"
 }
 
 /// Guards against a vocabulary that promises what the model does not do.
@@ -246,7 +245,7 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
         let others: Vec<&str> = others.map(|entry| entry.words[0]).collect();
         let (dice, plain) = &plain[0];
         let same = make(&others.join(" "), *dice) == *plain;
-        assert!(same, "{id} hears one of {others:?}");
+        assert!(same, "{id} understands one of {others:?}");
     }
 }
 
@@ -265,5 +264,5 @@ fn a_schema_says_which_words_its_model_understands() {
         assert!(!prompt.description.contains(FAIL_WORD));
     }
     let fluxfield = find(&ModelId::new("image", "fluxfield"));
-    assert!(!fluxfield.hears(&Sense::Feature(Feature::Water)));
+    assert!(!fluxfield.understands(&Sense::Feature(Feature::Water)));
 }

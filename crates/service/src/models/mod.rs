@@ -78,9 +78,9 @@ impl Models {
     /// # Errors
     ///
     /// A sentence: the model's own sample does not fit its schema.
-    pub fn sample_input(&self, model: &dyn Model) -> Result<Map<String, Value>, String> {
+    pub fn sample_input(&self, model: &BuiltIn) -> Result<Map<String, Value>, String> {
         let mut sample = model.sample();
-        if let Some(source) = model.sample_source().and_then(|id| self.find(&id)) {
+        if let Some(source) = model.sample_source().and_then(|id| self.find_built_in(&id)) {
             sample["image_url"] = sample_path::preview(source).into();
         }
         let sample = sample.as_object().cloned().unwrap_or_default();
@@ -115,5 +115,27 @@ pub fn open_output(outputs: &Outputs) -> impl Fn(&str) -> Result<Vec<u8>, Error>
             ErrorKind::NotFound => gone(),
             _ => Error::Unavailable(format!("{}: {error}", file.display())),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::outputs::Artifact;
+
+    #[test]
+    fn opens_what_is_there_and_fails_without_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let outputs = Outputs::open(dir.path().to_owned()).unwrap();
+        let made = Artifact {
+            extension: "png",
+            bytes: vec![1, 2, 3],
+        };
+        let paths = outputs.save("ab12", &[made]).unwrap();
+        let open = open_output(&outputs);
+        assert_eq!(open(&paths[0]), Ok(vec![1, 2, 3]));
+        for gone in ["/outputs/ab13/0.png", "https://elsewhere.example/0.png", ""] {
+            assert!(matches!(open(gone), Err(Error::Failed(_))), "{gone}");
+        }
     }
 }
