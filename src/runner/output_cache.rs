@@ -48,9 +48,9 @@ pub(super) struct OutputCache {
 #[derive(Default)]
 struct Queue {
     /// The requests that are still to be carried out, in their order.
-    wanted: Vec<CopyRequest>,
+    wanted: Vec<Request>,
     /// The requests that could not be carried out for now. The next visit tries again.
-    postponed: Vec<CopyRequest>,
+    postponed: Vec<Request>,
     /// The tasks that were there before copies were wanted. The newest is the last, and the next to be copied.
     earlier: Vec<TaskKey>,
     /// Copies are being made.
@@ -61,16 +61,27 @@ struct Queue {
     is_refused: bool,
 }
 
+/// A request in the queue.
+#[derive(Clone, PartialEq, Eq)]
+struct Request {
+    copies: CopyRequest,
+    /// The last deletion of all copies before this request.
+    deletion: Deletion,
+}
+
 /// The next thing that copies are made for.
 enum Wanted {
-    Now(CopyRequest),
+    Now(Request),
     /// This task was there before a person wanted copies.
     Earlier(TaskKey),
 }
 
 impl Queue {
     fn remember(&self) {
-        wanted::remember(self.wanted.iter().chain(&self.postponed));
+        let last = Deletion::last();
+        let requests = self.wanted.iter().chain(&self.postponed);
+        let current = requests.filter(|request| request.deletion == last);
+        wanted::remember(current.map(|request| &request.copies));
     }
 }
 
@@ -101,12 +112,13 @@ impl OutputCache {
 
     /// Has a request carried out by the tab that leads. A follower keeps it in mind, because it may be that no
     /// tab is leading yet.
-    pub fn request(self, request: CopyRequest) {
-        if request == CopyRequest::All {
+    pub fn request(self, copies: CopyRequest) {
+        if copies == CopyRequest::All {
             return self.keep_earlier();
         }
+        let deletion = Deletion::last();
         self.queue.update_value(|queue| {
-            queue.wanted.push(request);
+            queue.wanted.push(Request { copies, deletion });
             if self.tabs.leads() {
                 queue.remember();
             }
@@ -117,9 +129,14 @@ impl OutputCache {
     /// This tab leads from now on: also wants what the last leader has not come to.
     pub fn take_over(self) {
         self.queue.update_value(|queue| {
+            // Read before the tasks, which a deletion removes first.
+            let deletion = Deletion::last();
             let mut left = wanted::remembered();
             left.retain(|task| self.has_just_finished(task));
-            let left = left.into_iter().map(CopyRequest::Task);
+            let left = left.into_iter().map(|task| Request {
+                copies: CopyRequest::Task(task),
+                deletion: deletion.clone(),
+            });
             let left: Vec<_> = left.filter(|it| !queue.wanted.contains(it)).collect();
             queue.postponed.clear();
             queue.wanted.extend(left);
@@ -168,7 +185,7 @@ impl OutputCache {
         next.flatten()
     }
 
-    fn is_done_with(self, request: &CopyRequest, outcome: Outcome) {
+    fn is_done_with(self, request: &Request, outcome: Outcome) {
         self.queue.update_value(|queue| {
             // It may be wanted again by now.
             if let Some(at) = queue.wanted.iter().position(|other| other == request) {
@@ -223,22 +240,19 @@ impl OutputCache {
     }
 
     /// Deletes all copies but those of favorites. Copies that were requested before don't come back.
-    pub async fn delete_all(self) {
-        Deletion::mark();
+    pub fn delete_all(self) {
         earlier::cancel();
-        let favorites = self.favorites();
-        self.queue.update_value(|queue| {
-            queue.wanted.retain(|request| match request {
-                CopyRequest::Output(name) => favorites.contains(name),
-                _ => true,
-            });
-        });
+        wanted::forget();
+        // Written last, because its readers read it first.
+        Deletion::mark();
         thumbnails::clear();
-        let Ok(copies) = self.all().await else {
-            return;
-        };
-        let going = output_cache::without(copies, &self.favorites()).into_iter();
-        self.delete(going.flat_map(|copy| records(copy.key)).collect());
+        spawn(async move {
+            let Ok(copies) = self.all().await else {
+                return;
+            };
+            let going = output_cache::without(copies, &self.favorites()).into_iter();
+            self.delete(going.flat_map(|copy| records(copy.key)).collect());
+        });
     }
 
     /// Deletes the record of a task, and with it the copies of its outputs and these files.

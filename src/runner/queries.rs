@@ -20,7 +20,6 @@ use super::Runner;
 use super::parts::Parts;
 use super::tab_message::TabMessage;
 use crate::awaited::awaited;
-use crate::boxed::spawn;
 use crate::browser::storage::{Storage, StorageError};
 
 /// Questions about what holds calls back.
@@ -373,6 +372,6 @@ impl Runner {
 
     /// Deletes all copies of outputs but those of favorites.
     pub fn delete_copies(&self) {
-        spawn(self.parts().cache.delete_all());
+        self.parts().cache.delete_all();
     }
 }

@@ -6,7 +6,8 @@ use crate::browser::local::LocalStore;
 
 const PLACE: &str = "atelier.copies.deleted";
 
-/// The last deletion of all copies, when a copy was begun.
+/// The last deletion of all copies when a copy was requested.
+#[derive(Clone, PartialEq, Eq)]
 pub(super) struct Deletion(Option<String>);
 
 impl Deletion {
@@ -22,6 +23,6 @@ impl Deletion {
 
     /// Returns whether the user has deleted all copies since.
     pub fn is_outdated(&self) -> bool {
-        LocalStore::Browser.read(PLACE) != self.0
+        *self != Self::last()
     }
 }

@@ -7,7 +7,7 @@ use futures::future::{Either, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use super::OutputCache;
+use super::{Deletion, OutputCache};
 use crate::boxed::spawn;
 use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
@@ -16,7 +16,7 @@ use crate::browser::storage::StorageError;
 const PLACE: &str = "atelier.copies.earlier";
 
 /// Another tab tells of it before the setting arrives.
-const SETTING_MS: u32 = 1_000;
+pub(super) const SETTING_MS: u32 = 1_000;
 
 /// One that is not there by then holds up the others no longer.
 const TIMEOUT_MS: u32 = 60_000;
@@ -64,10 +64,12 @@ impl OutputCache {
     pub(super) async fn make_earlier(self, task: &TaskKey) {
         let mut has_room = self.has_room_for(task).await.unwrap_or(false);
         for output in self.names(task) {
+            // Read before the wish, which a deletion cancels first.
+            let deletion = Deletion::last();
             if !has_room || !are_wanted() {
                 break;
             }
-            let copy = Box::pin(self.make_one(&output, Some(self.finished(task))));
+            let copy = Box::pin(self.make_one(&output, Some(self.finished(task)), &deletion));
             let made = select(copy, TimeoutFuture::new(TIMEOUT_MS)).await;
             if let Either::Left((Err(error), _)) = made {
                 has_room = false;

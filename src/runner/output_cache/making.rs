@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use web_sys::Blob;
 
 use super::stored::{facts, read, records};
-use super::{Deletion, OutputCache, Wanted};
+use super::{Deletion, OutputCache, Request, Wanted};
 use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http, thumbnails};
 
@@ -34,8 +34,8 @@ impl OutputCache {
         }
     }
 
-    async fn carry_out(self, request: &CopyRequest) -> Outcome {
-        let (names, shown) = match request {
+    async fn carry_out(self, request: &Request) -> Outcome {
+        let (names, shown) = match &request.copies {
             CopyRequest::Output(name) => (vec![name.clone()], None),
             // No person may have looked at its outputs since they were made.
             CopyRequest::Task(key) => (self.names(key), Some(self.finished(key))),
@@ -48,7 +48,7 @@ impl OutputCache {
         };
         let mut outcome = Outcome::Done;
         for name in names {
-            let made = self.make_one(&name, shown).await;
+            let made = self.make_one(&name, shown, &request.deletion).await;
             if self.outcome_of(made) == Outcome::Postponed {
                 outcome = Outcome::Postponed;
             }
@@ -68,6 +68,7 @@ impl OutputCache {
     }
 
     /// Makes the copy of one output, or notes that it was looked at. `shown` says when, if that was not now.
+    /// Does nothing if all copies were deleted since `deletion`, except for a favorite.
     ///
     /// # Errors
     ///
@@ -77,11 +78,16 @@ impl OutputCache {
         self,
         name: &str,
         shown: Option<Millis>,
+        deletion: &Deletion,
     ) -> Result<Outcome, StorageError> {
         let Some(storage) = self.records.storage() else {
             return Ok(Outcome::Done);
         };
-        let deletion = Deletion::last();
+        let is_favorite = || self.favorites().iter().any(|favorite| favorite == name);
+        let is_wanted = || !deletion.is_outdated() || is_favorite();
+        if !is_wanted() {
+            return Ok(Outcome::Done);
+        }
         let now = clock::now();
         let shown = shown.unwrap_or(now);
         let (mut going, mut coming) = (Vec::new(), Vec::new());
@@ -91,9 +97,8 @@ impl OutputCache {
                 coming.push(facts(&copy));
             }
         } else {
-            let is_favorite = self.favorites().iter().any(|favorite| favorite == name);
             let limit = match self.session.keep_limit() {
-                _ if is_favorite => output_cache::MAX_LIMIT,
+                _ if is_favorite() => output_cache::MAX_LIMIT,
                 Some(limit) => limit,
                 None => return Ok(Outcome::Done),
             };
@@ -122,8 +127,7 @@ impl OutputCache {
             }));
         }
         // The task may have been removed meanwhile, or all copies deleted: nothing must come back.
-        let is_wanted = !deletion.is_outdated() || self.favorites().iter().any(|it| it == name);
-        if is_wanted && self.output(name).is_some() {
+        if is_wanted() && self.output(name).is_some() {
             storage.change(&going, &coming).await?;
             self.tell_changed();
         }

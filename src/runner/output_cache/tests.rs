@@ -77,6 +77,10 @@ async fn a_while() {
     }
 }
 
+fn of_task(key: &str) -> CopyRequest {
+    CopyRequest::Task(TaskKey(key.into()))
+}
+
 fn wanted() -> Option<String> {
     LocalStore::Browser.read("atelier.copies.wanted")
 }
@@ -162,7 +166,9 @@ async fn what_is_there_is_gone_on_with_until_there_is_no_room() {
 /// copied a second after it was wanted, and of what was just being fetched.
 #[wasm_bindgen_test]
 async fn copies_requested_before_all_were_deleted_do_not_come_back() {
-    if !begin_with(&[finished("a", 2), finished("b", 1)]).await {
+    let mut b = finished("b", 2);
+    b.created -= 1_000;
+    if !begin_with(&[finished("a", 2), b]).await {
         return;
     }
     keep(1 << 30);
@@ -171,17 +177,69 @@ async fn copies_requested_before_all_were_deleted_do_not_come_back() {
     leader.runner.shown("a/0".into());
     leader.runner.shown("a/1".into());
     leader.runner.delete_copies();
-    until("the deletion", || earlier_wanted().is_none()).await;
     follower.runner.keep_all();
     follower.runner.delete_copies();
-    until("the deletion", || earlier_wanted().is_none()).await;
-    // Longer than the leader waits before it copies what was there before.
-    TimeoutFuture::new(1_200).await;
-    a_while().await;
-    assert!(copies(&leader).await.is_empty());
-    // What is looked at from then on is copied again.
+    assert_eq!(earlier_wanted(), None);
+    // What is looked at from then on is copied again, after all that was requested before.
+    follower.runner.shown("b/0".into());
+    has_copies(&leader, &["b/0"]).await;
+    // By now the leader waits before it copies what was there before. Timers of one page end in the order in which
+    // they began. The newest task would come first.
+    TimeoutFuture::new(earlier::SETTING_MS).await;
+    leader.runner.shown("b/1".into());
+    has_copies(&leader, &["b/0", "b/1"]).await;
+}
+
+/// Guards against a leader that makes the copies in its queue although the user has deleted all in another tab.
+#[wasm_bindgen_test]
+async fn requests_in_the_queue_expire_when_another_tab_deletes_all_copies() {
+    if !begin_with(&[finished("a", 2), finished("b", 1)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    leader.runner.shown("a/0".into());
+    leader.runner.shown("a/1".into());
+    follower.runner.delete_copies();
     leader.runner.shown("b/0".into());
     has_copies(&leader, &["b/0"]).await;
+}
+
+/// Guards against copies of all outputs of a task that finished before the user deleted all copies, and against
+/// none of a task that finishes afterwards.
+#[wasm_bindgen_test]
+async fn requests_for_finished_tasks_expire_when_all_copies_are_deleted() {
+    if !begin_with(&[finished("a", 2), finished("b", 1)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let leader = Tab::open_leading().await;
+    leader.parts().cache.request(of_task("a"));
+    leader.runner.delete_copies();
+    assert_eq!(wanted(), None);
+    leader.parts().cache.request(of_task("b"));
+    assert_eq!(wanted().as_deref(), Some("b/"));
+    has_copies(&leader, &["b/0"]).await;
+}
+
+/// Guards against a next leader that carries out what was requested before all copies were deleted: what the last leader
+/// has stored, and what this tab has kept in mind.
+#[wasm_bindgen_test]
+async fn the_next_leader_ignores_requests_from_before_all_copies_were_deleted() {
+    if !begin_with(&[finished("a", 1), finished("b", 1), finished("c", 1)]).await {
+        return;
+    }
+    keep(1 << 30);
+    let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
+    let other = Tab::open().await;
+    LocalStore::Browser.write("atelier.copies.wanted", "a/");
+    let cache = follower.parts().cache;
+    cache.request(CopyRequest::Output("b/0".into()));
+    other.runner.delete_copies();
+    drop(leader);
+    follower.leads().await;
+    follower.runner.shown("c/0".into());
+    has_copies(&follower, &["c/0"]).await;
 }
 
 /// The page was closed right after the task had finished.

@@ -19,11 +19,16 @@ pub(super) fn remember<'a>(requests: impl Iterator<Item = &'a CopyRequest>) {
     let texts = of_tasks.take(MAX_REMEMBERED).map(CopyRequest::to_text);
     let texts: Vec<String> = texts.collect();
     if texts.is_empty() {
-        LocalStore::Browser.remove(WANTED);
+        forget();
     } else {
         // If the browser refuses, they are copied when they are looked at.
         LocalStore::Browser.write(WANTED, &texts.join("\n"));
     }
+}
+
+/// Forgets all of them.
+pub(super) fn forget() {
+    LocalStore::Browser.remove(WANTED);
 }
 
 /// The tasks that were remembered, in their order.
