@@ -53,6 +53,8 @@ struct Queue {
     postponed: Vec<Request>,
     /// The tasks that were there before copies were wanted. The newest is the last, and the next to be copied.
     earlier: Vec<TaskKey>,
+    /// The wish that `earlier` belongs to.
+    wish: Option<String>,
     /// Copies are being made.
     is_busy: bool,
     /// The addresses that gave nothing. They are not asked again in this visit.

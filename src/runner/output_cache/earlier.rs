@@ -9,10 +9,12 @@ use leptos::prelude::*;
 
 use super::{Deletion, OutputCache};
 use crate::boxed::spawn;
+use crate::browser::clock;
 use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
 
-/// The key in `localStorage` that is set until all of them are copied.
+/// The key in `localStorage` that is set until all of them are copied. The value is the time of the user's wish and
+/// identifies it.
 const PLACE: &str = "atelier.copies.earlier";
 
 /// Another tab tells of it before the setting arrives.
@@ -21,19 +23,19 @@ pub(super) const SETTING_MS: u32 = 1_000;
 /// One that is not there by then holds up the others no longer.
 const TIMEOUT_MS: u32 = 60_000;
 
-/// They are copied from now on, by the tab that leads.
+/// Requests copies of earlier outputs.
 pub(super) fn want() {
-    LocalStore::Browser.write(PLACE, "wanted");
+    LocalStore::Browser.write(PLACE, &clock::now().to_string());
 }
 
-/// No tab copies more of them.
+/// Cancels the request.
 pub(super) fn cancel() {
     LocalStore::Browser.remove(PLACE);
 }
 
-/// Returns whether there are any left to copy. Another tab may have cancelled it.
-fn are_wanted() -> bool {
-    LocalStore::Browser.read(PLACE).is_some()
+/// Returns the wish that is not fulfilled yet. Another tab may have cancelled or replaced it.
+fn wish() -> Option<String> {
+    LocalStore::Browser.read(PLACE)
 }
 
 impl OutputCache {
@@ -47,7 +49,8 @@ impl OutputCache {
     }
 
     pub(super) fn resume_earlier(self) {
-        if !self.tabs.leads() || !are_wanted() {
+        let wish = wish();
+        if !self.tabs.leads() || wish.is_none() {
             return;
         }
         let mut tasks = self.tasks.with_tasks(|tasks| {
@@ -58,15 +61,18 @@ impl OutputCache {
         });
         tasks.sort_unstable();
         let keys = tasks.into_iter().map(|(_, key)| key).collect();
-        self.queue.update_value(|queue| queue.earlier = keys);
+        self.queue
+            .update_value(|queue| (queue.wish, queue.earlier) = (wish, keys));
     }
 
     pub(super) async fn make_earlier(self, task: &TaskKey) {
+        let wanted = self.queue.with_value(|queue| queue.wish.clone());
+        let is_wanted = || wish() == wanted;
         let mut has_room = self.has_room_for(task).await.unwrap_or(false);
         for output in self.names(task) {
             // Read before the wish, which a deletion cancels first.
             let deletion = Deletion::last();
-            if !has_room || !are_wanted() {
+            if !has_room || !is_wanted() {
                 break;
             }
             let copy = Box::pin(self.make_one(&output, Some(self.finished(task)), &deletion));
@@ -76,14 +82,16 @@ impl OutputCache {
                 self.report_refusal(error);
             }
         }
-        let goes_on = has_room && are_wanted();
-        let is_over = self.queue.try_update_value(|queue| {
-            queue.earlier.retain(|other| goes_on && other != task);
-            queue.earlier.is_empty()
+        let goes_on = has_room && is_wanted();
+        self.queue.update_value(|queue| {
+            // Otherwise the list is that of the next wish.
+            if queue.wish == wanted {
+                queue.earlier.retain(|other| goes_on && other != task);
+                if queue.earlier.is_empty() && is_wanted() {
+                    cancel();
+                }
+            }
         });
-        if is_over == Some(true) {
-            LocalStore::Browser.remove(PLACE);
-        }
     }
 
     /// Whether anything of this task would be kept: if not, neither it nor an older one need be fetched.

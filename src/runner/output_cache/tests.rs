@@ -242,6 +242,27 @@ async fn the_next_leader_ignores_requests_from_before_all_copies_were_deleted() 
     has_copies(&follower, &["c/0"]).await;
 }
 
+/// Guards against a wish that is lost: the user deletes all copies while the leader copies the last of the earlier
+/// outputs, and ticks "Keep outputs" again.
+#[wasm_bindgen_test]
+async fn earlier_outputs_are_copied_when_wanted_again_during_the_last_task() {
+    let mut first = finished("b", 1);
+    first.created += 1_000;
+    if !begin_with(&[finished("a", 30), first]).await {
+        return;
+    }
+    keep(1 << 30);
+    let leader = Tab::open_leading().await;
+    leader.runner.keep_all();
+    while !copies(&leader).await.contains(&"a/0".to_owned()) {
+        pause().await;
+    }
+    leader.runner.delete_copies();
+    leader.runner.keep_all();
+    until("nothing to be left", || earlier_wanted().is_none()).await;
+    assert_eq!(copies(&leader).await.len(), 31);
+}
+
 /// The page was closed right after the task had finished.
 #[wasm_bindgen_test]
 async fn what_the_last_leader_has_not_come_to_is_copied_by_the_next() {
