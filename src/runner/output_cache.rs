@@ -107,7 +107,7 @@ impl OutputCache {
     }
 
     /// The user wants copies from now on, also of the outputs that are there already. [`CopyRequest::All`] has them made.
-    /// Set once, in the tab where it was asked for: it may have been taken back when the leader hears of it.
+    /// Set once, in the tab where it was asked for: it may have been taken back when the leader receives the request.
     pub fn want_all(self) {
         earlier::want();
     }

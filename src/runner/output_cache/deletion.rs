@@ -16,7 +16,7 @@ impl Deletion {
         Self(LocalStore::Browser.read(PLACE))
     }
 
-    /// All copies are deleted from now on.
+    /// Records that all copies are deleted now.
     pub fn mark() {
         LocalStore::Browser.write(PLACE, &clock::now().to_string());
     }

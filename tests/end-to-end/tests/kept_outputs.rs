@@ -305,8 +305,7 @@ async fn a_dead_output_without_a_copy_is_said_to_be_gone() {
         browser.press(&by("button", "Delete kept outputs")).await?;
         browser.press(&by("button", "Delete them")).await?;
         studio.sees("Kept now: 0 copies, 0 kB").await?;
-        // Guards against a copy that is made once more while its file is still there: what was there when Keep outputs
-        // was ticked is copied a second later, unless it was deleted by then.
+        // Until no earlier output is left to copy: while its file is there, its copy could be made once more.
         let left = "return localStorage.getItem('atelier.copies.earlier')";
         becomes(browser, "what is still to be copied", left, Value::Null).await?;
         studio.files_die().await?;
