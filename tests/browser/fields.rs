@@ -252,9 +252,7 @@ async fn a_number_that_the_form_has_set_can_be_undone() {
     undo();
     page.shows("spinbutton", "steps", "21").await;
     let dice = page.the("button", "Roll the dice").await;
-    dice.unchecked_ref::<HtmlElement>()
-        .focus()
-        .expect("a button");
+    // In Safari a press leaves the focus where it is.
     click(&dice);
     let seed = page.the("spinbutton", "seed").await;
     until("a seed", || (!value_of(&seed).is_empty()).then_some(())).await;

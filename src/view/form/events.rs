@@ -109,7 +109,7 @@ impl Heard<'_> {
                 self.field.reset();
                 field::focus(&self.field.id);
             }
-            Some("dice") => number::roll(self.field),
+            Some("dice") => number::roll(self.field, &button),
             Some("show") => {
                 if let Some(input) = field::element::<Element>(&self.field.id) {
                     secret::show_or_hide(self.field, &input, &button);

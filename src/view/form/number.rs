@@ -114,15 +114,14 @@ pub fn step(field: &Field, event: &KeyboardEvent) {
     }
 }
 
-/// Draws a random value.
-pub fn roll(field: &Field) {
+/// Draws a random value. `dice` is the button that was pressed.
+pub fn roll(field: &Field, dice: &Element) {
     let drawn = seed::seed(&field.parameter, random::bits());
     // A finger would open the keyboard by it.
     if !viewport::is_mainly_coarse() {
-        let pressed = document().active_element();
         field.type_text(drawn.to_string());
-        if let Some(pressed) = pressed.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-            focus::in_place(&pressed);
+        if let Some(dice) = dice.dyn_ref::<HtmlElement>() {
+            focus::in_place(dice);
         }
     }
     field.set(Entry::Value(Value::Number(drawn)));
