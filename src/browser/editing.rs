@@ -7,10 +7,15 @@ use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
 use super::press::get;
 
-/// Puts a text in the place of all that stands in a text field, as if it were typed; whether the browser has done so. The
-/// field has the focus then.
+/// Puts a text in the place of all that stands in a text field, as if it were typed. Returns whether the browser has
+/// done so. The field has the focus then.
 pub fn replace(field: &HtmlElement, text: &str) -> bool {
     let _ = field.focus();
+    let document = document();
+    // A hidden field can't take the focus: the browser would write into the field that has it.
+    if document.active_element().as_ref() != Some(field.as_ref()) {
+        return false;
+    }
     if let Some(area) = field.dyn_ref::<HtmlTextAreaElement>() {
         area.select();
     } else if let Some(input) = field.dyn_ref::<HtmlInputElement>() {
@@ -21,11 +26,39 @@ pub fn replace(field: &HtmlElement, text: &str) -> bool {
     } else {
         "insertText"
     };
-    let document = document();
     let command: Option<Function> = get(&document, "execCommand").and_then(|it| it.dyn_into().ok());
     let is_done = command.and_then(|command| {
         let typed = command.call3(&document, &name.into(), &false.into(), &text.into());
         typed.ok()?.as_bool()
     });
     is_done == Some(true)
+}
+
+#[cfg(test)]
+mod tests {
+    use wasm_bindgen_test::wasm_bindgen_test;
+
+    use super::*;
+
+    fn field(body: &HtmlElement) -> HtmlInputElement {
+        let input = document().create_element("input").unwrap();
+        body.append_child(&input).unwrap();
+        input.unchecked_into()
+    }
+
+    /// Guards against a text that is written into the field that has the focus instead.
+    #[wasm_bindgen_test]
+    fn replace_writes_nothing_if_the_field_cannot_take_the_focus() {
+        let body = document().body().unwrap();
+        let (focused, hidden) = (field(&body), field(&body));
+        hidden.set_hidden(true);
+        focused.focus().unwrap();
+        assert!(!replace(&hidden, "of another field"));
+        assert_eq!((focused.value(), hidden.value()), Default::default());
+        hidden.set_hidden(false);
+        assert!(replace(&hidden, "its own"));
+        assert_eq!(hidden.value(), "its own");
+        focused.remove();
+        hidden.remove();
+    }
 }

@@ -21,7 +21,7 @@ async fn press(page: &Page, name: &str) {
     click(&button);
 }
 
-fn focus(element: &Element) {
+pub fn focus(element: &Element) {
     element
         .unchecked_ref::<HtmlElement>()
         .focus()

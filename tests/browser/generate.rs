@@ -7,6 +7,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use web_sys::HtmlImageElement;
 
 use crate::find::{self, until};
+use crate::form_focus::focus;
 use crate::page::Page;
 use crate::wire;
 
@@ -56,6 +57,7 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     let page = Page::reopen("/models/image/tessera").await;
     page.fill("textbox", "prompt", "something").await;
     let prompt = page.the("textbox", "prompt").await;
+    focus(&prompt);
     crate::page::press(&prompt, "ArrowUp", true);
     page.shows("textbox", "prompt", "rose window, indigo").await;
     crate::page::press(&prompt, "ArrowDown", true);

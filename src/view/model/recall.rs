@@ -39,9 +39,11 @@ pub fn recall(
                 Direction::Newer => history.newer(&earlier, &field.value()),
             }
         });
+        // The user may have left the field while the press was waiting.
+        let has_focus = document().active_element().as_ref() == Some(field.as_ref());
         // As typed it is taken over, and Ctrl+Z takes it back.
         if let Some(prompt) = recalled.flatten()
-            && !editing::replace(&field, &prompt)
+            && !(has_focus && editing::replace(&field, &prompt))
         {
             draft.update(|draft| draft.set(name, Entry::Text(prompt)));
         }
