@@ -1,11 +1,22 @@
 //! Changes of a text that the browser knows of: Ctrl+Z takes them back like anything typed.
 
+use std::cell::Cell;
+
 use js_sys::Function;
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlElement, HtmlInputElement, HtmlTextAreaElement};
 
 use super::press::get;
+
+thread_local! {
+    static IS_REPLACING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Returns whether [`replace`] is at work: an `input` event that comes meanwhile is no typing of a person.
+pub fn is_replacing() -> bool {
+    IS_REPLACING.get()
+}
 
 /// Puts a text in the place of all that stands in a text field, as if it were typed. Returns whether the browser has
 /// done so. The field has the focus then.
@@ -27,10 +38,12 @@ pub fn replace(field: &HtmlElement, text: &str) -> bool {
         "insertText"
     };
     let command: Option<Function> = get(&document, "execCommand").and_then(|it| it.dyn_into().ok());
+    IS_REPLACING.set(true);
     let is_done = command.and_then(|command| {
         let typed = command.call3(&document, &name.into(), &false.into(), &text.into());
         typed.ok()?.as_bool()
     });
+    IS_REPLACING.set(false);
     is_done == Some(true)
 }
 

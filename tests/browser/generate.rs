@@ -69,6 +69,33 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     page.shows("textbox", "prompt", "something").await;
 }
 
+/// Guards against words that are offered for an earlier prompt, and move what is below it.
+#[wasm_bindgen_test]
+async fn words_are_offered_for_typed_text_and_not_for_an_earlier_prompt() {
+    let page = Page::open("/models/image/tessera").await;
+    let prompt = page.the("textbox", "prompt").await;
+    crate::page::fill(&prompt, "rose window, ind");
+    page.the("button", "indigo").await;
+    generate(&page).await;
+    crate::page::fill(&prompt, "something");
+    until("no offer", || (!page.has("button", "indigo")).then_some(())).await;
+    focus(&prompt);
+    crate::page::press(&prompt, "ArrowUp", true);
+    page.shows("textbox", "prompt", "rose window, ind").await;
+    // An offer would be shown by the next task of the event loop.
+    gloo_timers::future::TimeoutFuture::new(0).await;
+    assert!(!page.has("button", "indigo"));
+}
+
+async fn generate(page: &Page) {
+    page.click("button", "Generate").await;
+    until("a task", || {
+        (wire::times_sent("/v2/generate") == 1).then_some(())
+    })
+    .await;
+    page.says("Completed").await;
+}
+
 /// Guards against outputs that can't be told apart by those who hear the page.
 #[wasm_bindgen_test]
 async fn each_recent_output_has_a_name_of_its_own() {

@@ -9,6 +9,7 @@ use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use super::field::Field;
 use crate::boxed::{dynamic, effect, handler, memo, text};
+use crate::browser::editing;
 use crate::view::parts::mounted::mount_into;
 use crate::view::parts::size::follow_size_of;
 
@@ -67,7 +68,10 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
         let area = area.clone();
         move |_| {
             let caret = area.selection_start().ok().flatten().unwrap_or_default();
-            let now = vocabulary.offer(&area.value(), caret as usize);
+            let now = match editing::is_replacing() {
+                true => Offer::default(),
+                false => vocabulary.offer(&area.value(), caret as usize),
+            };
             if *offer.read_untracked() != now {
                 offer.set(now);
             }
