@@ -87,6 +87,23 @@ async fn words_are_offered_for_typed_text_and_not_for_an_earlier_prompt() {
     assert!(!page.has("button", "indigo"));
 }
 
+/// Guards against the loss of a typed text at the second choice, if the first had other line ends than a field has.
+#[wasm_bindgen_test]
+async fn typed_text_stays_in_the_menu_after_prompts_of_several_lines() {
+    let page =
+        Page::open("/models/image/tessera#inputs=%7B%22prompt%22%3A%22rose%5Cr%5Cnwindow%22%7D")
+            .await;
+    generate(&page).await;
+    page.fill("textbox", "prompt", "half a thought").await;
+    for _ in 0..2 {
+        page.click("button", "Earlier prompts").await;
+        page.click("button", "rose window").await;
+        page.shows("textbox", "prompt", "rose\nwindow").await;
+    }
+    page.click("button", "Earlier prompts").await;
+    page.the("button", "half a thought").await;
+}
+
 async fn generate(page: &Page) {
     page.click("button", "Generate").await;
     until("a task", || {

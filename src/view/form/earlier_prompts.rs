@@ -25,16 +25,21 @@ const LISTED: usize = 20;
 /// As much of each as its two lines hold.
 const MAX_CHARS: usize = 200;
 
-/// What the model's tasks had in this parameter, the newest first.
+/// What the model's tasks had in this parameter, the newest first. The line ends are those of a text field.
 pub fn earlier_prompts(runner: Runner, model: &ModelId, name: &str) -> Vec<String> {
     let keys = untrack(|| runner.keys());
     let tasks = keys.iter().filter_map(|key| runner.task(key));
     let prompts = tasks.filter_map(|task| {
         let task = task.read_untracked();
-        prompt_of(&task, model, name).map(str::to_owned)
+        prompt_of(&task, model, name).map(with_line_feeds)
     });
     let prompts: Vec<String> = prompts.collect();
     distinct(prompts.iter().map(String::as_str), MAX)
+}
+
+/// Changes each line end into `\n`, as a text field does.
+fn with_line_feeds(text: &str) -> String {
+    text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
 /// The value of this parameter in a task of the model.
@@ -123,7 +128,7 @@ fn lines(field: &Field, model: &ModelId, typed: RwSignal<String>, menu: &str) ->
         let (field, earlier) = (field.clone(), earlier.clone());
         let words = excerpt(&prompt, MAX_CHARS);
         let take = move |_| {
-            let shown = untrack(|| field.text());
+            let shown = with_line_feeds(&untrack(|| field.text()));
             if !earlier.contains(&shown) {
                 typed.set(shown);
             }
