@@ -63,9 +63,14 @@ pub fn fold(form: &Element) {
     }
 }
 
-/// Folds the unfolded fields, which would cover the result that was just sent for. The focus goes to Generate.
+/// Folds the form, which would cover the result that was just sent for: unfolded fields keep it open, and so does the
+/// focus in a field. The focus goes to Generate.
 pub fn close_over_result(form: &Element) {
-    if is_one_pane() && fold_more(form) && focused_in(form).is_some() {
+    if !is_one_pane() {
+        return;
+    }
+    let was_open = fold_more(form);
+    if focused_in(form).is_some_and(|it| was_open || it.closest(".form-scroll") != Ok(None)) {
         focus::in_place_to(".form-foot > .primary");
     }
 }

@@ -196,6 +196,29 @@ async fn generate_closes_the_sheet_over_its_result() {
     .await;
 }
 
+const TO_PROMPT: &str = "document.querySelector('form[aria-label=Input] textarea').focus()";
+
+/// Guards against a form that covers the result that was just sent for, since the focus stays in the prompt.
+#[tokio::test(flavor = "multi_thread")]
+async fn ctrl_enter_in_the_prompt_closes_the_form_over_its_result() {
+    let name = "ctrl_enter_in_the_prompt";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        browser.run(TO_PROMPT, vec![]).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        let send = "
+            const init = { key: 'Enter', ctrlKey: true, bubbles: true, cancelable: true };
+            document.activeElement.dispatchEvent(new KeyboardEvent('keydown', init))";
+        browser.run(send, vec![]).await?;
+        studio.sees_sent(2).await?;
+        becomes(browser, "the form once sent", FORM, "a bar").await?;
+        let focused = "return document.activeElement.textContent.trim()";
+        becomes(browser, "what has the focus", focused, "Generate").await
+    })
+    .await;
+}
+
 /// Guards against Back that folds the fields and leaves the form a sheet, so that the next one leaves the page.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_press_of_back_closes_the_sheet_over_a_result() {
