@@ -1,11 +1,13 @@
 //! The pages behind the list of models are fetched as soon as a person seems to want one.
 
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
+use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
 use web_sys::Element;
 
-use crate::boxed::after;
+use crate::boxed::spawn;
+use crate::browser::typing;
 use crate::deferred::{Deferred, Pages};
 use crate::offline;
 use crate::view::parts::viewport;
@@ -31,12 +33,14 @@ pub fn follow(pages: Deferred<Pages>) {
         })
         .forget();
     }
-    after(offline::LATE_MS, move || {
-        // With a mouse, the signs come half a second before a press; a finger gives no sign, and its device is slow to
-        // compile. The service worker fetches the pages at this time too, but compiles nothing.
+    spawn(async move {
+        TimeoutFuture::new(offline::LATE_MS - typing::PAUSE_MS).await;
+        // To compile them takes time from the page.
+        typing::pause().await;
+        // With a mouse, the signs come half a second before a press. A touch has no hover, and phones compile slowly. The
+        // service worker fetches the pages at this time too, but compiles nothing.
         if viewport::is_mainly_coarse() || !offline::is_possible() || !offline::is_wanted() {
             pages.load_early();
         }
-    })
-    .forget();
+    });
 }
