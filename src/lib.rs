@@ -1,6 +1,6 @@
 //! Atelier's front-end: effects (`browser`, `runner`), what the app knows (`session`, `catalog`)
-//! and what a person sees (`view`). Decisions live in the crates `atelier-engine` and
-//! `atelier-contract`.
+//! and what a person sees (`view`). Decisions live in the crates `atelier-engine`, `atelier-studio`
+//! and `atelier-contract`.
 
 mod app;
 pub mod archive;

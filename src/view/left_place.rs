@@ -1,4 +1,5 @@
-//! Where a person left a list of models, tasks or outputs by a link: Back leads there again, with the focus and what is in sight.
+//! Where a person left a list of models, tasks or outputs by a link: Back leads there again, with the focus and what is
+//! in sight. A press before the deferred part of the program has arrived is not noticed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;

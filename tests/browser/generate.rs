@@ -113,7 +113,7 @@ async fn generate(page: &Page) {
     page.says("Completed").await;
 }
 
-/// Guards against outputs that can't be told apart by those who hear the page.
+/// Guards against outputs with the same accessible name.
 #[wasm_bindgen_test]
 async fn each_recent_output_has_a_name_of_its_own() {
     let page = Page::open("/models/image/tessera").await;

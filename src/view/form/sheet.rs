@@ -75,7 +75,7 @@ pub fn close_over_result(form: &Element) {
     }
 }
 
-/// Folds the unfolded fields; whether there were any.
+/// Folds the unfolded fields. Returns whether there were any.
 fn fold_more(form: &Element) -> bool {
     let more = form.query_selector(".more-fields[open]").ok().flatten();
     more.is_some_and(|more| more.remove_attribute("open").is_ok())

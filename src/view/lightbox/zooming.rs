@@ -1,5 +1,5 @@
 //! Pictures are brought closer by the wheel, by keys, by two fingers and by pressing twice, and moved about
-//! with one; several of them in step. What comes of it is decided in the engine.
+//! with one; several of them in step. What comes of it is decided in the studio.
 
 use atelier_studio::gallery::zoom::{Point, Room, STEP, Zoom, percent};
 use gloo_events::{EventListener, EventListenerOptions};

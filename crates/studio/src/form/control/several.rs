@@ -38,8 +38,8 @@ fn parts(entry: &Entry) -> Option<Vec<Entry>> {
     }
 }
 
-/// The list after the value at `at` was chosen or given up, in the schema's order. Values that are not permitted go. `None` leaves the parameter
-/// untouched: nothing is chosen, and the service would choose nothing by itself.
+/// The list after the value at `at` was chosen or given up, in the schema's order. Values that are not permitted go.
+/// `None` leaves the parameter untouched: nothing is chosen, and the service would choose nothing by itself.
 pub fn toggled(parameter: &Parameter, shown: Option<&Entry>, at: usize) -> Option<Entry> {
     let mut chosen = chosen(parameter, shown);
     if let Some(is_chosen) = chosen.get_mut(at) {
