@@ -15,6 +15,9 @@ use crate::view::parts::viewport::is_one_pane;
 const SHEET: &str = "sheet";
 const OPEN: &str = "more";
 
+/// On the note of what was loaded, once the form was folded over it.
+pub const SEEN: &str = "data-seen";
+
 /// Keeps the sheet and the address alike. What it gives is to be told when the sheet was opened or folded.
 pub fn follow(sheet: NodeRef<Details>) -> impl Fn() {
     let navigation = contexts().navigation;
@@ -50,9 +53,14 @@ pub fn unfold(form: &Element) {
     }
 }
 
-/// Folds the form: the focus and the fields that were unfolded keep it open. The focus goes to what opens it again.
+/// Folds the form: the focus, the fields that were unfolded and a new note of what was loaded keep it open. The focus goes
+/// to what opens it again.
 pub fn fold(form: &Element) {
     fold_more(form);
+    if let Ok(Some(note)) = form.query_selector(".loaded-note") {
+        // It fails only where the name is none.
+        let _ = note.set_attribute(SEEN, "");
+    }
     if let Some(focused) = focused_in(form) {
         // What has the focus can lose it.
         let _ = focused.blur();

@@ -10,6 +10,7 @@ use atelier_studio::form::seed;
 use atelier_studio::navigation::route::Route;
 use atelier_studio::output::output_cache;
 use atelier_studio::share::recipe::{self, Unreadable};
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use crate::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
@@ -17,6 +18,7 @@ use crate::browser::location;
 use crate::contexts::contexts;
 use crate::output_file;
 use crate::runner::Runner;
+use crate::view::form::sheet;
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
@@ -250,8 +252,16 @@ pub fn note(
             input(back, was_used, take, said, differences)
         }
     };
+    let note = NodeRef::<Div>::new();
+    effect(move || {
+        loaded.track();
+        if let Some(note) = note.get_untracked() {
+            // It fails only where the name is none.
+            let _ = note.remove_attribute(sheet::SEEN);
+        }
+    });
     view! {
-        <div class="note loaded-note" role="status">
+        <div class="note loaded-note" role="status" node_ref=note>
             {dynamic(said)}
         </div>
     }

@@ -219,6 +219,34 @@ async fn ctrl_enter_in_the_prompt_closes_the_form_over_its_result() {
     .await;
 }
 
+/// Guards against a form that can't be folded while it says what was loaded into it.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_form_that_was_loaded_is_folded_until_the_next_load() {
+    let name = "a_form_that_was_loaded";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        let restore = by("button", "Restore previous input");
+        studio.type_prompt("another one").await?;
+        browser.run("document.activeElement.blur()", vec![]).await?;
+        browser.press_in_menu(&by("button", "Edit")).await?;
+        browser.find(&restore).await?;
+        browser.run(TO_PROMPT, vec![]).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        let form = browser.find(&by("form", "Input")).await?;
+        browser.press(&by("button", "Close").within(&form)).await?;
+        becomes(browser, "the form after Close", FORM, "a bar").await?;
+        browser.run("document.activeElement.blur()", vec![]).await?;
+        becomes(browser, "the form after a tap elsewhere", FORM, "a bar").await?;
+        studio.type_prompt("a third one").await?;
+        browser.run("document.activeElement.blur()", vec![]).await?;
+        browser.press_in_menu(&by("button", "Edit")).await?;
+        browser.find(&restore).await?;
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against Back that folds the fields and leaves the form a sheet, so that the next one leaves the page.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_press_of_back_closes_the_sheet_over_a_result() {
