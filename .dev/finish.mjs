@@ -1,4 +1,4 @@
-// Finishes a release build that trunk has just made: the wasm in three parts (src/program.rs), without what
+// Finishes a release build that trunk has just made: the wasm in three parts (src/boot/program.rs), without what
 // no one calls; scripts and style sheets joined and made small; every file named by what is in it
 // (names.mjs); the Content-Security-Policy (with the hashes of the inline scripts, which are only known
 // now), 404.html for hosts that serve it for unknown paths (so that the page's own routes work), and .br and

@@ -1,4 +1,4 @@
-// Splits the wasm of a release into the parts of the program (src/program.rs), joins the script that loads the later
+// Splits the wasm of a release into the parts of the program (src/boot/program.rs), joins the script that loads the later
 // ones with wasm-bindgen's, takes out what no one calls, and optimises for size.
 //
 // `joined` and `withoutUnusedClasses` (and short_names.mjs) change generated scripts by patterns: those of

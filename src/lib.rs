@@ -1,43 +1,16 @@
-//! Atelier's front-end: effects (`browser`, `runner`), what the app knows (`session`, `catalog`)
-//! and what a person sees (`view`). Decisions live in the crates `atelier-engine`, `atelier-studio`
-//! and `atelier-contract`.
+//! Atelier's front-end, by room: what starts the page (`boot`), what the app knows (`state`), what drives tasks
+//! (`runner`), what a person sees (`view`), and what talks to the browser (`browser`, `files`). Decisions live in the
+//! crates `atelier-engine`, `atelier-studio` and `atelier-contract`.
 
-mod app;
-pub mod archive;
-mod awaited;
-mod away;
-pub mod batches;
-pub mod boxed;
+mod boot;
 pub mod browser;
-pub mod catalog;
-mod contexts;
-pub mod deferred;
-pub mod gallery;
-pub mod history_file;
-mod kept_models;
-mod learned;
-mod leaving;
-pub mod model_order;
-pub mod navigation;
-pub mod notices;
-mod notifying;
-pub mod offline;
-mod outage;
-mod output_file;
-pub mod prefetch;
-pub mod presets;
-mod program;
-mod returning;
-pub mod runner;
-pub mod secrets;
-pub mod session;
-mod shapes;
-mod tab_title;
-pub mod tables;
+mod files;
+mod reactive;
+mod runner;
+mod state;
 #[cfg(test)]
 mod testing;
-pub mod theme;
 pub mod view;
 
-pub use app::App;
-pub use contexts::Contexts;
+pub use boot::app::App;
+pub use state::contexts::Contexts;

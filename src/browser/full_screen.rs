@@ -8,7 +8,7 @@ use wasm_bindgen_futures::JsFuture;
 use web_sys::Element;
 
 use super::press::get;
-use crate::boxed::spawn;
+use crate::reactive::boxed::spawn;
 
 pub fn is_supported() -> bool {
     get(&document(), "fullscreenEnabled").and_then(|it| it.as_bool()) == Some(true)

@@ -12,7 +12,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::AbortController;
 
-use crate::boxed::spawn;
+use crate::reactive::boxed::spawn;
 
 /// Held until it is dropped, or the page is gone.
 #[derive(Debug)]

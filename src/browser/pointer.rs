@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, MouseEvent};
 
 use super::press;
-use crate::boxed::after;
+use crate::reactive::boxed::after;
 
 /// A hand is not quite still, in px.
 const SAME_PLACE: u32 = 8;

@@ -21,10 +21,10 @@ use super::status::Status;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
-use crate::boxed::{after, spawn};
 use crate::browser::storage::{StorageError, Written};
 use crate::browser::{clock, http, lifecycle, random, thumbnails};
-use crate::session::Session;
+use crate::reactive::boxed::{after, spawn};
+use crate::state::session::Session;
 use stored_outputs::keys_with_data;
 
 mod stored_outputs;

@@ -5,8 +5,8 @@ use leptos::prelude::WithUntracked;
 
 use super::parts::Parts;
 use super::tab_message::TabMessage;
-use crate::boxed::spawn;
 use crate::browser::clock;
+use crate::reactive::boxed::spawn;
 
 impl Parts {
     pub fn hear(self, text: &str) {

@@ -16,10 +16,10 @@ use super::stopped::Stopped;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
 use super::task_store::TaskStore;
-use crate::boxed::spawn;
 use crate::browser::{clock, http, lifecycle};
-use crate::notices::Notices;
-use crate::session::Session;
+use crate::reactive::boxed::spawn;
+use crate::state::notices::Notices;
+use crate::state::session::Session;
 
 #[derive(Clone, Copy)]
 pub(super) struct Parts {

@@ -19,8 +19,8 @@ use web_sys::Blob;
 use super::Runner;
 use super::parts::Parts;
 use super::tab_message::TabMessage;
-use crate::awaited::awaited;
 use crate::browser::storage::{Storage, StorageError};
+use crate::reactive::until::until;
 
 /// Questions about what holds calls back.
 impl Runner {
@@ -31,7 +31,7 @@ impl Runner {
 
     /// Waits until every submission is answered that this tab has under way.
     pub async fn all_sent(self) {
-        awaited(move || {
+        until(move || {
             self.track_phases();
             let is_sending = self.parts().driver.with_engine(Engine::is_sending);
             (is_sending != Some(true)).then_some(())

@@ -13,9 +13,9 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 use wasm_bindgen::JsValue;
 
-use crate::boxed::spawn;
 use crate::browser::storage::{Storage, StorageError, Store, Written};
-use crate::notices::Notices;
+use crate::reactive::boxed::spawn;
+use crate::state::notices::Notices;
 
 /// How long storage may take to open before the page goes on without it.
 const OPEN_TIMEOUT_MS: u32 = 3_000;

@@ -12,9 +12,9 @@ use super::records::Records;
 use super::status::Status;
 use super::tab_message::TabMessage;
 use super::tab_sync::TabSync;
-use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::storage::StorageError;
+use crate::reactive::boxed::spawn;
 
 #[derive(Clone, Copy)]
 pub(super) struct Recovery {

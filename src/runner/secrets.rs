@@ -6,7 +6,7 @@ use leptos::prelude::*;
 use super::Runner;
 use super::parts::Parts;
 use super::tab_message::TabMessage;
-use crate::secrets;
+use crate::state::secrets;
 
 impl Runner {
     /// The secrets that stand in the fields of these tasks' models. The tasks have only their names.

@@ -11,10 +11,10 @@ use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
 use super::task_store::TaskStore;
-use crate::boxed::after;
 use crate::browser::leadership::{self, Leadership};
 use crate::browser::tabs::Channel;
 use crate::browser::{clock, lifecycle};
+use crate::reactive::boxed::after;
 
 const CHANNEL: &str = "atelier";
 

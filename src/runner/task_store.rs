@@ -9,9 +9,9 @@ use atelier_engine::{BatchKey, Millis, Task, TaskKey};
 use atelier_studio::form::double_click::SAME_PRESS;
 use leptos::prelude::*;
 
-use crate::awaited::awaited;
-use crate::boxed::after;
 use crate::browser::clock;
+use crate::reactive::boxed::after;
+use crate::reactive::until::until;
 
 #[derive(Clone, Copy)]
 pub(super) struct TaskStore {
@@ -81,7 +81,7 @@ impl TaskStore {
     /// Waits for the service's word on a task's outputs, unless it came at this time or later.
     pub async fn refreshed(self, key: &TaskKey, since: Millis) {
         let task = self.task(key);
-        awaited(move || {
+        until(move || {
             let refreshed = task.as_ref().and_then(|task| task.read().refreshed);
             (refreshed >= Some(since)).then_some(())
         })

@@ -15,11 +15,11 @@ use wasm_bindgen::JsValue;
 
 use super::Runner;
 use super::parts::Parts;
-use crate::boxed::effect;
 use crate::browser::clock;
 use crate::browser::storage::{Storage, Store};
-use crate::notices::Notices;
-use crate::session::{Session, Settings};
+use crate::reactive::boxed::effect;
+use crate::state::notices::Notices;
+use crate::state::session::{Session, Settings};
 use crate::testing::mount_nothing;
 
 /// The name of the database of tasks.

@@ -4,7 +4,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::testing::{Tab, failed, put, session, start_afresh, stored, task};
 use super::*;
-use crate::session::Settings;
+use crate::state::session::Settings;
 
 /// What is listed as the newest was made last, also after the clock was set back.
 #[wasm_bindgen_test]

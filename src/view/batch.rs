@@ -32,11 +32,11 @@ use icondata_lu::LuLayoutGrid;
 use leptos::html::Button;
 use leptos::prelude::*;
 
-use crate::batches::Batches;
-use crate::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::browser::{clock, dates};
-use crate::contexts::contexts;
-use crate::tables::KeptTable;
+use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
+use crate::state::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
 use composer::Composer;

@@ -25,9 +25,9 @@ use atelier_studio::text::plural::{counted_many, grouped};
 use icondata_lu::LuImages;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
-use crate::contexts::contexts;
-use crate::gallery::Gallery;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::gallery::Gallery;
 use crate::view::parts::glyph::Glyph;
 
 use filters::Filters;

@@ -30,15 +30,15 @@ use shown::{SHOWN, known, shown_output};
 use slideshow::Slideshow;
 use zooming::Zooming;
 
-use super::undo::Undo;
-use crate::boxed::{dynamic, effect, follow_memo, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::full_screen;
-use crate::contexts::contexts;
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::navigation::Navigation;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::{dialog, focus};
+use crate::view::shell::undo::Undo;
 
 /// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
 #[component]

@@ -18,21 +18,21 @@ mod submit_cooldown;
 
 pub use draft::suggest;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::{ApiError, Draft, ModelId};
 use atelier_studio::output::expected_output;
 use icondata_lu::LuSearchX;
 use leptos::prelude::*;
 
-use super::batch::batch;
-use super::integrations::{downloads, integrations};
-use super::parts::failure::Failure;
-use super::parts::glyph::Glyph;
-use super::parts::root_mark::RootMark;
-use super::parts::viewport;
-use crate::boxed::{derived, dynamic, memo, text};
-use crate::catalog::Load;
-use crate::outage;
+use crate::reactive::boxed::{derived, dynamic, memo, text};
+use crate::state::catalog::Load;
+use crate::state::outage;
+use crate::view::batch::batch;
+use crate::view::integrations::{downloads, integrations};
+use crate::view::parts::failure::Failure;
+use crate::view::parts::glyph::Glyph;
+use crate::view::parts::root_mark::RootMark;
+use crate::view::parts::viewport;
 use form_as_of::form_as_of;
 use mode::Mode;
 use shown_schema::ShownSchema;

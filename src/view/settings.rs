@@ -10,7 +10,7 @@ mod tick;
 
 use leptos::prelude::*;
 
-use crate::boxed::{handler, text, when};
+use crate::reactive::boxed::{handler, text, when};
 use entered::Entered;
 
 /// `/settings`: where the service is and who asks, what is kept, and the history as a file.

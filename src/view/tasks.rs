@@ -7,7 +7,7 @@ mod retry;
 mod row;
 mod rows;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_engine::TaskKey;
 use icondata_lu::{LuChevronLeft, LuListChecks};
 use leptos::prelude::*;
@@ -15,10 +15,10 @@ use leptos::prelude::*;
 pub use list::TasksPage;
 pub use rows::Rows;
 
-use super::task::TaskArticle;
-use crate::boxed::{dynamic, memo, when};
+use crate::reactive::boxed::{dynamic, memo, when};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::page_title::page_title;
+use crate::view::task::TaskArticle;
 
 /// `/tasks/:key`: one task at an address of its own.
 #[component]

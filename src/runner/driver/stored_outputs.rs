@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::Driver;
-use crate::boxed::spawn;
 use crate::browser::http;
 use crate::browser::storage::Store;
+use crate::reactive::boxed::spawn;
 
 /// After so long a tab that led before has said of which tasks the files are that it stored, in milliseconds.
 const SETTLED_MS: u32 = 60_000;

@@ -4,7 +4,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
 use crate::runner::testing::{Tab, put, ready, session, start_afresh, stored, task, until};
-use crate::session::Settings;
+use crate::state::session::Settings;
 
 fn key(key: &str) -> TaskKey {
     TaskKey(key.into())

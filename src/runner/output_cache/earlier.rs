@@ -8,10 +8,10 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::{Deletion, OutputCache};
-use crate::boxed::spawn;
 use crate::browser::clock;
 use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
+use crate::reactive::boxed::spawn;
 
 /// The key in `localStorage` that is set until all of them are copied. The value is the time of the user's wish and
 /// identifies it.

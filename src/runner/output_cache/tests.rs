@@ -8,7 +8,7 @@ use crate::browser::local::LocalStore;
 use crate::browser::storage::Storage;
 use crate::browser::{http, location};
 use crate::runner::testing::{Tab, pause, put, ready, session, start_afresh, stored, until};
-use crate::session::Settings;
+use crate::state::session::Settings;
 
 /// Copies are kept, of so many bytes.
 fn keep(limit: u64) {

@@ -17,8 +17,8 @@ use leptos::prelude::*;
 use axes::Axes;
 
 use super::composer::Composer;
-use crate::boxed::{dynamic, effect, text, when};
 use crate::browser::lifecycle;
+use crate::reactive::boxed::{dynamic, effect, text, when};
 use crate::view::parts::segment::segment;
 
 pub fn add_rows(composer: Composer) -> AnyView {

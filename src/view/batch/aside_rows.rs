@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::removed_rows::focus_on_items;
-use crate::boxed::{handler, memo, text, when};
+use crate::reactive::boxed::{handler, memo, text, when};
 use crate::view::parts::focus;
 
 /// Above the table, for as long as there are any.

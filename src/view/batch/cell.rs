@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use serde_json::Value;
 
 use super::composer::Composer;
-use crate::boxed::{derived, handler, memo, text, when};
+use crate::reactive::boxed::{derived, handler, memo, text, when};
 
 /// One parameter of one row.
 #[derive(Clone)]

@@ -15,9 +15,9 @@ use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
 use super::way_back::WayBack;
-use crate::boxed::{effect, memo, when};
-use crate::contexts::contexts;
-use crate::tables::KeptTable;
+use crate::reactive::boxed::{effect, memo, when};
+use crate::state::contexts::contexts;
+use crate::state::tables::KeptTable;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 

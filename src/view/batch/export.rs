@@ -14,11 +14,11 @@ use leptos::prelude::*;
 use super::grid::Laid;
 use super::item::Shapes;
 use super::save_grid::save_grid;
-use crate::archive;
-use crate::batches::Batches;
-use crate::boxed::{handler, memo, spawn, text, when};
 use crate::browser::download;
-use crate::contexts::contexts;
+use crate::files::batch_archive;
+use crate::reactive::boxed::{handler, memo, spawn, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Everything of a batch as files.
@@ -34,7 +34,7 @@ pub fn export(
         let now = untrack(|| Batches::new(all).find(&batch.key));
         now.map_or_else(|| batch.clone(), Arc::new)
     };
-    let progress = RwSignal::new(None::<archive::Progress>);
+    let progress = RwSignal::new(None::<batch_archive::Progress>);
     let abort = StoredValue::new_local(None::<AbortHandle>);
     let suspects = memo({
         let batch = batch.clone();
@@ -51,7 +51,7 @@ pub fn export(
     let manifest = {
         let batch = batch.clone();
         move || {
-            let made = |tasks: &[&Task]| archive::manifest(&batch(), tasks);
+            let made = |tasks: &[&Task]| batch_archive::manifest(&batch(), tasks);
             let mut manifest = all.runner.with_tasks(made);
             if leaves_out.get_untracked() {
                 let suspects = suspects.read_untracked();
@@ -83,9 +83,10 @@ pub fn export(
             progress.set(Some((0, 0)));
             let work = async move {
                 let address = address.as_str();
-                let made = archive::make(all.runner, manifest, tasks, &names, address, |now| {
-                    progress.try_set(Some(now));
-                });
+                let made =
+                    batch_archive::make(all.runner, manifest, tasks, &names, address, |now| {
+                        progress.try_set(Some(now));
+                    });
                 match made.await {
                     Ok((blob, missing)) => {
                         download::blob(&name, &blob);

@@ -14,7 +14,7 @@ use leptos::prelude::*;
 
 use super::item::{Around, Shapes, item};
 use super::thumb::Thumb;
-use crate::boxed::{dynamic, memo, text};
+use crate::reactive::boxed::{dynamic, memo, text};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::px::px;
 use crate::view::parts::viewport::{self, left_in_pane, scrolled};

@@ -10,8 +10,8 @@ use web_sys::{FocusEvent, KeyboardEvent, MouseEvent, PointerEvent};
 
 use super::arrows;
 use super::thumb::Thumb;
-use crate::boxed::{dynamic, handler, memo, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler, memo, text};
+use crate::state::contexts::contexts;
 use crate::view::gallery::selection::Selection;
 use crate::view::gallery::tile_tools::{self, Near};
 use crate::view::parts::media::{self, MediaView};

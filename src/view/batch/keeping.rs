@@ -1,7 +1,7 @@
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{dynamic, handler, text, when};
+use crate::reactive::boxed::{dynamic, handler, text, when};
 
 /// What stands in the way of keeping the table, and rows that gave way to those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {

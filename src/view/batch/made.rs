@@ -9,9 +9,9 @@ use icondata_lu::LuDices;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{handler, text, when};
 use crate::browser::random;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{handler, text, when};
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// The ways out are other seeds, and, by `only_new`, to send the rest.

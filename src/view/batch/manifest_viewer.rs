@@ -12,7 +12,7 @@ use super::composer::Composer;
 use super::grid::grid;
 use super::item::Around;
 use super::thumb::Thumb;
-use crate::boxed::{handler, memo};
+use crate::reactive::boxed::{handler, memo};
 use crate::view::gallery::selection::Selection;
 use crate::view::parts::glyph::Glyph;
 

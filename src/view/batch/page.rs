@@ -13,11 +13,11 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::run;
-use crate::batches::Batches;
-use crate::boxed::{after, dynamic, handler, memo, when};
-use crate::catalog::Load;
-use crate::contexts::contexts;
-use crate::tables::KeptTable;
+use crate::reactive::boxed::{after, dynamic, handler, memo, when};
+use crate::state::batches::Batches;
+use crate::state::catalog::Load;
+use crate::state::contexts::contexts;
+use crate::state::tables::KeptTable;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::page_title::page_title;
 use crate::view::tasks::Rows;

@@ -10,8 +10,8 @@ use leptos::prelude::*;
 
 use super::composer::Composer;
 use super::removed_rows::{FIRST_FIELD, focus_on_items};
-use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{effect, handler, memo, text, when};
 use crate::view::form::field::focus_in_place;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;

@@ -4,9 +4,9 @@ use atelier_engine::UNDO;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{after, effect, handler, memo, text, when};
+use crate::reactive::boxed::{after, effect, handler, memo, text, when};
 use crate::view::parts::focus;
-use crate::view::undo::offered_since;
+use crate::view::shell::undo::offered_since;
 
 /// Above the foot of the form, which is in sight wherever a row can be taken out.
 pub fn removed_rows(composer: Composer) -> AnyView {

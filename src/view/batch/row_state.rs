@@ -2,7 +2,7 @@ use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::composer::Composer;
-use crate::boxed::{dynamic, memo};
+use crate::reactive::boxed::{dynamic, memo};
 
 /// That a row was sent before, with the way to what was made of it.
 pub fn row_state(composer: Composer, id: u64) -> AnyView {

@@ -13,11 +13,11 @@ use leptos::prelude::*;
 
 use super::grid::Laid;
 use super::item::Shapes;
-use crate::boxed::{handler, spawn, when};
 use crate::browser::download;
 use crate::browser::picture::GridCanvas;
-use crate::contexts::{Contexts, contexts};
-use crate::output_file;
+use crate::files::output_file;
+use crate::reactive::boxed::{handler, spawn, when};
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::glyph::Glyph;
 
 const TOO_LARGE: &str =

@@ -4,7 +4,7 @@ use atelier_engine::UNDO;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use crate::boxed::after;
+use crate::reactive::boxed::after;
 
 #[derive(Clone, Copy)]
 pub struct WayBack {

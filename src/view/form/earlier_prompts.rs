@@ -11,9 +11,9 @@ use leptos::prelude::*;
 use web_sys::HtmlElement;
 
 use super::field::{self, Field};
-use crate::boxed::{dynamic, handler, memo};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler, memo};
 use crate::runner::Runner;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// How far back it goes.

@@ -9,7 +9,7 @@ use web_sys::{Element, Event};
 use super::field::{self, Field, Kind};
 use super::field_list::FieldList;
 use super::{controls, number, secret, set_attribute};
-use crate::boxed::handler;
+use crate::reactive::boxed::handler;
 
 /// The element that holds the fields.
 pub fn listening(list: FieldList) -> AnyView {

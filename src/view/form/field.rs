@@ -8,8 +8,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
-use crate::boxed::text;
 use crate::browser::editing;
+use crate::reactive::boxed::text;
 use crate::view::parts::focus;
 use crate::view::parts::into_view::into_view;
 

@@ -17,11 +17,11 @@ use web_sys::{Element, HtmlTemplateElement};
 use super::field::{Field, Kind};
 use super::frame::{back_to_default, frame};
 use super::{controls, earlier_prompts, media, set_attribute, steering};
-use crate::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
 use crate::browser::pointer;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, memo};
+use crate::state::contexts::contexts;
 use crate::view::parts::mounted::mount_into;
 
 /// Fields that are built in each frame after those that are built at once.

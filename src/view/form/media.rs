@@ -1,7 +1,7 @@
 //! The address of an image, a video or a sound, with a preview and the person's own recent outputs
 //! to choose from.
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::Media;
 use atelier_contract::output::{OutputKind, SafeUrl};
 use atelier_engine::stored_output;
@@ -12,8 +12,8 @@ use maud::html;
 
 use super::field::Field;
 use super::frame::Parts;
-use crate::boxed::{dynamic, handler, memo, spawn, text, when};
-use crate::output_file;
+use crate::files::output_file;
+use crate::reactive::boxed::{dynamic, handler, memo, spawn, text, when};
 use crate::runner::Runner;
 use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::list::{Item, list};

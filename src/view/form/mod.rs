@@ -34,9 +34,9 @@ pub use earlier_prompts::earlier_prompts;
 pub use field::Field;
 pub use unknown_names::unknown_names;
 
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
-use crate::contexts::contexts;
-use crate::secrets::typed;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::secrets::typed;
 use crate::view::parts::viewport;
 use field::Kind;
 use field_list::FieldList;

@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement};
 
-use crate::boxed::effect;
-use crate::contexts::contexts;
+use crate::reactive::boxed::effect;
+use crate::state::contexts::contexts;
 use crate::view::parts::focus;
 use crate::view::parts::root_mark::RootMark;
 use crate::view::parts::viewport::is_one_pane;

@@ -8,8 +8,8 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, HtmlTextAreaElement};
 
 use super::field::Field;
-use crate::boxed::{dynamic, effect, handler, memo, text};
 use crate::browser::editing;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text};
 use crate::view::parts::mounted::mount_into;
 use crate::view::parts::size::follow_size_of;
 

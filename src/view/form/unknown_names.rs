@@ -4,7 +4,7 @@
 use atelier_studio::form::input_json::Unknown;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, when};
+use crate::reactive::boxed::{dynamic, handler, when};
 
 /// `mend` takes a name and what it is to be; nothing where it is to go.
 pub fn unknown_names(

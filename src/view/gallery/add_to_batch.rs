@@ -10,10 +10,10 @@ use atelier_studio::navigation::route::Route;
 use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
-use crate::awaited::awaited;
-use crate::catalog::{Catalog, Load};
-use crate::contexts::Contexts;
-use crate::tables::KeptTable;
+use crate::reactive::until::until;
+use crate::state::catalog::{Catalog, Load};
+use crate::state::contexts::Contexts;
+use crate::state::tables::KeptTable;
 
 /// What has become of the table of one model.
 #[derive(Debug, Clone)]
@@ -40,7 +40,7 @@ pub async fn fill(all: Contexts, tasks: Vec<Task>) -> Vec<Filled> {
 
 /// Waits for what a model takes.
 pub async fn schema_of(catalog: Catalog, model: ModelId) -> Result<Arc<Schema>, String> {
-    let schema = awaited(move || match catalog.schema(&model) {
+    let schema = until(move || match catalog.schema(&model) {
         Load::Loaded(schema) => Some(Ok(schema)),
         Load::Failed(error) => Some(Err(error.user_message())),
         Load::Loading => None,
@@ -52,7 +52,7 @@ async fn fill_one(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<()
     let schema = schema_of(catalog, model.clone()).await?;
     let kept = KeptTable::of(&model, &schema);
     let is_read = kept.is_read();
-    awaited(move || is_read.get().then_some(())).await;
+    until(move || is_read.get().then_some(())).await;
     let rows = tasks.iter().map(|task| rerun::variation(task, &schema));
     let rows = rows.collect();
     let table = kept.table();

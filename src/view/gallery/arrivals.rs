@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::focus;
 use super::windowed::Windowed;
-use crate::boxed::{dynamic, handler, memo};
+use crate::reactive::boxed::{dynamic, handler, memo};
 
 /// Says how many there are, and leads to them.
 pub fn arrivals(windowed: Memo<Windowed>) -> AnyView {

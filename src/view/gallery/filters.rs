@@ -5,9 +5,9 @@ use leptos::prelude::*;
 
 use super::grid;
 use super::narrowing::Narrowing;
-use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::contexts::contexts;
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::navigation::Navigation;
 use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::favorites_chip;
 use crate::view::parts::glyph::Glyph;

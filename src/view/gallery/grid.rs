@@ -14,9 +14,9 @@ use super::tile::{Around, TileRect};
 use super::waiting::{waiting_status, waiting_tile};
 use super::windowed::{Sources, Windowed};
 use super::{focus, keys, long_press, marquee, tile_list};
-use crate::boxed::{effect, memo, text};
 use crate::browser::local;
 use crate::browser::{clock, dates};
+use crate::reactive::boxed::{effect, memo, text};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::{has_coarse_pointer, viewport};
 

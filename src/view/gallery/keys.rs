@@ -11,7 +11,7 @@ use web_sys::{Element, KeyboardEvent};
 use super::laid::Laid;
 use super::selection::Selection;
 use super::tile_tools;
-use crate::contexts::{Contexts, contexts};
+use crate::state::contexts::{Contexts, contexts};
 
 /// Where a person is who presses a key.
 enum Place {

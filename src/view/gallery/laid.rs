@@ -12,11 +12,11 @@ use leptos::prelude::*;
 
 use super::focus;
 use super::tile::TileRect;
-use crate::boxed::{effect, memo};
 use crate::browser::clock;
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
-use crate::shapes;
+use crate::reactive::boxed::{effect, memo};
+use crate::state::aspect_ratios;
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 
 /// Between outputs, in pixels.
@@ -209,7 +209,7 @@ fn items(waiting: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
             day = (number, clock::start_of(this)..clock::start_of(this.next()));
             number += 1;
         }
-        let shape = entry.ratio.or_else(|| shapes::of(&entry.model));
+        let shape = entry.ratio.or_else(|| aspect_ratios::of(&entry.model));
         (day.0, shape.unwrap_or(1.0))
     };
     waiting.chain(found).map(of).collect()

@@ -8,7 +8,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlElement, MouseEvent, PointerEvent};
 
 use super::selection::Selection;
-use crate::boxed::{after, effect};
+use crate::reactive::boxed::{after, effect};
 
 /// Follows the fingers on the tiles in an element, for as long as the view lives in which this is called.
 pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Selection) {

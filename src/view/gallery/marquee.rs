@@ -11,7 +11,7 @@ use web_sys::{Element, Event, HtmlElement, MouseEvent};
 
 use super::focus;
 use super::selection::Selection;
-use crate::boxed::{dynamic, text};
+use crate::reactive::boxed::{dynamic, text};
 
 /// What has a press of its own.
 const TAKEN: &str = "a, button, input, select, label, summary, dialog, .tile, .selection";

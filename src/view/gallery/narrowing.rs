@@ -8,7 +8,7 @@ use atelier_studio::navigation::search::Query;
 use atelier_studio::navigation::search::days::NamedDays;
 
 use crate::browser::clock;
-use crate::navigation::Navigation;
+use crate::state::navigation::Navigation;
 use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::FAVORITES;
 

@@ -2,15 +2,15 @@ use atelier_engine::Task;
 use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
-use crate::archive;
 use crate::browser::download;
-use crate::contexts::Contexts;
+use crate::files::batch_archive;
+use crate::state::contexts::Contexts;
 
 /// Saves all of them as one file.
 pub async fn pack(
     all: Contexts,
     entries: Vec<GalleryEntry>,
-    progress: RwSignal<Option<archive::Progress>>,
+    progress: RwSignal<Option<batch_archive::Progress>>,
 ) {
     const NAME: &str = "outputs.zip";
     let outputs: Vec<(Task, usize)> = entries
@@ -23,7 +23,7 @@ pub async fn pack(
         })
         .collect();
     let address = all.session.settings_untracked().address;
-    let packed = archive::pack(all.runner, outputs, address.as_str(), |now| {
+    let packed = batch_archive::pack(all.runner, outputs, address.as_str(), |now| {
         progress.try_set(Some(now));
     });
     match packed.await {

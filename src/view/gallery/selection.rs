@@ -11,9 +11,9 @@ use wasm_bindgen::JsCast;
 use super::add_to_batch::{self, Filled};
 use super::pack::pack;
 use super::{bar_top, focus, vary};
-use crate::archive;
-use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
-use crate::contexts::{Contexts, contexts};
+use crate::files::batch_archive;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
@@ -182,7 +182,7 @@ impl Selection {
 pub fn SelectionBar(selection: Selection) -> impl IntoView {
     let all = contexts();
     let entries = memo(move || selection.entries());
-    let progress = RwSignal::new(None::<archive::Progress>);
+    let progress = RwSignal::new(None::<batch_archive::Progress>);
     let count = move || entries.read().len();
     let favorites = move || {
         let entries = entries.read();

@@ -6,9 +6,9 @@ use leptos::prelude::*;
 
 use super::selection::Selection;
 use super::tile_tools::{Near, actions, press};
-use crate::boxed::{dynamic, handler, memo, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler, memo, text};
 use crate::runner::Runner;
+use crate::state::contexts::contexts;
 use crate::view::task::{small_output, words};
 
 /// Where a tile lies, in px.

@@ -12,7 +12,7 @@ use web_sys::Element;
 
 use super::tile::{Around, TileRect, tile};
 use super::windowed::Windowed;
-use crate::boxed::{effect, memo};
+use crate::reactive::boxed::{effect, memo};
 
 /// What a tile consists of.
 struct Built {

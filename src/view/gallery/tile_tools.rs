@@ -5,8 +5,8 @@ use leptos::prelude::*;
 use web_sys::{HtmlInputElement, KeyboardEvent, MouseEvent, PointerEvent};
 
 use super::selection::Selection;
-use crate::boxed::{dynamic, handler, memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::click::click;
 use crate::view::parts::glyph::Glyph;

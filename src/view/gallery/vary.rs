@@ -8,8 +8,8 @@ use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::add_to_batch::schema_of;
-use crate::boxed::{dynamic, memo, spawn, text};
-use crate::contexts::{Contexts, contexts};
+use crate::reactive::boxed::{dynamic, memo, spawn, text};
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::question::Question;
 use crate::view::task::{again, vary};

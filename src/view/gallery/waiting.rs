@@ -6,8 +6,8 @@ use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
 
 use super::tile::TileRect;
-use crate::boxed::text;
-use crate::gallery::MAX_EXPECTED;
+use crate::reactive::boxed::text;
+use crate::state::gallery::MAX_EXPECTED;
 
 /// Leads to its task. It is no output: to those who do not see it the status says how many there are, and the list of
 /// tasks has them.

@@ -11,7 +11,7 @@ use leptos::prelude::*;
 use super::laid::{Laid, Layout};
 use super::narrowing::Narrowing;
 use super::tile::TileRect;
-use crate::boxed::{effect, memo, spawn};
+use crate::reactive::boxed::{effect, memo, spawn};
 use crate::view::parts::viewport::Viewport;
 
 /// The height of the bar in `rem`, below which the page is seen; the stylesheet has the same.

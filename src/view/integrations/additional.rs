@@ -1,12 +1,12 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::{Integration, ModelId, path, python_file};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use super::file::ServiceFile;
 use super::preview::DownloadFile;
-use crate::boxed::{dynamic, handler, spawn};
 use crate::browser::{download, http};
+use crate::reactive::boxed::{dynamic, handler, spawn};
 use crate::view::parts::glyph::Glyph;
 
 /// No archive of Python files is larger.

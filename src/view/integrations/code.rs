@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, Node};
 
-use crate::boxed::{self, effect, handler, memo, when};
+use crate::reactive::boxed::{self, effect, handler, memo, when};
 use crate::view::parts::into_view::into_view;
 
 /// Longer code is first shown in part.

@@ -1,4 +1,4 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::{Draft, ModelId, Parameter, Schema};
 use atelier_studio::share::snippet::{self, Language};
 use leptos::prelude::*;
@@ -6,11 +6,11 @@ use std::sync::Arc;
 
 use super::code::Code;
 use super::environment::set_environment;
-use crate::boxed::{dynamic, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::location;
-use crate::catalog::Load;
-use crate::secrets;
+use crate::reactive::boxed::{dynamic, memo, text, when};
+use crate::state::catalog::Load;
+use crate::state::secrets;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::segment::segment;
 

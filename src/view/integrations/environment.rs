@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 
 /// Which variables have to be set, and to what; `then`: what follows in the same step.
 pub fn set_environment(then: &'static str) -> AnyView {

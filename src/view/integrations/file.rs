@@ -1,12 +1,12 @@
 use std::sync::Arc;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::ApiError;
 use leptos::prelude::*;
 
-use crate::boxed::spawn;
 use crate::browser::http;
-use crate::catalog::Load;
+use crate::reactive::boxed::spawn;
+use crate::state::catalog::Load;
 
 /// A text file of the service's, fetched once: what is shown, copied and downloaded is the same.
 #[derive(Clone)]

@@ -10,13 +10,13 @@ mod near;
 mod preview;
 mod schema;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::{Draft, ModelId, path, python_file};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, when};
-use crate::catalog::Load;
+use crate::reactive::boxed::{dynamic, when};
+use crate::state::catalog::Load;
 use additional::Additional;
 use copy_as::CopyAs;
 use environment::set_environment;

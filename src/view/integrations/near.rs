@@ -5,7 +5,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{IntersectionObserver, IntersectionObserverEntry, IntersectionObserverInit};
 
-use crate::boxed::effect;
+use crate::reactive::boxed::effect;
 
 /// How far from the screen is near, so that what is fetched then is there when it is reached.
 const MARGIN: &str = "300px 0px";

@@ -1,13 +1,13 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_studio::share::highlight::Grammar;
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
 use super::code::Code;
 use super::file::ServiceFile;
-use crate::boxed::{dynamic, effect, handler, spawn, text};
 use crate::browser::download;
-use crate::catalog::Load;
+use crate::reactive::boxed::{dynamic, effect, handler, spawn, text};
+use crate::state::catalog::Load;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::failure::Failure;
 use crate::view::parts::glyph::Glyph;

@@ -4,9 +4,9 @@ use atelier_studio::share::highlight::Grammar;
 use leptos::prelude::*;
 
 use super::code::Code;
-use crate::boxed::{dynamic, text};
-use crate::catalog::Load;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, text};
+use crate::state::catalog::Load;
+use crate::state::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 
 /// The JSON schema of the function in the OpenAI function file, on its own.

@@ -2,8 +2,8 @@ use atelier_contract::output::SafeUrl;
 use leptos::prelude::*;
 use web_sys::KeyboardEvent;
 
-use crate::boxed::dynamic;
-use crate::contexts::contexts;
+use crate::reactive::boxed::dynamic;
+use crate::state::contexts::contexts;
 use crate::view::parts::click::click;
 use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;

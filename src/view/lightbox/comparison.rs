@@ -21,8 +21,8 @@ use overlay::Overlay;
 
 use super::shown::{COMPARED, MAX_COMPARED, known, shown_output};
 use super::zooming::Zooming;
-use crate::boxed::{derived, dynamic, follow_memo, handler, memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{derived, dynamic, follow_memo, handler, memo, text, when};
+use crate::state::contexts::contexts;
 use crate::view::parts::segment::segment;
 use crate::view::parts::viewport::scrolled;
 use crate::view::parts::{dialog, focus_return};

@@ -4,9 +4,9 @@ use atelier_studio::output::output_cache;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::spawn;
 use crate::browser::{http, received};
-use crate::contexts::{Contexts, contexts};
+use crate::reactive::boxed::spawn;
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::media;
 use crate::view::task::shown_output::ShownOutput;
 

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, HtmlMediaElement};
 
-use crate::boxed::spawn;
+use crate::reactive::boxed::spawn;
 
 const PLAYER: &str = "dialog.lightbox[open] .stage :is(audio, video)";
 

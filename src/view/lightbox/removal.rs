@@ -7,10 +7,10 @@ use atelier_studio::task::removal::removal_label;
 use leptos::prelude::*;
 
 use super::sequence::Sequence;
-use crate::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, memo};
 use crate::runner::Runner;
+use crate::state::contexts::contexts;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
 use crate::view::task::removal_question::RemovalQuestion;

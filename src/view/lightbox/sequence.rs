@@ -7,11 +7,11 @@ use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
 use super::shown::SHOWN;
-use crate::batches::Batches;
-use crate::boxed::memo;
-use crate::contexts::contexts;
-use crate::gallery::Gallery;
-use crate::navigation::Navigation;
+use crate::reactive::boxed::memo;
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
+use crate::state::gallery::Gallery;
+use crate::state::navigation::Navigation;
 use crate::view::gallery::narrowing::Narrowing;
 use crate::view::model::mode::{Mode, mode};
 use crate::view::parts::item_order;

@@ -8,10 +8,10 @@ use atelier_studio::batch::exploration;
 use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
-use crate::boxed::memo;
 use crate::browser::clock;
-use crate::contexts::contexts;
-use crate::navigation::Navigation;
+use crate::reactive::boxed::memo;
+use crate::state::contexts::contexts;
+use crate::state::navigation::Navigation;
 use crate::view::task::shown_output::ShownOutput;
 
 /// In the address: the name of the output that is shown large.

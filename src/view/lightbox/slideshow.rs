@@ -14,10 +14,10 @@ use super::sequence::Sequence;
 use super::shown::{self, shown_output};
 use super::sweep::layers::ready_in;
 use super::zooming::Zooming;
-use crate::boxed::{after, dynamic, effect, handler, memo, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{after, dynamic, effect, handler, memo, text};
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
-use crate::view::shortcuts;
+use crate::view::shell::shortcuts;
 use crate::view::task::output_view::OutputView;
 
 #[derive(Clone, Copy)]

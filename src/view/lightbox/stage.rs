@@ -6,8 +6,8 @@ use web_sys::{Element, PointerEvent};
 
 use super::measures::Measures;
 use super::zooming::Zooming;
-use crate::boxed::{derived, effect, handler, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{derived, effect, handler, text, when};
+use crate::state::contexts::contexts;
 use crate::view::parts::viewport::scrolled;
 use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;

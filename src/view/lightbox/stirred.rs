@@ -5,7 +5,7 @@ use gloo_timers::callback::Timeout;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{after, effect};
+use crate::reactive::boxed::{after, effect};
 
 /// How long it stays after that, in ms.
 const STAYS: u32 = 2_500;

@@ -17,10 +17,10 @@ use web_sys::{HtmlElement, KeyboardEvent};
 use super::actions;
 use super::shown::{EXPLORED, shown_output};
 use super::zooming::Zooming;
-use crate::batches::Batches;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::parts::{dialog, focus, focus_return};
 use explored::Explored;
 

@@ -11,7 +11,7 @@ use web_sys::{
     Element, Event, HtmlImageElement, KeyboardEvent, MouseEvent, PointerEvent, WheelEvent,
 };
 
-use crate::boxed::{dynamic, effect, follow_memo, handler, memo, text};
+use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, text};
 use crate::view::parts::glyph::Glyph;
 
 /// A key moves the picture so far, in px.

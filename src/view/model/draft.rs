@@ -5,10 +5,10 @@ use atelier_contract::{Draft, Entry, ModelId, json};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 
-use crate::boxed::effect;
 use crate::browser::local::LocalStore;
-use crate::contexts::contexts;
-use crate::secrets;
+use crate::reactive::boxed::effect;
+use crate::state::contexts::contexts;
+use crate::state::secrets;
 
 thread_local! {
     /// What could not be stored, by its place: it lasts as long as the page.

@@ -4,8 +4,8 @@ use atelier_contract::ModelId;
 use leptos::prelude::*;
 
 use super::shown_schema::ShownSchema;
-use crate::boxed::{memo, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{memo, text};
+use crate::state::contexts::contexts;
 use crate::view::parts::as_of;
 
 pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {

@@ -1,11 +1,11 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_contract::output::SafeUrl;
 use icondata_lu::{LuBookOpen, LuChevronRight, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, text, when};
-use crate::catalog::Load;
+use crate::reactive::boxed::{dynamic, handler, text, when};
+use crate::state::catalog::Load;
 use crate::view::parts::glyph::Glyph;
 
 /// The model's name, what it does and where to read more.

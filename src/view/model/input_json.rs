@@ -7,11 +7,11 @@ use atelier_studio::form::input_json;
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::{editing, pointer};
-use crate::contexts::contexts;
-use crate::secrets;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::secrets;
 use crate::view::form::{field, unknown_names};
 use crate::view::parts::focus;
 use crate::view::parts::segment::segment;

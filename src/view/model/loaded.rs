@@ -13,11 +13,11 @@ use atelier_studio::share::recipe::{self, Unreadable};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
 use crate::browser::location;
-use crate::contexts::contexts;
-use crate::output_file;
+use crate::files::output_file;
+use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, spawn};
 use crate::runner::Runner;
+use crate::state::contexts::contexts;
 use crate::view::form::sheet;
 use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;

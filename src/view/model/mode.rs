@@ -1,8 +1,8 @@
 use atelier_studio::navigation::route::with_query_value;
 use leptos::prelude::*;
 
-use crate::boxed::{memo, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{memo, when};
+use crate::state::contexts::contexts;
 use crate::view::parts::segment::segment;
 
 const QUERY: &str = "mode";

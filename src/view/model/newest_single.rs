@@ -4,7 +4,7 @@ use atelier_contract::ModelId;
 use atelier_engine::{Task, TaskKey};
 use leptos::prelude::*;
 
-use crate::boxed::memo;
+use crate::reactive::boxed::memo;
 use crate::runner::Runner;
 
 /// What the page of the model shows as its result; tracked.

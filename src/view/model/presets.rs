@@ -10,9 +10,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
-use crate::boxed::{dynamic, handler, spawn, text, when};
 use crate::browser::{download, file};
-use crate::presets::KeptPresets;
+use crate::reactive::boxed::{dynamic, handler, spawn, text, when};
+use crate::state::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, focus_return};
 

@@ -9,9 +9,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlTextAreaElement;
 
-use crate::boxed::effect;
 use crate::browser::editing;
-use crate::contexts::contexts;
+use crate::reactive::boxed::effect;
+use crate::state::contexts::contexts;
 use crate::view::form::{Field, earlier_prompts};
 
 /// What to do on a press of a key in the form; whether it was one of these. A press before the tasks are read is

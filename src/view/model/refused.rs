@@ -8,8 +8,8 @@ use atelier_studio::form::refused_input;
 use leptos::prelude::*;
 
 use super::newest_single::newest_single;
-use crate::boxed::memo;
-use crate::contexts::contexts;
+use crate::reactive::boxed::memo;
+use crate::state::contexts::contexts;
 
 /// By what was said of the newest task that was sent from here, which is the newest result, and of the one whose inputs
 /// fill the form; tracked. An item of a batch that was composed is mended in its table.

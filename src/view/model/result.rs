@@ -1,4 +1,4 @@
-use crate::contexts::{Contexts, contexts};
+use crate::state::contexts::{Contexts, contexts};
 use atelier_contract::ModelId;
 use atelier_engine::{BatchKey, Task, TaskKey, wait_text};
 use atelier_studio::history;
@@ -9,10 +9,10 @@ use icondata_lu::{LuImage, LuLayers};
 use leptos::prelude::*;
 
 use super::newest_single::newest_single;
-use crate::batches::Batches;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::state::batches::Batches;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::{focus, viewport};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use atelier_contract::{ModelId, Schema};
 use leptos::prelude::*;
 
-use crate::boxed::{effect, memo};
-use crate::catalog::Load;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, memo};
+use crate::state::catalog::Load;
+use crate::state::contexts::contexts;
 
 /// The newest when the page is opened. A form that a person may have begun to fill in is not made anew under their
 /// hands when the service, which was away, has another one by now: they say when.

@@ -11,10 +11,10 @@ use leptos::prelude::*;
 
 use super::input_json::InputJson;
 use super::submit_cooldown::SubmitCooldown;
-use crate::boxed::{dynamic, effect, memo, text};
 use crate::browser::random;
-use crate::contexts::contexts;
-use crate::secrets;
+use crate::reactive::boxed::{dynamic, effect, memo, text};
+use crate::state::contexts::contexts;
+use crate::state::secrets;
 use crate::view::form::{Field, field};
 use crate::view::parts::no_account::no_account;
 use crate::view::parts::not_sent::not_sent;

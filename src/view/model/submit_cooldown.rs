@@ -3,9 +3,9 @@ use atelier_engine::TaskKey;
 use atelier_studio::form::double_click::{self as presses, Presses};
 use leptos::prelude::*;
 
-use crate::boxed::{after, memo};
 use crate::browser::{clock, press};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{after, memo};
+use crate::state::contexts::contexts;
 use crate::view::parts::status_note::StatusNote;
 
 /// Timers may come a little early.

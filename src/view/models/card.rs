@@ -1,4 +1,4 @@
-//! The card of a model, as far as the first view has it; see [`crate::view::model_card`] for the rest.
+//! The card of a model, as far as the first view has it; see [`crate::view::models::card_extras`] for the rest.
 
 use atelier_contract::Model;
 use atelier_contract::output::SafeUrl;
@@ -6,8 +6,8 @@ use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuBookOpen, LuExternalLink};
 use leptos::prelude::*;
 
-use crate::boxed::dynamic;
-use crate::contexts::contexts;
+use crate::reactive::boxed::dynamic;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 #[component]

@@ -9,7 +9,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::card::ModelCard;
-use crate::boxed::text;
+use crate::reactive::boxed::text;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::px::px;
 use crate::view::parts::viewport::{Viewport, viewport};

@@ -9,9 +9,9 @@ use icondata_lu::LuSearch;
 use leptos::leptos_dom::helpers::debounce;
 use leptos::prelude::*;
 
-use crate::boxed::{effect, handler};
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, handler};
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Writing the URL waits until typing pauses: browsers limit how often it may change.

@@ -3,9 +3,9 @@
 use atelier_contract::{Model, ModelList};
 use leptos::prelude::*;
 
-use crate::boxed::{handler, when};
-use crate::contexts::contexts;
-use crate::model_order;
+use crate::reactive::boxed::{handler, when};
+use crate::state::contexts::contexts;
+use crate::state::model_order;
 
 pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let contexts = contexts();

@@ -3,11 +3,11 @@
 use atelier_engine::outage as words;
 use leptos::prelude::*;
 
-use crate::boxed::{effect, handler, memo, text, when};
 use crate::browser::{clock, dates};
-use crate::catalog::AsOf;
-use crate::contexts::contexts;
-use crate::outage;
+use crate::reactive::boxed::{effect, handler, memo, text, when};
+use crate::state::catalog::AsOf;
+use crate::state::contexts::contexts;
+use crate::state::outage;
 
 /// Of the list of models.
 pub fn models_as_of() -> AnyView {

@@ -3,8 +3,8 @@
 use atelier_contract::ModelId;
 use leptos::prelude::*;
 
-use crate::boxed::{memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{memo, text, when};
+use crate::state::contexts::contexts;
 
 /// Nothing while the model is there.
 pub fn away_note(model: ModelId) -> AnyView {

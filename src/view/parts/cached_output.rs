@@ -2,8 +2,8 @@ use atelier_engine::stored_output;
 use leptos::prelude::*;
 use web_sys::Url;
 
-use crate::boxed::spawn;
-use crate::contexts::contexts;
+use crate::reactive::boxed::spawn;
+use crate::state::contexts::contexts;
 
 /// Room for the address of a kept copy; empty until it is shown. The address is good for as long as
 /// the view in which the room is made.

@@ -2,7 +2,7 @@ use leptos::html::P;
 use leptos::prelude::*;
 
 use super::size::follow_size;
-use crate::boxed::{handler, text, when};
+use crate::reactive::boxed::{handler, text, when};
 
 /// A text of a person, of which the first lines are in sight until all of it is asked for.
 pub fn clamped(words: String, class: &str) -> AnyView {

@@ -2,7 +2,7 @@ use leptos::prelude::*;
 
 use super::question::Question;
 use super::status_note::StatusNote;
-use crate::boxed::{derived, handler};
+use crate::reactive::boxed::{derived, handler};
 
 /// A button that asks once more before it does what cannot be undone.
 #[component]

@@ -1,12 +1,12 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use futures::future::{FutureExt, LocalBoxFuture, ready};
 use gloo_timers::future::TimeoutFuture;
 use icondata_lu::{LuCheck, LuCopy};
 use leptos::prelude::*;
 
 use super::glyph::changing_glyph;
-use crate::boxed::{self, handler, spawn};
 use crate::browser::clipboard;
+use crate::reactive::boxed::{self, handler, spawn};
 
 /// Copies a text and says so.
 #[component]

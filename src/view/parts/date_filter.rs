@@ -7,9 +7,9 @@ use atelier_studio::text::calendar::{self, Day};
 use icondata_lu::LuCalendarDays;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, text, when};
 use crate::browser::{clock, dates};
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{handler, text, when};
+use crate::state::navigation::Navigation;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 

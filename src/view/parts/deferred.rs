@@ -2,8 +2,8 @@ use atelier_studio::fault::release::MissingReason;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler};
-use crate::deferred::{Deferred, Functions, State};
+use crate::boot::deferred::{Deferred, Functions, State};
+use crate::reactive::boxed::{dynamic, handler};
 use crate::view::parts::glyph::Glyph;
 
 /// Shows what lives in a deferred part of the program, once that is here.

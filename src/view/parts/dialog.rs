@@ -8,8 +8,8 @@ use web_sys::{HtmlDialogElement, MouseEvent};
 
 use super::glyph::Glyph;
 use super::root_mark::RootMark;
-use crate::boxed::{dynamic, effect, handler, memo};
-use crate::view::notice_list::notice_list;
+use crate::reactive::boxed::{dynamic, effect, handler, memo};
+use crate::view::shell::notice_list::notice_list;
 
 /// Keeps a dialog as open as a signal says.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {

@@ -1,8 +1,8 @@
 use atelier_studio::form::double_click::{Presses, SAME_PRESS};
 use leptos::prelude::*;
 
-use crate::boxed::after;
 use crate::browser::press;
+use crate::reactive::boxed::after;
 
 /// Buttons that stay where they are for as long as a double click may take, whatever its first half
 /// has changed: the second half must meet neither the same button in earnest nor another one that

@@ -1,11 +1,11 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::ApiError;
 use atelier_engine::outage;
 use icondata_lu::{LuCloudOff, LuRotateCcw};
 use leptos::prelude::*;
 
-use crate::boxed::handler;
 use crate::browser::location;
+use crate::reactive::boxed::handler;
 
 use super::glyph::Glyph;
 

@@ -2,8 +2,8 @@ use icondata_lu::LuHeart;
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
-use crate::boxed::{handler, when};
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{handler, when};
+use crate::state::navigation::Navigation;
 
 /// In the URL, of whatever list: favorites alone.
 pub const FAVORITES: &str = "favorites";

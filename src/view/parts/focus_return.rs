@@ -9,8 +9,8 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::focus;
-use crate::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{effect, memo};
 
 thread_local! {
     /// What had it last on the page, outside of all dialogs.

@@ -2,7 +2,7 @@ use icondata_core::Icon;
 use leptos::prelude::*;
 use leptos::tachys::html::InertElement;
 
-use crate::boxed::dynamic;
+use crate::reactive::boxed::dynamic;
 
 /// A picture next to words that say the same; assistive technology skips it.
 ///

@@ -2,7 +2,7 @@ use icondata_lu::LuHeart;
 use leptos::prelude::*;
 
 use super::glyph::Glyph;
-use crate::boxed::{handler, text};
+use crate::reactive::boxed::{handler, text};
 
 /// The button that makes something a favorite, or no longer.
 pub fn heart(

@@ -3,7 +3,7 @@
 use atelier_engine::BatchKey;
 use leptos::prelude::*;
 
-use crate::boxed::effect;
+use crate::reactive::boxed::effect;
 
 thread_local! {
     static SHOWN: ArcRwSignal<Option<(BatchKey, Vec<usize>)>> = ArcRwSignal::new(None);

@@ -1,4 +1,4 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::output::{OutputAddress, OutputKind, SafeUrl};
 use atelier_contract::{MAX_PROSE, bounded};
 use atelier_engine::output_recovery::cannot_show;
@@ -14,9 +14,10 @@ use web_sys::{EventTarget, HtmlImageElement, HtmlMediaElement, HtmlVideoElement}
 
 use super::glyph::Glyph;
 use super::{picture, waveform};
-use crate::boxed::{dynamic, effect, handler, spawn};
 use crate::browser::http;
-use crate::{learned, returning};
+use crate::reactive::boxed::{dynamic, effect, handler, spawn};
+use crate::state::known_files;
+use crate::state::retry_signal;
 
 /// Shown where media can't be loaded and nothing else is known.
 const NOT_SHOWN: &str = "Not shown: the network is down, or the file is gone, or its host does not let this page load it.";
@@ -49,10 +50,10 @@ pub fn MediaView(
         };
     };
     let source = safe.as_str().to_owned();
-    // When it could not be loaded, as [`returning::times`] counts, and what is told of that.
+    // When it could not be loaded, as [`retry_signal::times`] counts, and what is told of that.
     let failed = RwSignal::new(None::<(u32, String)>);
     let fail = move |words: String| {
-        failed.try_set(Some((untrack(returning::times), words)));
+        failed.try_set(Some((untrack(retry_signal::times), words)));
     };
     let give_up = move || {
         fail(NOT_SHOWN.to_owned());
@@ -66,7 +67,7 @@ pub fn MediaView(
             let Learned {
                 kind: found,
                 is_unreadable,
-            } = learned::of(&safe);
+            } = known_files::of(&safe);
             (found.unwrap_or(kind), is_unreadable)
         }
     };
@@ -85,7 +86,7 @@ pub fn MediaView(
             }
             let safe = safe.clone();
             spawn(async move {
-                let step = learned::look(&safe, kind).await;
+                let step = known_files::look(&safe, kind).await;
                 let is_first = has_retried.try_get_value() == Some(false);
                 has_retried.try_set_value(true);
                 match step {
@@ -102,7 +103,7 @@ pub fn MediaView(
     if is_kind_unknown(safe.as_str(), kind) {
         let safe = safe.clone();
         spawn(async move {
-            learned::look(&safe, kind).await;
+            known_files::look(&safe, kind).await;
         });
     }
     let on_load = move |event: web_sys::Event| {
@@ -113,7 +114,7 @@ pub fn MediaView(
     view! {
         {dynamic(move || {
             // It is tried again once the page is back, or the network.
-            if let Some((_, words)) = failed.get().filter(|(at, _)| *at == returning::times()) {
+            if let Some((_, words)) = failed.get().filter(|(at, _)| *at == retry_signal::times()) {
                 let words = if thumbnail { String::new() } else { words };
                 return view! { <Gone words /> }.into_any();
             }

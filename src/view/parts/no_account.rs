@@ -4,8 +4,8 @@ use atelier_engine::Idempotency;
 use atelier_engine::outage::NoAccount;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, memo};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, memo};
+use crate::state::contexts::contexts;
 
 /// Tracked.
 fn known() -> NoAccount {

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::boxed::{text, when};
+use crate::reactive::boxed::{text, when};
 
 /// The heading of a page whose content has a name that is larger: it is heard alone, and seen where there is no such
 /// content.

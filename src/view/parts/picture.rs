@@ -5,7 +5,7 @@ use leptos::html::Video;
 use leptos::prelude::*;
 use web_sys::{ErrorEvent, Event};
 
-use crate::boxed::effect;
+use crate::reactive::boxed::effect;
 
 /// Loaded without referrer and without credentials.
 pub fn image(

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 
 use super::dialog;
 use super::root_mark::RootMark;
-use crate::boxed::{after, handler};
+use crate::reactive::boxed::{after, handler};
 
 /// A question before something is done that costs or can't be undone. The safe answer has the focus.
 #[derive(Clone, Copy, Default)]

@@ -5,7 +5,7 @@ use std::cell::Cell;
 
 use leptos::prelude::*;
 
-use crate::boxed::effect;
+use crate::reactive::boxed::effect;
 
 #[derive(Clone, Copy)]
 pub enum RootMark {

@@ -1,8 +1,8 @@
 use icondata_lu::LuSearch;
 use leptos::prelude::*;
 
-use crate::boxed::handler;
-use crate::contexts::contexts;
+use crate::reactive::boxed::handler;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// A search field whose text stands in the address. `name` is what it is called; next to a button it has no room for

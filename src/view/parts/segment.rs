@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::boxed::handler;
+use crate::reactive::boxed::handler;
 
 /// One of a few choices that stand side by side. `group` is the same for all of them, and no other
 /// group's on the page.

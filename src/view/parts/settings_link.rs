@@ -1,7 +1,7 @@
 use atelier_studio::navigation::settings_link::split;
 use leptos::prelude::*;
 
-use crate::boxed::{text, when};
+use crate::reactive::boxed::{text, when};
 
 /// One of the three parts of a message.
 fn part(message: Signal<String>, at: usize) -> Signal<String> {

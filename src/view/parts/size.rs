@@ -4,7 +4,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, HtmlElement};
 
-use crate::boxed::effect;
+use crate::reactive::boxed::effect;
 
 /// Tells of each size of an element before it is painted, so that nothing moves after it; for as long as its owner lives.
 pub fn follow_size<E>(element: NodeRef<E>, act: impl Fn(&E::Output) + Clone + 'static)

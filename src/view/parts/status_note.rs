@@ -3,8 +3,8 @@ use leptos::prelude::*;
 
 use super::into_view::into_view;
 use super::settings_link::with_settings_link;
-use crate::boxed::{after, dynamic, effect};
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{after, dynamic, effect};
 
 const STAYS_MS: u32 = 8_000;
 

@@ -1,8 +1,8 @@
 use std::cell::Cell;
 use std::rc::Rc;
 
-use crate::boxed::effect;
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::effect;
 use atelier_studio::gallery::side_by_side::Room;
 use gloo_events::EventListener;
 use leptos::html::Div;

@@ -12,8 +12,8 @@ use leptos::task::spawn_local_scoped_with_cancellation;
 use web_sys::Element;
 
 use super::glyph::Glyph;
-use crate::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::browser::sound;
+use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
 
 /// The drawing of a sound; empty where there is none to be had.
 type Drawing = Shared<LocalBoxFuture<'static, String>>;

@@ -2,9 +2,9 @@ use atelier_contract::{AccountStatus, ApiError, Credentials, Envelope, ServiceAd
 use atelier_studio::connection::account_status::user_message;
 use leptos::prelude::*;
 
-use crate::boxed::{effect, memo, spawn, text};
 use crate::browser::http;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, memo, spawn, text};
+use crate::state::contexts::contexts;
 
 /// The hint at User ID. Where the service tells them, it names the account that calls are made as, and how much of
 /// its limits is used. It takes the place of another hint, so that nothing moves.

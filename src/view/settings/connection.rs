@@ -5,8 +5,8 @@ use super::account::AccountHint;
 use super::connection_test::{self, Test};
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
+use crate::state::contexts::contexts;
 
 /// Where the service is and who asks.
 pub fn connection(entered: Entered) -> AnyView {

@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use super::account;
 use crate::browser::{http, location};
-use crate::session::{Session, Settings};
+use crate::state::session::{Session, Settings};
 
 /// How the last one ended.
 #[derive(Clone)]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use atelier_contract::ServiceAddress;
 use leptos::prelude::*;
 
-use crate::boxed::effect;
-use crate::contexts::{Contexts, contexts};
-use crate::session::Settings;
+use crate::reactive::boxed::effect;
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::session::Settings;
 
 /// A service's address and a User ID.
 type Whose = (String, String);

@@ -2,9 +2,9 @@ use leptos::prelude::*;
 
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::handler;
-use crate::contexts::contexts;
-use crate::notifying;
+use crate::reactive::boxed::handler;
+use crate::state::contexts::contexts;
+use crate::state::notification_choice;
 
 /// What is sent, and what is told when it is done.
 pub fn generating(entered: Entered) -> AnyView {
@@ -17,7 +17,7 @@ pub fn generating(entered: Entered) -> AnyView {
             settings.notify_chosen = true;
         });
         if is_wanted {
-            notifying::ask(all, move || {
+            notification_choice::ask(all, move || {
                 entered.notify.try_set(false);
             });
         }

@@ -7,11 +7,11 @@ use leptos::prelude::*;
 use web_sys::HtmlInputElement;
 
 use super::tick::Tick;
-use crate::batches::Batches;
-use crate::boxed::{effect, handler, spawn, text, when};
 use crate::browser::{clock, download};
-use crate::contexts::contexts;
-use crate::history_file::{self, Progress};
+use crate::files::history_file::{self, Progress};
+use crate::reactive::boxed::{effect, handler, spawn, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// The history of this browser as one file, out and in.

@@ -1,8 +1,8 @@
 use leptos::prelude::*;
 
-use crate::boxed::{handler, spawn, text, when};
-use crate::contexts::contexts;
-use crate::offline;
+use crate::boot::offline;
+use crate::reactive::boxed::{handler, spawn, text, when};
+use crate::state::contexts::contexts;
 
 /// Whether Atelier opens without network.
 #[component]

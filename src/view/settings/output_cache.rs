@@ -1,12 +1,12 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_studio::history::history_file;
 use atelier_studio::output::output_cache::{self, CachedOutput, LIMITS};
 use leptos::prelude::*;
 
 use super::entered::Entered;
 use super::tick::Tick;
-use crate::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::storage;
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 
 /// Whether copies of outputs are kept in this browser, how much space they may take, and what there

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-use crate::boxed::handler;
+use crate::reactive::boxed::handler;
 
 #[component]
 pub fn Tick(

@@ -1,7 +1,7 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::contexts::{Contexts, contexts};
+use crate::state::contexts::{Contexts, contexts};
 use atelier_contract::ApiError;
 use atelier_contract::output::SafeUrl;
 use atelier_engine::{Action, Phase, Task, TaskKey, TaskState};
@@ -14,8 +14,8 @@ use leptos::prelude::*;
 use super::again::Again;
 use super::shown_output::ShownOutput;
 use super::{edit, favorite, fresh, more, save, use_in, vary};
-use crate::boxed::{dynamic, handler, memo, when};
 use crate::browser::{clock, press};
+use crate::reactive::boxed::{dynamic, handler, memo, when};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 

@@ -9,10 +9,10 @@ use leptos::prelude::*;
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use crate::batches::Batches;
 use crate::browser::{press, random};
-use crate::catalog::Load;
-use crate::contexts::{Contexts, contexts};
+use crate::state::batches::Batches;
+use crate::state::catalog::Load;
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit;
 

@@ -5,9 +5,9 @@ use atelier_engine::Task;
 use atelier_studio::navigation::route::{Route, with_query_value};
 use leptos::prelude::*;
 
-use crate::boxed::handler;
-use crate::contexts::{Contexts, contexts};
-use crate::secrets;
+use crate::reactive::boxed::handler;
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::secrets;
 
 /// In the address: the task whose inputs fill the form.
 pub const FROM: &str = "from";

@@ -5,8 +5,8 @@ use atelier_engine::Task;
 use atelier_studio::output::{expected_output, output_cache};
 use leptos::prelude::*;
 
-use crate::contexts::Contexts;
-use crate::shapes;
+use crate::state::aspect_ratios;
+use crate::state::contexts::Contexts;
 
 /// Steps back to the first of what one output was made from, at most.
 const MAX_STEPS: usize = 6;
@@ -16,7 +16,7 @@ const MAX_STEPS: usize = 6;
 pub fn ratio(all: Contexts, task: &Task) -> Option<String> {
     let is_drawn = matches!(task.output_kind(""), OutputKind::Image | OutputKind::Video);
     let steps = if is_drawn { MAX_STEPS } else { 0 };
-    of_inputs(all, task, steps).or_else(|| Some(shapes::of(&task.model)?.to_string()))
+    of_inputs(all, task, steps).or_else(|| Some(aspect_ratios::of(&task.model)?.to_string()))
 }
 
 fn of_inputs(all: Contexts, task: &Task, steps: usize) -> Option<String> {

@@ -1,8 +1,8 @@
 use atelier_engine::TaskKey;
 use leptos::prelude::*;
 
-use crate::boxed::memo;
-use crate::contexts::contexts;
+use crate::reactive::boxed::memo;
+use crate::state::contexts::contexts;
 use crate::view::parts::heart::heart;
 
 /// Makes an output a favorite, or no longer: of a favorite a copy of it stays in this browser.

@@ -7,8 +7,8 @@ use futures::future::{Either, select};
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
-use crate::boxed::spawn;
 use crate::browser::clock;
+use crate::reactive::boxed::spawn;
 use crate::runner::Runner;
 use crate::view::parts::status_note::StatusNote;
 

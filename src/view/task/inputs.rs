@@ -8,9 +8,9 @@ use leptos::prelude::*;
 use serde_json::{Map, Number, Value};
 
 use super::small_output;
-use crate::boxed::{dynamic, text};
 use crate::browser::location;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, text};
+use crate::state::contexts::contexts;
 use crate::view::parts::clamped::clamped;
 use crate::view::parts::copy_button::CopyButton;
 

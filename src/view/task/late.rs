@@ -3,8 +3,8 @@ use atelier_studio::navigation::route::Route;
 use atelier_studio::task::other_submission::said_of_other;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, memo};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, memo};
+use crate::state::contexts::contexts;
 
 /// What is known of another submission of a task, with the way to it; nothing as long as there is none.
 pub fn late(task: &Task) -> AnyView {

@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::again::Again;
 use super::small_output;
-use crate::boxed::{dynamic, handler, memo};
 use crate::browser::location;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler, memo};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown::SHOWN;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;

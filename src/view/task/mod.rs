@@ -31,7 +31,7 @@ pub mod use_in;
 pub mod vary;
 pub mod words;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_engine::{Task, TaskKey, TaskState, attempts};
 use atelier_studio::history::lineage as relatives;
 use atelier_studio::navigation::route::Route;
@@ -41,8 +41,8 @@ pub use state::{StateLine, StatePill};
 pub use thumbnail::{small_output, thumbnail};
 pub use words::name;
 
-use crate::boxed::{dynamic, memo, text};
 use crate::browser::{clock, dates};
+use crate::reactive::boxed::{dynamic, memo, text};
 use crate::runner::Runner;
 use crate::view::parts::clamped::clamped;
 

@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;
 use super::use_in;
-use crate::boxed::handler;
-use crate::contexts::contexts;
-use crate::output_file;
+use crate::files::output_file;
+use crate::reactive::boxed::handler;
+use crate::state::contexts::contexts;
 use crate::view::parts::copy_button::copy_button;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;

@@ -3,9 +3,9 @@
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, effect, handler, memo};
-use crate::contexts::contexts;
-use crate::notifying;
+use crate::reactive::boxed::{dynamic, effect, handler, memo};
+use crate::state::contexts::contexts;
+use crate::state::notification_choice;
 use crate::view::parts::focus;
 
 thread_local! {
@@ -21,7 +21,7 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
         let shown = shown.clone();
         memo(move || {
             let is_elsewhere = !is_mine.get() && shown.get() > 0;
-            notifying::facts(all, &task.read(), is_elsewhere).is_offered(now.get())
+            notification_choice::facts(all, &task.read(), is_elsewhere).is_offered(now.get())
         })
     };
     let release = {
@@ -46,12 +46,12 @@ pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
     });
     on_cleanup(release);
     let accept = move |_| {
-        notifying::choose(all, true);
-        notifying::ask(all, || {});
+        notification_choice::choose(all, true);
+        notification_choice::ask(all, || {});
         focus::once_lost(to_page);
     };
     let decline = move |_| {
-        notifying::choose(all, false);
+        notification_choice::choose(all, false);
         focus::once_lost(to_page);
     };
     dynamic(move || {

@@ -13,11 +13,13 @@ use leptos::prelude::*;
 use web_sys::{Blob, Url};
 
 use super::shown_output::ShownOutput;
-use crate::awaited::awaited;
-use crate::boxed::{after, spawn};
 use crate::browser::{download, lifecycle, peek};
-use crate::contexts::Contexts;
-use crate::{learned, output_file, returning};
+use crate::files::output_file;
+use crate::reactive::boxed::{after, spawn};
+use crate::reactive::until::until;
+use crate::state::contexts::Contexts;
+use crate::state::known_files;
+use crate::state::retry_signal;
 
 /// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
 /// keeps; else says what happened.
@@ -33,7 +35,7 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
         return;
     };
     // Who returns while the service is asked has returned.
-    let begun = untrack(returning::times);
+    let begun = untrack(retry_signal::times);
     let mut answer = pin!(runner.refreshed(&task.key, shown.since));
     let mut facts = Facts {
         // The service may give data again.
@@ -58,7 +60,7 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
             }
             Step::AwaitAccount => {
                 let account = task.account.clone();
-                let is_set = awaited(move || (session.account() == account).then_some(()));
+                let is_set = until(move || (session.account() == account).then_some(()));
                 select(pin!(is_set), TimeoutFuture::new(ASK_MS)).await;
                 facts.waited_ms += ASK_MS;
             }
@@ -87,7 +89,7 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 let keeps_outputs = session.keep_limit().is_some();
                 words.try_set(explanation(file, facts.is_foreign, keeps_outputs));
                 if file.is_worth_another_try() {
-                    returning::since(begun).await;
+                    retry_signal::since(begun).await;
                     words.try_set(String::new());
                 }
                 return;
@@ -157,7 +159,7 @@ async fn look_up(
         return false;
     };
     let address = contexts.session.settings_untracked().address;
-    learned::look_at_copy(url, address.as_str(), kind, &blob).await;
+    known_files::look_at_copy(url, address.as_str(), kind, &blob).await;
     let Ok(made) = Url::create_object_url_with_blob(&blob) else {
         return false;
     };

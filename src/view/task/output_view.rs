@@ -2,9 +2,9 @@ use leptos::prelude::*;
 
 use super::output_recovery;
 use super::shown_output::ShownOutput;
-use crate::boxed::{dynamic, memo};
-use crate::contexts::{Contexts, contexts};
-use crate::learned;
+use crate::reactive::boxed::{dynamic, memo};
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::known_files;
 use crate::view::parts::media::{Gone, MediaView};
 
 /// An output: the copy that this browser keeps, which needs no service; else what is at its address. Where that is
@@ -37,7 +37,7 @@ fn media(
         .filter(|copy| !copy.is_empty())
         .unwrap_or_else(|| shown.url.clone());
     // Also of a copy, whose address says nothing.
-    let kind = learned::kind(&shown.task, &shown.url);
+    let kind = known_files::kind(&shown.task, &shown.url);
     let (shown, label) = (shown.clone(), label.to_owned());
     let on_gone = move |()| {
         if copy.read_untracked().is_empty() {

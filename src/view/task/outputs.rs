@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use crate::boxed::{derived, dynamic, effect, follow_memo, handler, memo, text, when};
-use crate::contexts::{Contexts, contexts};
-use crate::learned;
+use crate::reactive::boxed::{derived, dynamic, effect, follow_memo, handler, memo, text, when};
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::known_files;
 use crate::view::lightbox::shown;
 use atelier_contract::output::OutputKind;
 use atelier_engine::{Millis, Task};
@@ -124,7 +124,7 @@ fn Output(
     let name = task.key.output(n - 1);
     let kind = {
         let (task, url) = (task.clone(), url.clone());
-        memo(move || learned::kind(&task, &url))
+        memo(move || known_files::kind(&task, &url))
     };
     // Made anew where the file turns out to be of another kind than its address says.
     let figure = dynamic(move || {

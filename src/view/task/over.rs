@@ -8,9 +8,9 @@ use super::again::Again;
 use super::more::{self, more};
 use super::shown_output::ShownOutput;
 use super::{favorite, save, use_in, vary};
-use crate::boxed::{dynamic, effect, handler};
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, effect, handler};
+use crate::state::contexts::contexts;
 use crate::view::parts::status_note::StatusNote;
 
 /// What is done with one of several outputs most, over it; the rest, and `others`, in a menu. What makes all of them once more stands

@@ -7,9 +7,9 @@ use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::edit;
-use crate::boxed::{dynamic, handler};
 use crate::browser::location;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, handler};
+use crate::state::contexts::contexts;
 use crate::view::form::{Field, field};
 
 /// A link to each parameter that the service has named in refusing the input: in the form where that is on the page.

@@ -3,7 +3,7 @@ use atelier_studio::task::output_group::MAX_PICTURES;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{derived, memo, when};
+use crate::reactive::boxed::{derived, memo, when};
 use crate::view::parts::viewport;
 
 /// What holds the outputs of a task, or of a few, or the places that are kept for them. Several of these `shapes` lie in a block, as

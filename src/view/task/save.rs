@@ -6,8 +6,8 @@ use leptos::prelude::*;
 
 use super::output_recovery;
 use super::shown_output::ShownOutput;
-use crate::boxed::handler;
-use crate::contexts::contexts;
+use crate::reactive::boxed::handler;
+use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
 /// Saves an output as a file; nothing where its address is none that is fetched.

@@ -4,7 +4,7 @@ use atelier_contract::output::OutputKind;
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
 
-use crate::learned;
+use crate::state::known_files;
 use crate::view::parts::cached_output::address_of_copy;
 
 /// One output of a task, as a view has it.
@@ -27,7 +27,7 @@ impl ShownOutput {
     /// Tracked: its kind may be known only once its file is looked at.
     pub fn new(task: Arc<Task>, url: String, position: usize, since: Millis) -> Self {
         Self {
-            kind: learned::kind(&task, &url),
+            kind: known_files::kind(&task, &url),
             task,
             url,
             position,

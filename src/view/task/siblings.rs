@@ -3,9 +3,9 @@ use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::thumbnail;
-use crate::boxed::{memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{memo, text, when};
 use crate::runner::Runner;
+use crate::state::contexts::contexts;
 use crate::view::parts::list::{Item, list};
 
 /// The variations that were sent with this one.

@@ -12,9 +12,9 @@ use leptos::prelude::*;
 use leptos::task::spawn_local_scoped_with_cancellation;
 use web_sys::{Blob, HtmlImageElement, Url};
 
-use crate::boxed::{dynamic, effect, spawn};
 use crate::browser::{http, picture, thumbnails};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, effect, spawn};
+use crate::state::contexts::contexts;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media::MediaView;
 

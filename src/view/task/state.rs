@@ -1,4 +1,4 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::output::OutputKind;
 use atelier_engine::wait_text::{is_under_way, poll_error_text, unknown_word, wait_text};
 use atelier_engine::{Millis, Task, TaskKey, TaskState, duration};
@@ -13,8 +13,8 @@ use super::film_sides;
 use super::notification_offer::offer;
 use super::room::room;
 use super::{refused, words};
-use crate::boxed::{derived, dynamic, memo, text, when};
 use crate::browser::location;
+use crate::reactive::boxed::{derived, dynamic, memo, text, when};
 use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 

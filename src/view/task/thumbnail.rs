@@ -5,9 +5,9 @@ use leptos::prelude::*;
 
 use super::output_recovery;
 use super::small_image::small_image;
-use crate::boxed::{dynamic, memo, text, when};
-use crate::contexts::contexts;
-use crate::learned;
+use crate::reactive::boxed::{dynamic, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::known_files;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
@@ -67,7 +67,7 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
             return ().into_any();
         }
         let name = name.clone();
-        let kind = learned::of_output(&url).kind.unwrap_or(kind);
+        let kind = known_files::of_output(&url).kind.unwrap_or(kind);
         let on_gone = {
             let (name, url) = (name.clone(), url.clone());
             move |()| {

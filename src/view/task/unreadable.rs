@@ -5,9 +5,9 @@ use atelier_studio::output::output_access::UNREADABLE_NOTE;
 use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;
-use crate::boxed::dynamic;
-use crate::contexts::contexts;
-use crate::learned;
+use crate::reactive::boxed::dynamic;
+use crate::state::contexts::contexts;
+use crate::state::known_files;
 
 /// The note, while that is known of the output.
 pub fn note(shown: &ShownOutput) -> AnyView {
@@ -15,7 +15,7 @@ pub fn note(shown: &ShownOutput) -> AnyView {
     let Some(safe) = SafeUrl::link(&shown.url, address.as_str()) else {
         return ().into_any();
     };
-    dynamic(move || match learned::of(&safe).is_unreadable {
+    dynamic(move || match known_files::of(&safe).is_unreadable {
         true => view! {
             <p class="muted unreadable" role="note">
                 <span>{UNREADABLE_NOTE}</span>

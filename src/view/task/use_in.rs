@@ -8,10 +8,10 @@ use icondata_lu::LuForward;
 use leptos::prelude::*;
 
 use super::shown_output::ShownOutput;
-use crate::boxed::{derived, dynamic, handler, memo, text};
-use crate::catalog::Load;
-use crate::contexts::contexts;
-use crate::model_order;
+use crate::reactive::boxed::{derived, dynamic, handler, memo, text};
+use crate::state::catalog::Load;
+use crate::state::contexts::contexts;
+use crate::state::model_order;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 

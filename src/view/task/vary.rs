@@ -3,8 +3,8 @@ use atelier_studio::text::plural::counted;
 use icondata_lu::LuShuffle;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, text, when};
 use crate::browser::local::LocalStore;
+use crate::reactive::boxed::{handler, text, when};
 use crate::view::parts::glyph::Glyph;
 
 /// How many variations were made last, in this browser.

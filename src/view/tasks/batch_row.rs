@@ -1,4 +1,4 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_engine::{BatchKey, Task, TaskKey};
 use atelier_studio::batch::differences::Difference;
 use atelier_studio::batch::naming::{found_label, said_beside};
@@ -12,10 +12,10 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlElement;
 
 use super::retry::retry;
-use crate::batches::Batches;
-use crate::boxed::{dynamic, handler, memo, text, when};
 use crate::browser::{clock, dates};
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::runner::Runner;
+use crate::state::batches::Batches;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{thumbnail, words};
 

@@ -1,4 +1,4 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_contract::ModelId;
 use atelier_engine::Phase;
 use atelier_studio::history::{Filter, Found};
@@ -6,9 +6,9 @@ use atelier_studio::navigation::search::Query;
 use icondata_lu::LuSlidersHorizontal;
 use leptos::prelude::*;
 
-use crate::batches::Batches;
-use crate::boxed::{derived, dynamic, handler, memo, text, when};
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::state::batches::Batches;
+use crate::state::navigation::Navigation;
 use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::{FAVORITES, favorites_chip};
 use crate::view::parts::glyph::Glyph;

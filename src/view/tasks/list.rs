@@ -1,6 +1,6 @@
 use std::collections::HashMap;
 
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_engine::{Action, Task, TaskKey, UNDO};
 use atelier_studio::history::{self, HistoryEntry};
 use atelier_studio::text::plural::counted_many;
@@ -9,9 +9,9 @@ use leptos::prelude::*;
 
 use super::filters::{Filters, filter};
 use super::rows::Rows;
-use crate::batches::Batches;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
+use crate::state::batches::Batches;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::question::Question;
 

@@ -2,7 +2,7 @@ use atelier_engine::{Task, TaskKey};
 use atelier_studio::batch::again;
 use leptos::prelude::*;
 
-use crate::contexts::Contexts;
+use crate::state::contexts::Contexts;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 
 /// Sends these once more, and says so where all rows are left: theirs may go elsewhere. `held`: over all rows.

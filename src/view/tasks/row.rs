@@ -1,12 +1,12 @@
-use crate::contexts::contexts;
+use crate::state::contexts::contexts;
 use atelier_engine::TaskKey;
 use atelier_studio::form::refused_input;
 use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;
 
 use super::retry::retry;
-use crate::boxed::{handler, memo, text, when};
 use crate::browser::{clock, dates};
+use crate::reactive::boxed::{handler, memo, text, when};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{StateLine, thumbnail, words};
 

@@ -10,9 +10,9 @@ use leptos::prelude::*;
 
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
-use crate::batches::Batches;
-use crate::boxed::{handler, memo, text};
-use crate::contexts::{Contexts, contexts};
+use crate::reactive::boxed::{handler, memo, text};
+use crate::state::batches::Batches;
+use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::viewport;

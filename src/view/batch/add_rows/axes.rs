@@ -10,7 +10,7 @@ use leptos::prelude::*;
 
 use super::axis::Written;
 use super::held_seed::HeldSeed;
-use crate::boxed::{effect, follow_memo, memo, when};
+use crate::reactive::boxed::{effect, follow_memo, memo, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::removed_rows::focus_on_items;
 use crate::view::parts::focus;

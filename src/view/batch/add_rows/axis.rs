@@ -10,7 +10,7 @@ use icondata_lu::LuX;
 use leptos::prelude::*;
 use serde_json::Value;
 
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::focus_return;
 use crate::view::parts::glyph::Glyph;
 

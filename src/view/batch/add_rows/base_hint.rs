@@ -1,7 +1,7 @@
 use atelier_contract::Draft;
 use leptos::prelude::*;
 
-use crate::boxed::text;
+use crate::reactive::boxed::text;
 
 /// Where they are from, unless they are those of a batch.
 pub const SINGLE_FORM: &str = "the single form";

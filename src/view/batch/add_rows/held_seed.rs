@@ -6,8 +6,8 @@ use atelier_studio::form::seed;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 
-use crate::boxed::{derived, handler, memo};
 use crate::browser::random;
+use crate::reactive::boxed::{derived, handler, memo};
 use crate::view::parts::glyph::Glyph;
 
 /// The seed that all items of a sweep share, so that only what is swept differs. For models that have
@@ -82,7 +82,7 @@ impl HeldSeed {
                 found.err().map(|problem| problem.message)
             })
         };
-        let hint = crate::boxed::text(move || match &*text.read() {
+        let hint = crate::reactive::boxed::text(move || match &*text.read() {
             seed if seed.trim().is_empty() => "Empty: another seed for each item.".to_owned(),
             seed => seed::held_message(seed),
         });
@@ -114,7 +114,7 @@ impl HeldSeed {
                     </button>
                 </div>
                 <p class="problem" id="held-seed-problem" role="status">
-                    {crate::boxed::text(move || problem.get().unwrap_or_default())}
+                    {crate::reactive::boxed::text(move || problem.get().unwrap_or_default())}
                 </p>
                 <p class="hint" id="held-seed-hint" prop:textContent=hint></p>
             </div>

@@ -7,8 +7,8 @@ use icondata_lu::LuFileUp;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use crate::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::browser::file;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::view::batch::composer::{Composer, Offer};
 use crate::view::batch::removed_rows::focus_on_items;
 use crate::view::form::unknown_names;

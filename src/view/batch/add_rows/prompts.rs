@@ -7,7 +7,7 @@ use leptos::prelude::*;
 
 use super::base_hint::{SINGLE_FORM, base_hint};
 use super::held_seed::HeldSeed;
-use crate::boxed::{handler, text, when};
+use crate::reactive::boxed::{handler, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::parts::focus;
 

@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use super::axes::{Axes, Doubled};
 use super::axis::axis;
 use super::base_hint::{SINGLE_FORM, base_hint};
-use crate::boxed::{derived, dynamic, effect, handler, memo, text, when};
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::view::batch::composer::{Composer, Offer};
 use crate::view::batch::removed_rows::focus_on_items;
 use crate::view::parts::focus;

@@ -5,7 +5,7 @@ use atelier_studio::batch::labelled_grid;
 use leptos::html::{Button, Dialog};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, handler, memo, text, when};
+use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::dialog;
 use crate::view::parts::px::px;
 

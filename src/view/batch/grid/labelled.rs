@@ -12,8 +12,8 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::{MAX_WHOLE, head};
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::item::{Around, item};
 use crate::view::batch::thumb::Thumb;
 use crate::view::parts::list::{Item, list};

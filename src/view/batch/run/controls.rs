@@ -15,11 +15,11 @@ use leptos::prelude::*;
 
 use super::explore::explore;
 use super::put_back::put_back;
-use crate::batches::Batches;
-use crate::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::browser::frame::after_frame;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::runner::Runner;
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::batch::composer::Composer;
 use crate::view::parts::confirm::ConfirmButton;
 use crate::view::parts::double_click_guard::DoubleClickGuard;

@@ -6,8 +6,8 @@ use atelier_studio::text::plural::listed;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 
-use crate::boxed::{follow_memo, handler, memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{follow_memo, handler, memo, text, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 

@@ -7,8 +7,8 @@ use atelier_studio::batch::{Batch, Part};
 use atelier_studio::history;
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, text};
+use crate::state::contexts::contexts;
 use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 

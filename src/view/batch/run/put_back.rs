@@ -10,10 +10,10 @@ use atelier_studio::compose::table::TakenBack;
 use atelier_studio::form::rerun;
 use leptos::prelude::*;
 
-use crate::batches::Batches;
-use crate::boxed::{effect, handler, memo, spawn, text, when};
 use crate::browser::locks;
-use crate::contexts::contexts;
+use crate::reactive::boxed::{effect, handler, memo, spawn, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::batch::composer::Composer;
 
 /// Puts it there once the leading tab has said what was not sent: at once in the tab where a person has stopped it,

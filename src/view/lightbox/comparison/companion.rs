@@ -2,8 +2,8 @@
 
 use leptos::prelude::*;
 
-use crate::boxed::{handler, memo, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{handler, memo, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::sequence::{Choice, Sequence};
 use crate::view::lightbox::shown::COMPARED;
 use crate::view::lightbox::sweep::comparing;

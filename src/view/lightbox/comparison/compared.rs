@@ -4,8 +4,8 @@ use icondata_lu::{LuDownload, LuMaximize2};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{handler, text};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{handler, text};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media;

@@ -7,7 +7,7 @@ use web_sys::{Element, PointerEvent};
 
 use atelier_studio::gallery::overlay;
 
-use crate::boxed::{handler, text, when};
+use crate::reactive::boxed::{handler, text, when};
 use crate::view::lightbox::zooming::Zooming;
 
 /// Half as wide as a finger needs, in px.

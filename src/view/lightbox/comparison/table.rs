@@ -7,7 +7,7 @@ use atelier_studio::text::diff::{Piece, around_differences, pieces};
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use crate::boxed::{derived, dynamic, handler, memo, text, when};
+use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::view::parts::media::MediaView;
 use crate::view::parts::size::follow_size;
 

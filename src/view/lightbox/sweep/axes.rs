@@ -5,7 +5,7 @@ use leptos::prelude::*;
 
 use super::comparing;
 use super::explored::Explored;
-use crate::boxed::{handler, text, when};
+use crate::reactive::boxed::{handler, text, when};
 use crate::view::parts::segment::segment;
 
 /// So many characters have room next to each other in the panel, and where that is as wide as the page.

@@ -7,8 +7,8 @@ use leptos::prelude::*;
 
 use super::explored::Explored;
 use super::item::{output_of, outputs};
-use crate::boxed::{handler, memo, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{handler, memo, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::sequence::Choice;
 use crate::view::lightbox::shown::{self, MAX_COMPARED};
 use crate::view::parts::glyph::Glyph;

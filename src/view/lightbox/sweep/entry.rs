@@ -3,9 +3,9 @@ use atelier_studio::batch::space::Space;
 use icondata_lu::LuMove;
 use leptos::prelude::*;
 
-use crate::batches::Batches;
-use crate::boxed::{handler, memo, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{handler, memo, text, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown::EXPLORED;
 use crate::view::parts::glyph::Glyph;
 

@@ -7,10 +7,10 @@ use atelier_studio::batch::exploration;
 use atelier_studio::batch::space::Space;
 use leptos::prelude::*;
 
-use crate::batches::Batches;
-use crate::boxed::{memo, when};
-use crate::contexts::contexts;
-use crate::navigation::Navigation;
+use crate::reactive::boxed::{memo, when};
+use crate::state::batches::Batches;
+use crate::state::contexts::contexts;
+use crate::state::navigation::Navigation;
 use crate::view::lightbox::shown::EXPLORED;
 
 #[derive(Clone, Copy)]

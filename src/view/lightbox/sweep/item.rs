@@ -5,8 +5,8 @@ use atelier_studio::navigation::route::Route;
 use icondata_lu::{LuListChecks, LuPencil};
 use leptos::prelude::*;
 
-use crate::boxed::{dynamic, memo, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{dynamic, memo, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::actions;
 use crate::view::lightbox::shown::shown_output;
 use crate::view::parts::clamped::clamped;

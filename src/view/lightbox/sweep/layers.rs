@@ -15,8 +15,8 @@ use web_sys::HtmlImageElement;
 
 use super::explored::Explored;
 use super::item::output_of;
-use crate::boxed::{derived, dynamic, effect, memo, spawn, text, when};
-use crate::contexts::contexts;
+use crate::reactive::boxed::{derived, dynamic, effect, memo, spawn, text, when};
+use crate::state::contexts::contexts;
 use crate::view::lightbox::shown::shown_output;
 use crate::view::lightbox::zooming::Zooming;
 use crate::view::parts::list::{Item, list};

@@ -1,0 +1,133 @@
+//! All code of the deferred parts, by the functions that lead into them. Only `app.rs` imports this file: it
+//! imports every view, and views import what the page begins with.
+
+use std::pin::pin;
+
+use futures::future::{self, Either, LocalBoxFuture};
+use gloo_timers::future::TimeoutFuture;
+use leptos::prelude::{IntoAny, provide_context};
+
+use crate::boot::deferred::{Deferred, Functions, Pages, Program};
+use crate::boot::{offline, prefetch};
+use crate::browser::press;
+use crate::state::contexts::{contexts, pages};
+use crate::state::{
+    aspect_ratios, model_order, outage, tab_title, tables, unavailable_models, unload_guard,
+};
+use crate::view::models::{card_extras, card_keys, first_picture, list_note};
+use crate::view::parts::deferred::deferred;
+use crate::view::shell;
+use crate::view::shell::{
+    commands, deferred_dialogs, dialogs, notice_list, return_place, shortcuts, status,
+};
+
+/// How long the page waits for answers to what it has sent before it loads itself anew, in milliseconds: longer than
+/// an answer may take.
+const MAX_LEAVE_MS: u32 = 100_000;
+
+#[cfg(feature = "split")]
+pub use split::load;
+#[cfg(feature = "split")]
+use split::load_pages;
+
+#[cfg(not(feature = "split"))]
+pub fn load() -> Program {
+    program()
+}
+
+#[cfg(not(feature = "split"))]
+fn load_pages() -> Pages {
+    all_pages()
+}
+
+fn program() -> Program {
+    Program {
+        begin,
+        card: card_extras::card,
+        first_picture: first_picture::make,
+        list_note: list_note::list_note,
+        page: |route| deferred(pages(), move |pages| (pages.page)(route.clone())),
+        status: || {
+            let above = (commands::go_to(), status::status());
+            (
+                above,
+                notice_list::notice_list(),
+                deferred_dialogs::dialogs(),
+            )
+                .into_any()
+        },
+        task_count: status::task_count,
+    }
+}
+
+fn all_pages() -> Pages {
+    Pages {
+        dialogs: dialogs::dialogs,
+        page: shell::pages::page,
+    }
+}
+
+impl Functions for Pages {
+    const STYLE: &str = "pages-style";
+
+    fn begin(self) {
+        aspect_ratios::follow(contexts());
+    }
+
+    fn may_leave() -> LocalBoxFuture<'static, bool> {
+        let runner = contexts().runner;
+        Box::pin(async move {
+            let all_sent = pin!(runner.all_sent());
+            let all_sent = future::select(all_sent, TimeoutFuture::new(MAX_LEAVE_MS)).await;
+            matches!(all_sent, Either::Left(_))
+        })
+    }
+}
+
+fn begin() {
+    let contexts = contexts();
+    contexts.runner.begin();
+    let pages = Deferred::default();
+    pages.offer(load_pages);
+    provide_context(pages);
+    prefetch::follow(pages);
+    tables::note_what_was_left(contexts.runner);
+    model_order::follow(contexts);
+    outage::follow(contexts);
+    unload_guard::follow(contexts);
+    unavailable_models::follow(contexts.catalog);
+    press::listen();
+    card_keys::listen();
+    return_place::listen();
+    shortcuts::listen(contexts.navigation);
+    tab_title::follow(contexts);
+    offline::begin();
+}
+
+#[cfg(feature = "split")]
+mod split {
+    use futures::future::LocalBoxFuture;
+    use leptos::wasm_split::{SplitLoaderError, wasm_split};
+
+    use crate::boot::deferred::{Pages, Program};
+
+    pub fn load() -> LocalBoxFuture<'static, Option<Program>> {
+        Box::pin(async { deferred().await.ok() })
+    }
+
+    pub fn load_pages() -> LocalBoxFuture<'static, Option<Pages>> {
+        Box::pin(async { pages().await.ok() })
+    }
+
+    /// The border between the first file and the second. `wasm-split-cli` moves all code that only this leads to.
+    #[wasm_split(deferred, wasm_split_path = leptos::wasm_split, fallible)]
+    fn deferred() -> Result<Program, SplitLoaderError> {
+        Ok(super::program())
+    }
+
+    /// The border between the second file and the third. What both need is in the second: `.dev/finish.mjs`.
+    #[wasm_split(pages, wasm_split_path = leptos::wasm_split, fallible)]
+    fn pages() -> Result<Pages, SplitLoaderError> {
+        Ok(super::all_pages())
+    }
+}

@@ -1,0 +1,5 @@
+//! Files that a person saves or opens: outputs, batches as archives, and the history of this browser.
+
+pub mod batch_archive;
+pub mod history_file;
+pub mod output_file;

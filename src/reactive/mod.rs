@@ -1,0 +1,4 @@
+//! Helpers for signals and closures that all rooms use.
+
+pub mod boxed;
+pub mod until;

@@ -1,0 +1,100 @@
+//! Where in the app the person is, as signals.
+
+use atelier_studio::navigation::route::{self, Route};
+use leptos::prelude::*;
+
+use crate::browser::location;
+use crate::reactive::boxed::memo;
+
+#[derive(Clone, Copy)]
+pub struct Navigation {
+    path: RwSignal<String>,
+    query: RwSignal<String>,
+    route: Memo<Route>,
+    /// The values of the query that [`Self::push_query`] has added and that are there still.
+    pushed: StoredValue<Vec<String>>,
+}
+
+impl Navigation {
+    /// Follows the address bar for as long as its owner lives.
+    pub fn start() -> Self {
+        let (path, query) = location::current();
+        let path = RwSignal::new(path);
+        let this = Self {
+            path,
+            query: RwSignal::new(query),
+            route: memo(move || Route::parse(&path.read())),
+            pushed: StoredValue::new(Vec::new()),
+        };
+        StoredValue::new_local([
+            location::on_pop(move || this.read()),
+            location::on_link(move |target| this.go(&target)),
+        ]);
+        this
+    }
+
+    /// The page to show; tracked.
+    pub fn route(&self) -> Route {
+        self.route.get()
+    }
+
+    /// One value of the query; tracked.
+    pub fn query(&self, name: &str) -> Option<String> {
+        route::query_value(&self.query.read(), name)
+    }
+
+    /// Sets one value of the query, without a step in the person's history.
+    pub fn set_query(&self, name: &str, value: Option<&str>) {
+        let query = route::with_query_value(&self.query.read_untracked(), name, value);
+        if *self.query.read_untracked() != query {
+            location::replace(&format!("{}{query}", self.path.read_untracked()));
+            self.query.set(query);
+        }
+    }
+
+    /// Sets one value of the query as a step in the person's history: Back takes it out again.
+    pub fn push_query(&self, name: &str, value: &str) {
+        let query = route::with_query_value(&self.query.read_untracked(), name, Some(value));
+        if *self.query.read_untracked() != query {
+            location::push(&format!("{}{query}", self.path.read_untracked()));
+            self.pushed
+                .update_value(|pushed| pushed.push(name.to_owned()));
+            self.query.set(query);
+        }
+    }
+
+    /// Takes out what [`Self::push_query`] has added, as Back would; it leaves no dead step behind.
+    pub fn pop_query(&self, name: &str) {
+        if untrack(|| self.query(name)).is_none() {
+            return;
+        }
+        let is_last = self
+            .pushed
+            .try_update_value(|pushed| pushed.pop_if(|last| last == name).is_some());
+        match is_last {
+            Some(true) => location::back(),
+            _ => self.set_query(name, None),
+        }
+    }
+
+    /// Goes to another page of the app, at its top.
+    pub fn go(&self, target: &str) {
+        location::push(target);
+        self.pushed.set_value(Vec::new());
+        location::to_top();
+        self.read();
+    }
+
+    fn read(&self) {
+        let (path, query) = location::current();
+        self.pushed.update_value(|pushed| {
+            pushed.retain(|name| route::query_value(&query, name).is_some());
+        });
+        if *self.query.read_untracked() != query {
+            self.query.set(query);
+        }
+        if *self.path.read_untracked() != path {
+            self.path.set(path);
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! While the service can't be reached, what it said last stands in; once it answers, everything is as it says now.
+
+use atelier_contract::{ApiError, ModelId, path};
+use atelier_engine::outage::notice;
+use atelier_engine::{BlockReason, Idempotency};
+use atelier_studio::navigation::route::Route;
+use gloo_timers::callback::Timeout;
+use leptos::prelude::*;
+
+use crate::browser::lifecycle;
+use crate::reactive::boxed::{after, effect, memo, spawn};
+use crate::state::cached_models;
+use crate::state::catalog::{FIRST_RETRY_MS, LONGEST_RETRY_MS, Load};
+use crate::state::contexts::Contexts;
+
+/// What is said above every page while nothing answers at the service's address; tracked.
+pub fn message(contexts: Contexts) -> Option<String> {
+    let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
+    let block_reason = runner.block_reason();
+    if block_reason.is_none() && session.idempotency() != Idempotency::Unreachable {
+        return None;
+    }
+    let error = match catalog.models() {
+        Load::Failed(error) => Some(error),
+        _ => catalog.models_as_of().and_then(|as_of| as_of.outage),
+    };
+    notice(block_reason.as_ref(), error.as_ref())
+}
+
+/// Whether the page that is open consists of what could not be had, and says so itself; tracked.
+pub fn is_said_by_page(contexts: Contexts) -> bool {
+    let catalog = contexts.catalog;
+    match contexts.navigation.route() {
+        Route::Models => catalog.models().loaded().is_none(),
+        Route::Model(model) => catalog.schema(&model).loaded().is_none(),
+        _ => false,
+    }
+}
+
+/// For as long as the page lives.
+pub fn follow(contexts: Contexts) {
+    let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
+    let was_missing = StoredValue::new(false);
+    effect(move || {
+        let as_of = catalog.models_as_of();
+        let models = catalog.models();
+        let error = match &models {
+            Load::Failed(error) => Some(error),
+            _ => as_of.as_ref().and_then(|as_of| as_of.outage.as_ref()),
+        };
+        if error.is_some_and(ApiError::is_unreachable) {
+            // The tab that makes the calls may not know of the outage yet, and would go on sending.
+            runner.doubt();
+        }
+        match &models {
+            Load::Loaded(_) if as_of.is_none() => {
+                if let Some(body) = catalog.take_body() {
+                    let address = session.settings_untracked().address;
+                    cached_models::keep(address.url(path::MODELS), body);
+                }
+                if was_missing.get_value() {
+                    was_missing.set_value(false);
+                    catalog.ask_for_missing_schemas();
+                    // What else waits for the service, such as the next poll, waits no longer.
+                    runner.wake();
+                }
+            }
+            Load::Loaded(_) => was_missing.set_value(true),
+            Load::Failed(error) => {
+                was_missing.set_value(true);
+                if error.is_outage() && !untrack(|| catalog.has_looked()) {
+                    let address = session.settings_untracked().address;
+                    spawn(async move {
+                        let kept = cached_models::models(&address.url(path::MODELS)).await;
+                        catalog.recall_models(&address, kept);
+                    });
+                }
+            }
+            Load::Loading => {}
+        }
+    });
+    // The tab that makes the calls may be another one, which gets no answer and asks less often by now.
+    let block_reason = memo(move || runner.block_reason());
+    effect(move || {
+        let is_there = catalog.models_as_of().is_none() && catalog.models().loaded().is_some();
+        if is_there && *block_reason.read() == Some(BlockReason::Unreachable) {
+            runner.wake();
+        }
+    });
+    let mut is_first = true;
+    effect(move || {
+        if session.track_asks() {
+            catalog.doubt();
+        }
+        if !std::mem::take(&mut is_first) {
+            catalog.ask_again();
+        }
+    });
+    lifecycle::on_change(move || {
+        // While the list can't be had, no schema can.
+        if untrack(|| catalog.models_as_of()).is_none() {
+            catalog.ask_for_missing_schemas();
+        }
+    });
+}
+
+/// While the form of a model can't be had as it is now, it is asked for again by itself, less and less often; for as
+/// long as its page lives. Once it comes, what waits for the service need not wait for its list.
+pub fn ask_for_form(contexts: Contexts, model: ModelId) {
+    let (catalog, runner) = (contexts.catalog, contexts.runner);
+    let timer = StoredValue::new_local(None::<Timeout>);
+    let failures = StoredValue::new(0);
+    effect(move || {
+        let is_missing = match catalog.schema(&model) {
+            Load::Failed(error) => error.is_retryable(),
+            _ => catalog.schema_as_of(&model).is_some(),
+        };
+        let is_back = !is_missing && failures.get_value() > 0;
+        if is_back && untrack(|| runner.block_reason()) == Some(BlockReason::Unreachable) {
+            runner.wake();
+        }
+        let again = is_missing.then(|| {
+            let wait = (FIRST_RETRY_MS << failures.get_value()).min(LONGEST_RETRY_MS);
+            let model = model.clone();
+            after(wait, move || catalog.ask_for_schema(&model))
+        });
+        failures.update_value(|failures| {
+            *failures = if is_missing {
+                (*failures + 1).min(4)
+            } else {
+                0
+            }
+        });
+        timer.set_value(again);
+    });
+}

@@ -1,0 +1,86 @@
+//! What was typed for secret parameters: in the memory of this tab, until it is closed or loaded anew, and nowhere else.
+//! Each is for one model of one service.
+
+use std::cell::RefCell;
+
+use atelier_contract::{Draft, ModelId, Schema};
+use leptos::prelude::*;
+use serde_json::{Map, Value};
+
+use crate::state::session::Session;
+
+struct Typed {
+    address: String,
+    /// Of the secrets alone.
+    schema: Schema,
+    draft: ArcRwSignal<Draft>,
+}
+
+thread_local! {
+    static TYPED: RefCell<Vec<Typed>> = const { RefCell::new(Vec::new()) };
+}
+
+/// What stands in the fields of a model's secrets.
+pub fn typed(session: Session, schema: &Schema) -> RwSignal<Draft> {
+    let address = session.settings_untracked().address.to_string();
+    let schema = schema.of_secrets();
+    let draft = TYPED.with_borrow_mut(|all| {
+        let is_it = |it: &&mut Typed| it.address == address && it.schema.model == schema.model;
+        if let Some(known) = all.iter_mut().find(is_it) {
+            known.schema = schema;
+            return known.draft.clone();
+        }
+        let draft = ArcRwSignal::new(Draft::default());
+        all.push(Typed {
+            address,
+            schema,
+            draft: draft.clone(),
+        });
+        draft
+    });
+    draft.into()
+}
+
+/// The values that a model's secrets are sent with; none where one is missing or wrong.
+pub fn values(address: &str, model: &ModelId) -> Map<String, Value> {
+    let input = TYPED.with_borrow(|all| {
+        let is_it = |it: &&Typed| it.address == address && it.schema.model == *model;
+        let known = all.iter().find(is_it)?;
+        let input = known.schema.validate(&known.draft.read_untracked(), false);
+        input.ok()
+    });
+    input.map_or_else(Map::new, |input| input.values().clone())
+}
+
+/// Whether one is still to be entered; not tracked.
+pub fn is_any_missing(session: Session, schema: &Schema) -> bool {
+    let typed = typed(session, schema);
+    let values = schema.of_secrets().validate(&typed.read_untracked(), false);
+    values.is_err()
+}
+
+/// Moves the secrets of a draft that has come from elsewhere to their own fields. Whether it had any.
+pub fn take_from(session: Session, draft: &mut Draft, schema: &Schema) -> bool {
+    let found = schema.take_secrets(draft);
+    if !found.is_empty() {
+        typed(session, schema).update(|typed| {
+            for (name, entry) in found.iter() {
+                typed.set(name, entry.clone());
+            }
+        });
+    }
+    !found.is_empty()
+}
+
+/// A draft as it may be stored.
+pub fn without(draft: &Draft, model: &ModelId) -> Draft {
+    let mut draft = draft.clone();
+    TYPED.with_borrow(|all| {
+        for known in all.iter().filter(|it| it.schema.model == *model) {
+            for (parameter, _) in known.schema.parameters() {
+                draft.reset(&parameter.name);
+            }
+        }
+    });
+    draft
+}

@@ -1,0 +1,87 @@
+//! What a model's card has once the deferred part is here: a picture, and a heart.
+
+use atelier_contract::Model;
+use atelier_contract::output::{OutputKind, SafeUrl};
+use atelier_engine::Task;
+use leptos::prelude::*;
+
+use crate::reactive::boxed::{dynamic, memo};
+use crate::state::contexts::{Contexts, contexts};
+use crate::state::model_order;
+use crate::view::parts::cached_output::stored_file;
+use crate::view::parts::heart::heart;
+use crate::view::parts::picture;
+
+/// The person's latest picture or film of the model, else the service's poster or preview; each where the one
+/// before can't be loaded. Below them lies the card's own drawing.
+pub fn card(model: Model) -> AnyView {
+    let Contexts {
+        runner, session, ..
+    } = contexts();
+    let id = model.id.clone();
+    let label = format!("Favorite: {}", model.display_name());
+    let model_away = model.away.clone();
+    let pictures = memo(move || {
+        runner.track_phases();
+        let latest = runner.with_tasks(|tasks| {
+            let mine = tasks.iter().filter(|task| task.model == model.id);
+            let shown = mine.filter_map(|task| Some((task.created, shown(task)?)));
+            shown.max_by_key(|(created, ..)| *created)
+        });
+        let is_picture = |url: &&String| OutputKind::of(url, "") == OutputKind::Image;
+        let of_service = [&model.poster, &model.preview];
+        let of_service = of_service.into_iter().filter(is_picture);
+        let of_service = of_service.map(|url| (String::new(), url.clone(), OutputKind::Image));
+        let latest = latest.map(|(_, picture)| picture);
+        latest.into_iter().chain(of_service).collect::<Vec<_>>()
+    });
+    let gone = RwSignal::new(0);
+    let picture = move || {
+        let next = pictures.read().get(gone.get()).cloned();
+        let Some((name, url, kind)) = next else {
+            return ().into_any();
+        };
+        let found = stored_file(&name, &url, move || gone.update(|gone| *gone += 1));
+        dynamic(move || {
+            let address = session.settings_untracked().address;
+            let Some(source) = SafeUrl::media(&found.read(), address.as_str()) else {
+                return ().into_any();
+            };
+            let on_error = Box::new(move |_| gone.update(|gone| *gone += 1));
+            match kind {
+                OutputKind::Video => picture::still(source.as_str(), on_error),
+                _ => picture::image(source.as_str(), "", true, Box::new(|_| ()), on_error),
+            }
+        })
+    };
+    let is_favorite = {
+        let id = id.clone();
+        move || model_order::is_favorite(&id)
+    };
+    let toggle = move || model_order::toggle(&id);
+    let away = (!model_away.is_empty()).then(|| {
+        view! {
+            <p class="away" title=model_away>
+                "Away"
+            </p>
+        }
+        .into_any()
+    });
+    view! {
+        <div class="model-card-picture" aria-hidden="true">
+            {dynamic(picture)}
+        </div>
+        {away}
+        {heart(label, "Favorites come first", is_favorite, toggle)}
+    }
+    .into_any()
+}
+
+/// The first output of a task that says on a card what its model does, by its name and its address: a sound does not.
+fn shown(task: &Task) -> Option<(String, String, OutputKind)> {
+    let outputs = task.outputs();
+    let url = outputs.first().filter(|_| task.removed.is_none())?;
+    let kind = task.output_kind(url);
+    matches!(kind, OutputKind::Image | OutputKind::Video)
+        .then(|| (task.key.output(0), url.clone(), kind))
+}

@@ -1,0 +1,51 @@
+//! One press, and there is a first picture.
+
+use atelier_contract::{Draft, Entry, Model};
+use atelier_studio::form::seed::{self, Seeded};
+use atelier_studio::navigation::route::Route;
+
+use crate::browser::random;
+use crate::reactive::boxed::spawn;
+use crate::reactive::until::until;
+use crate::runner::Runner;
+use crate::state::catalog::{Catalog, Load};
+use crate::state::navigation::Navigation;
+use crate::view::model::suggest;
+
+const PROMPT: &str = "An alpine lake at dawn, teal and rose";
+
+/// Opens the model's page, and sends a prompt of ours there, if the model takes nothing else.
+pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Model) {
+    let page = Route::Model(model.id.clone());
+    // The form stays as it is, to be changed a little and sent again.
+    suggest(&model.id, PROMPT);
+    navigation.go(&page.path());
+    spawn(async move {
+        let id = model.id.clone();
+        let schema = until(move || {
+            if navigation.route() != page {
+                // A person who has left does not expect a task any more.
+                return Some(None);
+            }
+            match catalog.schema(&id) {
+                Load::Loading => None,
+                Load::Failed(_) => Some(None),
+                Load::Loaded(schema) => Some(Some(schema)),
+            }
+        });
+        let Some(schema) = schema.await else {
+            return;
+        };
+        let mut draft = Draft::default();
+        draft.set("prompt", Entry::Text(PROMPT.into()));
+        let draft = seed::settled(&draft, &schema, random::bits());
+        // What else it asks for is the person's to fill in.
+        if let Ok(input) = schema.validate(&draft, false)
+            && runner.can_send()
+            && schema.secrets.required.is_empty()
+        {
+            let is_chosen = false;
+            runner.submit(Seeded { input, is_chosen }, model.display_name());
+        }
+    });
+}

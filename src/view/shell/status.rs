@@ -1,0 +1,126 @@
+//! What tasks have to say on every page: how many are under way, and what holds them up.
+
+use atelier_engine::BlockReason;
+use leptos::prelude::*;
+
+use crate::reactive::boxed::{after, effect, handler, memo, text, when};
+use crate::state::contexts::contexts;
+use crate::state::outage;
+use crate::view::parts::settings_link::in_text_nodes;
+use crate::view::parts::ticker::ticker;
+
+/// Long enough to be read, in milliseconds. A service that answers is there sooner, and then nothing is said any more.
+const ASKING_MS: u32 = 1_500;
+
+/// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
+pub fn task_count() -> AnyView {
+    let runner = contexts().runner;
+    let active = memo(move || runner.active_count());
+    view! {
+        <span class="count" translate="no" aria-hidden="true" hidden=when(move || active.get() == 0)>
+            {text(move || active.get().to_string())}
+        </span>
+    }
+    .into_any()
+}
+
+/// What stands above every page while calls or storage are held up: why, and until when. What is asked then:
+/// `send_unstored.rs`.
+pub fn status() -> AnyView {
+    let all = contexts();
+    let (runner, navigation) = (all.runner, all.navigation);
+    let now = ticker(1_000);
+    let sentence = memo(move || match runner.block_reason() {
+        Some(block_reason) => Some(block_reason.user_message(now.get())),
+        None if outage::is_said_by_page(all) => None,
+        None => outage::message(all),
+    });
+    let is_over = when(move || sentence.read().is_none());
+    // What comes and goes by itself must not move what is about to be pressed: it lies over the page that is open then.
+    // What lasts, and all of it on the next page, has room of its own, for as long as that page is open.
+    let has_room = RwSignal::new(false);
+    effect(move || {
+        navigation.route();
+        has_room.set(sentence.with_untracked(Option::is_some));
+    });
+    effect(move || {
+        let is_brief = runner
+            .block_reason()
+            .is_some_and(|reason| reason.is_brief());
+        if !is_brief && sentence.read().is_some() {
+            has_room.set(true);
+        }
+    });
+    // The room stays as large as it was.
+    let last = StoredValue::new(String::new());
+    let said = text(move || match sentence.get() {
+        Some(sentence) => {
+            last.set_value(sentence.clone());
+            sentence
+        }
+        None => last.get_value(),
+    });
+    let can_be_tried = memo(move || {
+        let reason = runner.block_reason();
+        reason.is_none_or(|reason| reason.can_be_tried())
+    });
+    let is_unauthorized = memo(move || runner.block_reason() == Some(BlockReason::Unauthorized));
+    let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
+    // A press that gets no answer was received all the same.
+    let is_asking = RwSignal::new(false);
+    let try_now = move |_| {
+        runner.wake();
+        all.catalog.ask_again();
+        is_asking.set(true);
+        let end = after(ASKING_MS, move || {
+            // The page may be gone.
+            let _ = is_asking.try_set(false);
+        });
+        end.forget();
+    };
+    let unkept = memo(move || runner.unkept_message());
+    let of_others = memo(move || runner.of_other_accounts().user_message());
+    view! {
+        <div class="limit" role="status" translate="no">
+            <p class="limit-line" hidden=when(move || of_others.read().is_none())>
+                <span>{in_text_nodes(text(move || of_others.get().unwrap_or_default()))}</span>
+            </p>
+            <p class="limit-line" hidden=when(move || unkept.read().is_none())>
+                {text(move || unkept.get().unwrap_or_default())}
+            </p>
+            <div
+                class="limit-line pause"
+                class:passing=when(move || !has_room.get())
+                class:over=is_over
+                hidden=when(move || is_over.get() && !has_room.get())
+            >
+                <span>
+                    {said} " "
+                    <a href="/settings" hidden=when(move || !is_unauthorized.get())>
+                        "Check them in Settings"
+                    </a>
+                </span>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    hidden=when(move || !can_be_tried.get())
+                    on:click=handler(try_now)
+                >
+                    {text(move || match is_asking.get() {
+                        true => "Asking…".to_owned(),
+                        false => "Try now".to_owned(),
+                    })}
+                </button>
+                <button
+                    class="button quiet small"
+                    type="button"
+                    hidden=when(move || !is_storage_error.get())
+                    on:click=handler(move |_| runner.send_without_storage())
+                >
+                    "Send anyway"
+                </button>
+            </div>
+        </div>
+    }
+    .into_any()
+}
