@@ -5,7 +5,8 @@
 use gloo_timers::future::TimeoutFuture;
 
 use crate::browser::local::LocalStore;
-use crate::browser::{head, kept_replies, typing, worker};
+use crate::browser::storage::replies;
+use crate::browser::{head, typing, worker};
 use crate::reactive::boxed::spawn;
 
 /// In `localStorage`: [`OFF`], or nothing.
@@ -44,7 +45,7 @@ pub async fn want(is_wanted: bool) -> bool {
     }
     let is_kept = LocalStore::Browser.write(PLACE, OFF);
     worker::stop().await;
-    kept_replies::clear().await;
+    replies::clear().await;
     is_kept
 }
 

@@ -41,6 +41,14 @@ struct State {
     on_failure: Option<Rc<dyn Fn(StorageError)>>,
 }
 
+impl State {
+    fn close(&mut self) {
+        if let Some(storage) = self.storage.take() {
+            storage.discard();
+        }
+    }
+}
+
 impl Records {
     pub fn new(notices: Notices) -> Self {
         Self {
@@ -100,9 +108,9 @@ impl Records {
         }
     }
 
-    /// Lets go of a connection that is of no use any more.
+    /// Discards a connection that no longer works.
     pub fn close(self) {
-        self.state.update_value(|state| state.storage = None);
+        self.state.update_value(State::close);
     }
 
     fn connection(self) -> u64 {
@@ -117,7 +125,7 @@ impl Records {
                 return None;
             }
             if Failure::from(error).ends_connection() {
-                state.storage = None;
+                state.close();
             }
             state.on_failure.clone()
         });

@@ -7,7 +7,7 @@ use atelier_engine::Millis;
 use crate::boot::offline;
 use crate::browser::clock;
 use crate::browser::http::Body;
-use crate::browser::kept_replies::{self, Reply};
+use crate::browser::storage::replies::{self, Reply};
 use crate::reactive::boxed::{after, spawn};
 
 /// What the page has to do for a person comes first.
@@ -22,7 +22,7 @@ pub fn keep(url: String, body: Body) {
             return;
         }
         spawn(async move {
-            kept_replies::write(&url, since, &body.array()).await;
+            replies::write(&url, since, &body.array()).await;
         });
     };
     after(LATE_MS, write).forget();
@@ -30,7 +30,7 @@ pub fn keep(url: String, body: Body) {
 
 /// The list that was last given at this URL, and when.
 pub async fn models(url: &str) -> Option<(ModelList, Millis)> {
-    let Reply { since, body } = kept_replies::read(url).await?;
+    let Reply { since, body } = replies::read(url).await?;
     let mut list = ModelList::from_body(&body).ok()?;
     for model in &mut list.models {
         // Which models were away then says nothing about now.
@@ -41,7 +41,7 @@ pub async fn models(url: &str) -> Option<(ModelList, Millis)> {
 
 /// The schema of this model that was last given at this URL, and when.
 pub async fn schema(url: &str, model: ModelId) -> Option<(Schema, Millis)> {
-    let Reply { since, body } = kept_replies::read(url).await?;
+    let Reply { since, body } = replies::read(url).await?;
     let schema = read_schema(&body, model).ok()?;
     Some((schema, since))
 }

@@ -4,8 +4,8 @@ use std::any::Any;
 use std::cell::RefCell;
 
 use atelier::App;
-use atelier::browser::kept_replies;
 use atelier::browser::storage::Storage;
+use atelier::browser::storage::replies;
 use leptos::prelude::*;
 use serde_json::json;
 use wasm_bindgen::{JsCast, JsValue};
@@ -97,7 +97,7 @@ impl Page {
         local_storage()
             .set_item("atelier.offline", "off")
             .expect("localStorage");
-        kept_replies::clear().await;
+        replies::clear().await;
         let settings = json!({"address": wire::SERVICE}).to_string();
         local_storage()
             .set_item("atelier.settings", &settings)

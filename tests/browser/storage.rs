@@ -46,7 +46,7 @@ async fn a_database_of_the_first_version_is_migrated_with_its_records() {
     transaction.await.expect("written");
     first.close();
 
-    let storage = Storage::open_named(name, || ())
+    let storage = Storage::open_named(name)
         .await
         .expect("the present version");
     assert_eq!(
@@ -61,7 +61,16 @@ async fn a_database_of_the_first_version_is_migrated_with_its_records() {
     );
     assert!(task.extra.contains_key("of_a_later_version"));
     // What the first version did not have is there.
-    for store in [Store::Batches, Store::Outputs, Store::OutputFacts] {
+    for store in [
+        Store::Batches,
+        Store::Outputs,
+        Store::OutputFacts,
+        Store::Tables,
+        Store::Thumbnails,
+        Store::ThumbnailOrder,
+        Store::Replies,
+        Store::ReplyFacts,
+    ] {
         let record = (store, "new".to_owned(), JsValue::from_str("{}"));
         storage.put(&[record]).await.expect("written");
         assert_eq!(
@@ -75,7 +84,7 @@ async fn a_database_of_the_first_version_is_migrated_with_its_records() {
 async fn records_are_put_read_deleted_and_survive_reopening() {
     let name = "test-records";
     empty(name).await;
-    let storage = Storage::open_named(name, || ()).await.expect("a database");
+    let storage = Storage::open_named(name).await.expect("a database");
     let record = |key: &str, text: &str| (Store::Tasks, key.to_owned(), JsValue::from_str(text));
     storage
         .put(&[record("k1", RECORD), record("k2", "2")])
@@ -92,7 +101,7 @@ async fn records_are_put_read_deleted_and_survive_reopening() {
     );
     drop(storage);
 
-    let storage = Storage::open_named(name, || ()).await.expect("once more");
+    let storage = Storage::open_named(name).await.expect("once more");
     // As a text, not as an object of numbers: the seed is exact.
     assert_eq!(
         text(storage.get(Store::Tasks, "k1").await.expect("read")).as_deref(),

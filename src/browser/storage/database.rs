@@ -1,64 +1,255 @@
-//! IndexedDB: a connection to a database, which is closed where others need that.
+//! The IndexedDB database of the page and its connection to it.
+//!
+//! There is one database with a store for each kind of record, and each page has one connection, which is opened when it is
+//! first needed.
 
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-use idb::{Database, DatabaseEvent, Error, Factory, Transaction, TransactionMode};
+use futures::channel::oneshot;
+use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
+use gloo_timers::future::TimeoutFuture;
+use idb::{
+    Database, DatabaseEvent, Error, Factory, ObjectStoreParams, Transaction, TransactionMode,
+};
 
-/// An open database. The library's own stays open when it is dropped, and would hold up a page that wants to upgrade or
-/// delete the database.
-#[derive(Debug)]
-pub struct Connection(Database);
+use super::earlier;
+use super::error::StorageError;
+use crate::reactive::boxed::spawn;
 
-impl Drop for Connection {
-    fn drop(&mut self) {
-        self.0.close();
+const NAME: &str = "atelier";
+
+/// Raised by one with each change of [`STEPS`], and whenever an older release must no longer lead.
+const VERSION: u32 = 4;
+
+/// The stores that each version has added.
+const STEPS: [&[Store]; VERSION as usize] = [
+    &[Store::Tasks],
+    &[Store::Batches, Store::Outputs, Store::OutputFacts],
+    // Releases before this version submit tasks without their secret parameters.
+    &[],
+    &[
+        Store::Tables,
+        Store::Thumbnails,
+        Store::ThumbnailOrder,
+        Store::Replies,
+        Store::ReplyFacts,
+    ],
+];
+
+/// The kinds of records that are stored, each in an object store of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// JSON of an engine task, by its key.
+    Tasks,
+    /// JSON of a batch, by its key.
+    Batches,
+    /// A copy of an output, as a blob, by `{task key}/{position}`; the file of an output that was sent as data, by
+    /// [`atelier_engine::stored_output::key`].
+    Outputs,
+    /// JSON about a copy of an output, by the same key.
+    OutputFacts,
+    /// The table in which a batch is composed, by its model: see [`super::tables`].
+    Tables,
+    /// A small version of an output: see [`super::thumbnails`].
+    Thumbnails,
+    /// The names of thumbnails, in the order in which they were made.
+    ThumbnailOrder,
+    /// A reply of a service about its models, by its URL: see [`super::replies`].
+    Replies,
+    /// The time and size of such a reply, by the same key.
+    ReplyFacts,
+}
+
+impl Store {
+    pub fn name(self) -> &'static str {
+        match self {
+            Store::Tasks => "tasks",
+            Store::Batches => "batches",
+            Store::Outputs => "outputs",
+            Store::OutputFacts => "output-facts",
+            Store::Tables => "tables",
+            Store::Thumbnails => "thumbnails",
+            Store::ThumbnailOrder => "thumbnail-order",
+            Store::Replies => "replies",
+            Store::ReplyFacts => "reply-facts",
+        }
     }
 }
 
-/// Brings a database up to date, given the version that it has.
-type Upgrade = Box<dyn Fn(&Database, u32)>;
+/// Creates the stores that a database of an older version lacks; existing stores are not changed.
+fn upgrade(database: &Database, old_version: u32) {
+    for store in STEPS.iter().skip(old_version as usize).copied().flatten() {
+        let mut params = ObjectStoreParams::new();
+        params.auto_increment(*store == Store::ThumbnailOrder);
+        // This can only fail if the store exists, which is fine.
+        let _ = database.create_object_store(store.name(), params);
+    }
+}
+
+/// An open database. It is closed when this is dropped, or as soon as another page wants to upgrade or delete the
+/// database: it would block that page.
+pub struct Connection {
+    database: Database,
+    /// Called once, when the browser or another page has closed the connection.
+    on_gone: Rc<RefCell<Vec<Box<dyn FnOnce()>>>>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // The library's own handle stays open when it is dropped.
+        self.database.close();
+    }
+}
 
 impl Connection {
-    /// Opens the database of this name. `upgrade` gets it and the version that it has, 0 if it is new, where that is
-    /// older. `on_gone` is called when the connection has been taken away.
+    /// Opens the database of this name and creates the stores that it lacks.
     ///
-    /// This may never answer. A future that is dropped leaves a connection behind that blocks others.
+    /// This may never return, for example while an old page blocks the upgrade. Dropping the future leaves a
+    /// connection behind that blocks others.
     ///
     /// # Errors
     ///
     /// The browser refuses storage, or the database has a newer version.
-    pub async fn open(
-        name: &str,
-        version: u32,
-        upgrade: Upgrade,
-        on_gone: Rc<dyn Fn()>,
-    ) -> Result<Self, Error> {
-        let mut request = Factory::new()?.open(name, Some(version))?;
+    pub async fn open(name: &str) -> Result<Rc<Self>, StorageError> {
+        let mut request = Factory::new()?.open(name, Some(VERSION))?;
         request.on_upgrade_needed(move |event| {
             if let Ok(database) = event.database() {
-                upgrade(&database, event.old_version().unwrap_or(0));
+                let old_version = event.old_version().unwrap_or(0);
+                upgrade(&database, old_version);
+                if old_version > 0 {
+                    earlier::delete_caches();
+                }
             }
         });
         let mut database = request.await?;
-        let on_close = on_gone.clone();
-        // A newer Atelier in another tab wants to upgrade, or a page deletes the database: give way instead of
-        // blocking it.
+        let on_gone = Rc::<RefCell<Vec<Box<dyn FnOnce()>>>>::default();
+        let report_gone = {
+            let on_gone = on_gone.clone();
+            move || {
+                for act in on_gone.take() {
+                    act();
+                }
+            }
+        };
+        let report_close = report_gone.clone();
         database.on_version_change(move |event| {
             if let Ok(database) = event.database() {
                 database.close();
             }
-            on_gone();
+            report_gone();
         });
-        database.on_close(move |_| on_close());
-        Ok(Self(database))
+        database.on_close(move |_| report_close());
+        Ok(Rc::new(Self { database, on_gone }))
+    }
+
+    /// Calls back once, when the connection has been taken away: the user has cleared the site's data, or a newer
+    /// release upgrades the database.
+    pub fn on_gone(&self, act: impl FnOnce() + 'static) {
+        self.on_gone.borrow_mut().push(Box::new(act));
     }
 
     /// Begins a transaction on these stores.
     ///
     /// # Errors
     ///
-    /// The browser has closed the connection without a word.
-    pub fn begin(&self, stores: &[&str], mode: TransactionMode) -> Result<Transaction, Error> {
-        self.0.transaction(stores, mode)
+    /// The browser has closed the connection without an event.
+    pub fn begin(&self, stores: &[Store], mode: TransactionMode) -> Result<Transaction, Error> {
+        let names: Vec<&str> = stores.iter().map(|store| store.name()).collect();
+        self.database.transaction(&names, mode)
+    }
+}
+
+type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StorageError>>>;
+
+thread_local! {
+    /// The connection of this page. An opening that is not answered goes on: another one would only queue behind it.
+    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
+}
+
+/// Sets what is called whenever the connection of this page has been taken away, because records may be gone with it.
+pub fn on_gone(act: fn()) {
+    ON_GONE.set(act);
+}
+
+/// Returns the connection of this page, and opens it if there is none. May never return.
+///
+/// # Errors
+///
+/// As for [`Connection::open`]; the next call tries again.
+pub async fn connect() -> Result<Rc<Connection>, StorageError> {
+    let opening = OPENING.with_borrow_mut(|opening| {
+        let begin = || {
+            let opening = open().boxed_local().shared();
+            // It is carried out to its end even if no caller waits that long.
+            let end = opening.clone();
+            spawn(async move {
+                if end.await.is_err() {
+                    OPENING.take();
+                }
+            });
+            opening
+        };
+        opening.get_or_insert_with(begin).clone()
+    });
+    opening.await
+}
+
+async fn open() -> Result<Rc<Connection>, StorageError> {
+    let connection = Connection::open(NAME).await?;
+    connection.on_gone(|| {
+        OPENING.take();
+        // Not before the browser has done what the connection blocked.
+        spawn(async { ON_GONE.get()() });
+    });
+    Ok(connection)
+}
+
+/// Returns the connection of this page if it is open.
+pub fn connected() -> Option<Rc<Connection>> {
+    let opening = OPENING.with_borrow(Clone::clone)?;
+    opening.peek()?.as_ref().ok().cloned()
+}
+
+/// Discards a connection that no longer works, so that the next caller opens another one.
+pub fn discard(connection: &Rc<Connection>) {
+    if connected().is_some_and(|current| Rc::ptr_eq(&current, connection)) {
+        OPENING.take();
+    }
+}
+
+/// Begins a transaction over the connection of this page. May never return, as [`connect`].
+///
+/// # Errors
+///
+/// The database can't be opened.
+pub async fn begin(stores: &[Store], mode: TransactionMode) -> Result<Transaction, StorageError> {
+    let connection = connect().await?;
+    if let Ok(transaction) = connection.begin(stores, mode) {
+        return Ok(transaction);
+    }
+    discard(&connection);
+    Ok(connect().await?.begin(stores, mode)?)
+}
+
+/// Waits for this work for so many milliseconds. It is carried out to its end in any case: the browser calls back
+/// what has made a request, so a dropped request would be an error of the page.
+///
+/// # Errors
+///
+/// The work's own, and [`StorageError::Silent`] if it takes longer.
+pub async fn in_time<T: 'static>(
+    timeout_ms: u32,
+    work: impl Future<Output = Result<T, StorageError>> + 'static,
+) -> Result<T, StorageError> {
+    let (answer, answered) = oneshot::channel();
+    spawn(async move {
+        // The receiver is gone if it was too late.
+        let _ = answer.send(work.await);
+    });
+    match select(answered, TimeoutFuture::new(timeout_ms)).await {
+        Either::Left((Ok(done), _)) => done,
+        Either::Left((Err(_), _)) | Either::Right(_) => Err(StorageError::Silent),
     }
 }

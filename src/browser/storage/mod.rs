@@ -1,31 +1,32 @@
-//! IndexedDB: what must outlive the page.
+//! IndexedDB: everything that is larger than a setting and outlives the page.
 //!
-//! Records are kept as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
+//! [`Storage`] reads and writes tasks, batches and copies of outputs; [`tables`], [`thumbnails`] and [`replies`] have records
+//! of their own form. All share the one [`database`] and its connection.
+//!
+//! Records are stored as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
 //! Transactions on one connection run in the order in which they are made, so writes of one record
 //! cannot overtake each other; every writing function makes its transaction before it returns.
 
-use std::cell::Cell;
+mod database;
+mod earlier;
+mod error;
+pub mod replies;
+pub mod tables;
+pub mod thumbnails;
+
 use std::future::{Future, IntoFuture};
 use std::rc::Rc;
 
-use atelier_engine::recovery::{Failure, SUPERSEDED};
 use futures::future::{Either, FutureExt, LocalBoxFuture, select};
 use gloo_timers::future::TimeoutFuture;
 use idb::request::PutStoreRequest;
-use idb::{
-    Database, Error, KeyRange, ObjectStore, ObjectStoreParams, Query, TransactionMode,
-    TransactionResult,
-};
+use idb::{Error, KeyRange, ObjectStore, Query, TransactionMode, TransactionResult};
 use leptos::prelude::window;
-use wasm_bindgen::{JsCast, JsValue};
-use web_sys::DomException;
+use wasm_bindgen::JsValue;
 
-use crate::browser::connection::Connection;
-
-const NAME: &str = "atelier";
-
-/// Raised by one with each change of [`upgrade`], and where an older release must not lead any more.
-const VERSION: u32 = 3;
+use database::Connection;
+pub use database::Store;
+pub use error::StorageError;
 
 /// How long a read or a write may take before it counts as refused: thousands of records on a busy
 /// machine take a second or two.
@@ -35,112 +36,9 @@ const TIMEOUT_MS: u32 = 8_000;
 /// transaction.
 const MAX_CHUNK_PUTS: usize = 200;
 
-/// The kinds of records that are kept, each under a name of its own.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Store {
-    /// JSON of an engine task, by its key.
-    Tasks,
-    /// JSON of a batch, by its key.
-    Batches,
-    /// A copy of an output, as a blob, by `{task key}/{position}`; the file of an output that came as data, by
-    /// [`atelier_engine::stored_output::key`].
-    Outputs,
-    /// JSON about a copy of an output, by the same key.
-    OutputFacts,
-}
-
-impl Store {
-    const ALL: [Self; 4] = [Self::Tasks, Self::Batches, Self::Outputs, Self::OutputFacts];
-
-    fn name(self) -> &'static str {
-        match self {
-            Store::Tasks => "tasks",
-            Store::Batches => "batches",
-            Store::Outputs => "outputs",
-            Store::OutputFacts => "output-facts",
-        }
-    }
-}
-
-/// The open database of what must outlive the page.
-#[derive(Debug)]
+/// Tasks, batches and copies of outputs, over an open connection.
 pub struct Storage {
-    connection: Connection,
-}
-
-/// Why something was not read or written.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum StorageError {
-    /// The browser refuses: a private window, blocked by policy, or broken.
-    Refused,
-    /// No answer came in time.
-    Silent,
-    /// There is no room.
-    Full,
-    /// The connection is gone: site data was cleared, or a newer Atelier took over.
-    Closed,
-    /// A newer Atelier keeps its records in a way that this one does not know.
-    Newer,
-}
-
-impl StorageError {
-    const ALL: [Self; 5] = [
-        Self::Refused,
-        Self::Silent,
-        Self::Full,
-        Self::Closed,
-        Self::Newer,
-    ];
-
-    /// Gives the word for it in messages between tabs.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Refused => "refused",
-            Self::Silent => "silent",
-            Self::Full => "full",
-            Self::Closed => "closed",
-            Self::Newer => "newer",
-        }
-    }
-
-    pub fn from_word(word: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|error| error.word() == word)
-    }
-
-    /// Gives the reason for a person, as the middle of a sentence that begins with "This browser".
-    pub fn reason(self) -> &'static str {
-        match self {
-            Self::Refused => "does not let Atelier keep anything",
-            Self::Silent => "does not answer when Atelier wants to keep something",
-            Self::Full => "has no room left for Atelier",
-            Self::Closed => "has cleared what Atelier kept",
-            Self::Newer => "keeps what a newer Atelier has written, and this one can't read",
-        }
-    }
-
-    /// Tells a person what the error means for tasks.
-    pub fn user_message(self) -> String {
-        match self {
-            Self::Newer => SUPERSEDED.into(),
-            error => format!(
-                "Tasks are not being kept: this browser {}. Those already sent go on, but closing this \
-                 tab loses sight of them.",
-                error.reason()
-            ),
-        }
-    }
-}
-
-impl From<StorageError> for Failure {
-    fn from(error: StorageError) -> Self {
-        match error {
-            StorageError::Full => Self::NoRoom,
-            StorageError::Closed => Self::TakenAway,
-            StorageError::Refused | StorageError::Silent | StorageError::Newer => {
-                Self::NoConnection
-            }
-        }
-    }
+    connection: Rc<Connection>,
 }
 
 /// A write that has begun; await it to know that it is done.
@@ -149,39 +47,17 @@ impl From<StorageError> for Failure {
 /// goes on to something else, or the others come too late for their transaction.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
-impl From<Error> for StorageError {
-    /// The browsers' own words differ and tell a person nothing; the exception's name is all that tells what has
-    /// happened.
-    fn from(error: Error) -> Self {
-        let exception = match error {
-            Error::DomException(exception) => Some(exception),
-            Error::IndexedDbOpenFailed(thrown)
-            | Error::TransactionOpenFailed(thrown)
-            | Error::TransactionCommitError(thrown)
-            | Error::ObjectStoreNotFound(thrown)
-            | Error::GetAllFailed(thrown)
-            | Error::UpdateFailed(thrown)
-            | Error::DeleteFailed(thrown) => thrown.dyn_into::<DomException>().ok(),
-            _ => None,
-        };
-        match exception.map(|it| it.name()).as_deref() {
-            Some("QuotaExceededError") => Self::Full,
-            Some("VersionError") => Self::Newer,
-            Some("InvalidStateError") => Self::Closed,
-            _ => Self::Refused,
-        }
-    }
-}
-
 impl Storage {
-    /// `on_gone` is called once, when the connection has been taken away. It may never answer; a
-    /// future that is dropped leaves a connection behind that blocks others.
+    /// Opens the database, or uses the connection that the page has. `on_gone` is called once, when the connection has been
+    /// taken away. May never return.
     ///
     /// # Errors
     ///
-    /// The browser refuses storage, or a newer release keeps the tasks.
+    /// The browser refuses storage, or a newer release has upgraded the database.
     pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Rc<Self>, StorageError> {
-        Self::open_named(NAME, on_gone).await.map(Rc::new)
+        let connection = database::connect().await?;
+        connection.on_gone(on_gone);
+        Ok(Rc::new(Self { connection }))
     }
 
     /// Opens a database of another name; tests do.
@@ -189,19 +65,14 @@ impl Storage {
     /// # Errors
     ///
     /// As for [`Self::open`].
-    pub async fn open_named(
-        name: &str,
-        on_gone: impl FnOnce() + 'static,
-    ) -> Result<Self, StorageError> {
-        let on_gone = Cell::new(Some(on_gone));
-        let on_gone = move || {
-            if let Some(on_gone) = on_gone.take() {
-                on_gone();
-            }
-        };
-        let connection =
-            Connection::open(name, VERSION, Box::new(upgrade), Rc::new(on_gone)).await?;
+    pub async fn open_named(name: &str) -> Result<Self, StorageError> {
+        let connection = Connection::open(name).await?;
         Ok(Self { connection })
+    }
+
+    /// Has the next one who opens the database open a new connection.
+    pub fn discard(&self) {
+        database::discard(&self.connection);
     }
 
     /// Writes records in one transaction: all of them, or none.
@@ -221,19 +92,22 @@ impl Storage {
         going: &[(Store, String)],
         coming: &[(Store, String, JsValue)],
     ) -> Written {
-        let is_touched = |store: &Store| {
-            going.iter().any(|(other, _)| other == store)
-                || coming.iter().any(|(other, ..)| other == store)
-        };
-        let touched: Vec<Store> = Store::ALL.into_iter().filter(is_touched).collect();
-        let names: Vec<&str> = touched.iter().map(|store| store.name()).collect();
+        let mut touched = Vec::new();
+        let stores = going.iter().map(|(store, _)| *store);
+        for store in stores.chain(coming.iter().map(|(store, ..)| *store)) {
+            if !touched.contains(&store) {
+                touched.push(store);
+            }
+        }
         let (now, later) = coming.split_at(coming.len().min(MAX_CHUNK_PUTS));
         let later = later.to_vec();
         let begun = (|| {
-            if names.is_empty() {
+            if touched.is_empty() {
                 return Ok(None);
             }
-            let transaction = self.connection.begin(&names, TransactionMode::ReadWrite)?;
+            let transaction = self
+                .connection
+                .begin(&touched, TransactionMode::ReadWrite)?;
             let mut stores = Vec::new();
             for store in touched {
                 stores.push((store, transaction.object_store(store.name())?));
@@ -304,9 +178,7 @@ impl Storage {
         folder: &str,
     ) -> Result<Vec<String>, StorageError> {
         let read = async move {
-            let transaction = self
-                .connection
-                .begin(&[store.name()], TransactionMode::ReadOnly)?;
+            let transaction = self.connection.begin(&[store], TransactionMode::ReadOnly)?;
             let store = transaction.object_store(store.name())?;
             let keys = store.get_all_keys(Some(everything_under(folder)?), None)?;
             Ok(keys.await?)
@@ -322,9 +194,7 @@ impl Storage {
         query: Option<Query>,
     ) -> LocalBoxFuture<'_, Result<Vec<JsValue>, StorageError>> {
         let read = async move {
-            let transaction = self
-                .connection
-                .begin(&[store.name()], TransactionMode::ReadOnly)?;
+            let transaction = self.connection.begin(&[store], TransactionMode::ReadOnly)?;
             let store = transaction.object_store(store.name())?;
             Ok(store.get_all(query, None)?.await?)
         };
@@ -382,19 +252,4 @@ fn everything_under(key: &str) -> Result<Query, Error> {
 pub fn ask_to_persist() {
     // Absent where the page is neither https nor localhost; calling it fails then.
     let _ = window().navigator().storage().persist();
-}
-
-/// Brings a database of an older version up to [`VERSION`], one step after the other; what is
-/// there already stays.
-fn upgrade(database: &Database, old_version: u32) {
-    let steps: [&[Store]; VERSION as usize] = [
-        &[Store::Tasks],
-        &[Store::Batches, Store::Outputs, Store::OutputFacts],
-        // Earlier releases send tasks without their secret parameters.
-        &[],
-    ];
-    for store in steps.iter().skip(old_version as usize).copied().flatten() {
-        // It can only fail if the store exists, which is what is wanted.
-        let _ = database.create_object_store(store.name(), ObjectStoreParams::new());
-    }
 }

@@ -1,28 +1,18 @@
-//! IndexedDB: what services said last of their models, byte for byte, each reply under the URL that it came from.
+//! The last replies of services about their models, byte for byte, each under its URL. Nothing is lost with them.
+//!
+//! A reply is stored with its time, in ms since 1970, and as bytes, because some browsers store no blobs in private windows. Its
+//! facts are the same time and its size: they are enough to choose which replies to evict.
 
 use atelier_engine::Millis;
 use atelier_studio::connection::cached_replies::{KeptReply, MAX_BYTES, going};
-use idb::{
-    Database, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult,
-};
+use idb::{KeyRange, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::browser::expendable::{Expendable, in_time};
-use crate::browser::storage::StorageError;
-
-const NAME: &str = "atelier-models";
-/// When the service gave it, in ms since 1970, and the reply's own bytes. Not as a file: some browsers store none in private
-/// windows.
-const REPLIES: &str = "replies";
-/// The same time, and how long the reply is: they need not be read to see which are evicted.
-const FACTS: &str = "facts";
+use super::database::{self, Store, in_time};
+use super::error::StorageError;
 
 const TIMEOUT_MS: u32 = 2_000;
-
-thread_local! {
-    static DATABASE: Expendable = Expendable::new(NAME, make_stores);
-}
 
 /// A reply as it was given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,7 +27,10 @@ pub async fn read(url: &str) -> Option<Reply> {
     let key = Query::from(JsValue::from_str(url));
     let found = async move {
         let transaction = begin(TransactionMode::ReadOnly).await?;
-        let found = transaction.object_store(REPLIES)?.get(key)?.await?;
+        let found = transaction
+            .object_store(Store::Replies.name())?
+            .get(key)?
+            .await?;
         Ok::<_, StorageError>(found.and_then(|record| reply(&record)))
     };
     in_time(TIMEOUT_MS, found).await.ok().flatten()
@@ -61,8 +54,8 @@ async fn put(
     let bytes = JsValue::from(body.length());
     let key = JsValue::from_str(url);
     let transaction = begin(TransactionMode::ReadWrite).await?;
-    let replies = transaction.object_store(REPLIES)?;
-    let facts = transaction.object_store(FACTS)?;
+    let replies = transaction.object_store(Store::Replies.name())?;
+    let facts = transaction.object_store(Store::ReplyFacts.name())?;
     let record = Array::of2(&since, body);
     replies.put(&record, Some(&key))?;
     facts.put(&Array::of2(&since, &bytes), Some(&key))?;
@@ -93,8 +86,12 @@ pub async fn clear() {
             let [from, to] = ["", "\u{ffff}"].map(JsValue::from_str);
             KeyRange::bound(&from, &to, None, Some(true))
         };
-        transaction.object_store(REPLIES)?.delete(all()?)?;
-        transaction.object_store(FACTS)?.delete(all()?)?;
+        transaction
+            .object_store(Store::Replies.name())?
+            .delete(all()?)?;
+        transaction
+            .object_store(Store::ReplyFacts.name())?
+            .delete(all()?)?;
         Ok::<_, StorageError>(transaction.await?)
     };
     // If they can't be deleted, they can't be read either.
@@ -112,14 +109,7 @@ fn reply(record: &JsValue) -> Option<Reply> {
 }
 
 async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
-    let database = DATABASE.with(Expendable::clone);
-    database.begin(&[REPLIES, FACTS], mode).await
-}
-
-fn make_stores(database: &Database) {
-    for store in [REPLIES, FACTS] {
-        let _ = database.create_object_store(store, ObjectStoreParams::new());
-    }
+    database::begin(&[Store::Replies, Store::ReplyFacts], mode).await
 }
 
 #[cfg(test)]

@@ -1,28 +1,19 @@
-//! IndexedDB: the tables in which batches are composed, each under its model.
-//!
-//! They have a database of their own: an older Atelier in another tab, which has that of the tasks
-//! open, holds up nothing here, and nothing here holds it up.
-
-use std::cell::{Cell, RefCell};
-use std::rc::Rc;
+//! The tables in which batches are composed, each under its model.
 
 use atelier_engine::Millis;
 use atelier_studio::compose::revision::{Stored, Verdict, Wanted};
-use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
-use gloo_timers::future::TimeoutFuture;
-use idb::{Database, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult};
+use idb::{Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-use crate::browser::connection::Connection;
-use crate::browser::storage::StorageError;
-use crate::reactive::boxed::spawn;
+pub use super::database::on_gone;
+use super::database::{self, Store, in_time};
+use super::earlier;
+use super::error::StorageError;
 
-const NAME: &str = "atelier-drafts";
-const VERSION: u32 = 1;
-const STORE: &str = "tables";
+const STORE: Store = Store::Tables;
 
-/// Storage that says nothing for this long is taken for one that never will.
+/// Storage that does not answer for this long is considered unavailable.
 const TIMEOUT_MS: u32 = 3_000;
 
 /// A table as it is stored.
@@ -43,20 +34,6 @@ pub struct Exchanged {
     pub revision: Option<u64>,
 }
 
-type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StorageError>>>;
-
-thread_local! {
-    /// The one connection of this page. An opening that is not answered goes on: another one would
-    /// only queue behind it.
-    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
-    static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
-}
-
-/// Sets what is done whenever the connection has been taken away, because the tables may be gone with it.
-pub fn on_gone(act: fn()) {
-    ON_GONE.set(act);
-}
-
 /// Reads a table, or writes it unless another tab has written a later one since.
 ///
 /// # Errors
@@ -67,17 +44,7 @@ pub async fn exchange(
     coming: Option<(Wanted, String)>,
 ) -> Result<Exchanged, StorageError> {
     let transaction = begin(coming.is_some()).await?;
-    let work = transact(transaction, model.to_owned(), coming).boxed_local();
-    match select(work, TimeoutFuture::new(TIMEOUT_MS)).await {
-        Either::Left((result, _)) => result,
-        Either::Right((_, work)) => {
-            // The write goes on, and may still succeed.
-            spawn(async move {
-                let _ = work.await;
-            });
-            Err(StorageError::Silent)
-        }
-    }
+    in_time(TIMEOUT_MS, transact(transaction, model.to_owned(), coming)).await
 }
 
 async fn transact(
@@ -110,8 +77,7 @@ async fn transact(
 /// Writes a table while the page is being closed: without a look at what is there, and without
 /// waiting, since nothing that comes later would still be done. The revision that it got.
 pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
-    let opening = OPENING.with_borrow(Clone::clone)?;
-    let connection = opening.peek()?.as_ref().ok()?;
+    let connection = database::connected()?;
     let revision = wanted.base + 1;
     let transaction = connection
         .begin(&[STORE], TransactionMode::ReadWrite)
@@ -121,62 +87,46 @@ pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
     Some(revision)
 }
 
+/// Moves the table of a model here from the database of an earlier release, which may still be open in another tab. If
+/// there is a table here as well, the one that was edited later stays; the other is returned.
+///
+/// # Errors
+///
+/// A database can't be read or written, or does not answer in time; the table then stays where it is.
+pub async fn move_earlier(model: &str) -> Result<Option<TableRecord>, StorageError> {
+    let model = model.to_owned();
+    in_time(TIMEOUT_MS, async move {
+        let Some(value) = earlier::table(&model).await? else {
+            return Ok(None);
+        };
+        let transaction = database::begin(&[STORE], TransactionMode::ReadWrite).await?;
+        let store = transaction.object_store(STORE.name())?;
+        let key = JsValue::from_str(&model);
+        let here = store.get(Query::from(key.clone()))?.await?;
+        let here = here.as_ref().and_then(table_record);
+        let moved = table_record(&value);
+        let edited = |record: &Option<TableRecord>| record.as_ref().map(|it| it.stored.edited);
+        let other = if edited(&moved) > edited(&here) {
+            store.put(&value, Some(&key))?;
+            here
+        } else {
+            moved
+        };
+        if transaction.commit()?.await? == TransactionResult::Aborted {
+            return Err(StorageError::Full);
+        }
+        earlier::delete_table(&model).await?;
+        Ok(other)
+    })
+    .await
+}
+
 async fn begin(writes: bool) -> Result<Transaction, StorageError> {
-    let mode = || match writes {
+    let mode = match writes {
         true => TransactionMode::ReadWrite,
         false => TransactionMode::ReadOnly,
     };
-    let connection = connection().await?;
-    if let Ok(transaction) = connection.begin(&[STORE], mode()) {
-        return Ok(transaction);
-    }
-    // The browser has closed the connection without an event.
-    OPENING.take();
-    Ok(self::connection().await?.begin(&[STORE], mode())?)
-}
-
-async fn connection() -> Result<Rc<Connection>, StorageError> {
-    let opening = OPENING.with_borrow_mut(|opening| {
-        let begin = || {
-            let opening = open().boxed_local().shared();
-            // The opening is carried out to its end, though nothing may wait for it so long: an open connection must
-            // give way to other tabs.
-            let end = opening.clone();
-            spawn(async move {
-                if end.await.is_err() {
-                    // The next one who needs it tries again.
-                    OPENING.take();
-                }
-            });
-            opening
-        };
-        opening.get_or_insert_with(begin).clone()
-    });
-    match select(opening, TimeoutFuture::new(TIMEOUT_MS)).await {
-        Either::Left((result, _)) => result,
-        Either::Right(_) => Err(StorageError::Silent),
-    }
-}
-
-async fn open() -> Result<Rc<Connection>, StorageError> {
-    let connection = Connection::open(
-        NAME,
-        VERSION,
-        Box::new(|database, _| make_store(database)),
-        Rc::new(give_up),
-    );
-    Ok(Rc::new(connection.await?))
-}
-
-fn make_store(database: &Database) {
-    // It can only fail if the store exists, which is what is wanted.
-    let _ = database.create_object_store(STORE, ObjectStoreParams::new());
-}
-
-fn give_up() {
-    OPENING.take();
-    // Not before the browser has done what the connection was in the way of.
-    spawn(async { ON_GONE.get()() });
+    in_time(TIMEOUT_MS, database::begin(&[STORE], mode)).await
 }
 
 async fn record(
@@ -184,18 +134,21 @@ async fn record(
     model: &str,
 ) -> Result<Option<TableRecord>, StorageError> {
     let key = Query::from(JsValue::from_str(model));
-    let value = transaction.object_store(STORE)?.get(key)?.await?;
-    Ok(value.and_then(|value| {
-        let parts: Array = value.dyn_into().ok()?;
-        Some(TableRecord {
-            stored: Stored {
-                revision: parts.get(0).as_f64()? as u64,
-                edited: parts.get(1).as_f64()? as Millis,
-                writer: parts.get(2).as_string()?,
-            },
-            text: parts.get(3).as_string()?,
-        })
-    }))
+    let value = transaction.object_store(STORE.name())?.get(key)?.await?;
+    Ok(value.as_ref().and_then(table_record))
+}
+
+/// Returns `None` for what another version stores in another form.
+fn table_record(value: &JsValue) -> Option<TableRecord> {
+    let parts: &Array = value.dyn_ref()?;
+    Some(TableRecord {
+        stored: Stored {
+            revision: parts.get(0).as_f64()? as u64,
+            edited: parts.get(1).as_f64()? as Millis,
+            writer: parts.get(2).as_string()?,
+        },
+        text: parts.get(3).as_string()?,
+    })
 }
 
 fn put(
@@ -211,20 +164,37 @@ fn put(
         &JsValue::from_str(&wanted.writer),
         &JsValue::from_str(text),
     );
-    let store = transaction.object_store(STORE)?;
+    let store = transaction.object_store(STORE.name())?;
     store.put(&parts, Some(&JsValue::from_str(model)))?;
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
-    use idb::{DatabaseEvent, Factory};
+    use idb::{Database, DatabaseEvent, Factory, ObjectStoreParams};
     use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;
 
-    /// A table of the first version, in a database that is there already.
+    /// Stores a record as it is.
     async fn put_record(model: &str, record: &JsValue) {
+        let transaction = begin(true).await.expect("a transaction");
+        let store = transaction.object_store("tables").expect("a store");
+        let key = JsValue::from_str(model);
+        store.put(record, Some(&key)).expect("a request");
+        transaction.await.expect("written");
+    }
+
+    async fn found_record(model: &str) -> Option<String> {
+        let transaction = begin(false).await.expect("a transaction");
+        let store = transaction.object_store("tables").expect("a store");
+        let found = store.get(Query::from(JsValue::from_str(model)));
+        let found = found.expect("a request").await.expect("read");
+        js_sys::JSON::stringify(&found?).ok()?.as_string()
+    }
+
+    /// The database of a release before version 4.
+    async fn earlier_database() -> Database {
         let factory = Factory::new().expect("IndexedDB");
         let mut request = factory.open("atelier-drafts", Some(1)).expect("a request");
         request.on_upgrade_needed(|event| {
@@ -232,7 +202,11 @@ mod tests {
             let store = database.create_object_store("tables", ObjectStoreParams::new());
             store.expect("a store");
         });
-        let database = request.await.expect("a database");
+        request.await.expect("a database")
+    }
+
+    async fn put_earlier(model: &str, record: &JsValue) {
+        let database = earlier_database().await;
         let transaction = database.transaction(&["tables"], TransactionMode::ReadWrite);
         let transaction = transaction.expect("a transaction");
         let store = transaction.object_store("tables").expect("a store");
@@ -240,6 +214,19 @@ mod tests {
         store.put(record, Some(&key)).expect("a request");
         transaction.await.expect("written");
         database.close();
+    }
+
+    async fn earlier_count() -> u32 {
+        let database = earlier_database().await;
+        let transaction = database.transaction(&["tables"], TransactionMode::ReadOnly);
+        let store = transaction.expect("a transaction").object_store("tables");
+        let count = store
+            .expect("a store")
+            .count(None)
+            .expect("a request")
+            .await;
+        database.close();
+        count.expect("read")
     }
 
     fn array(json: &str) -> JsValue {
@@ -267,16 +254,58 @@ mod tests {
         };
         let written = exchange(model, Some((wanted, "{}".into()))).await;
         assert_eq!(written.expect("written").revision, Some(4));
-        let transaction = begin(false).await.expect("a transaction");
-        let store = transaction.object_store(STORE).expect("a store");
-        let found = store.get(Query::from(JsValue::from_str(model)));
-        let found = found.expect("a request").await.expect("read");
-        let found = js_sys::JSON::stringify(&found.expect("a record"));
         let wanted = r#"[4,1700000000001,"me","{}"]"#;
-        assert_eq!(
-            found.ok().and_then(|it| it.as_string()).as_deref(),
-            Some(wanted)
-        );
+        assert_eq!(found_record(model).await.as_deref(), Some(wanted));
+    }
+
+    #[wasm_bindgen_test]
+    async fn moves_the_table_of_an_earlier_release() {
+        let model = "image/test of an earlier release";
+        let record = r#"[3,1700000000000,"writer","{\"rows\":[]}",{"later":1}]"#;
+        put_earlier(model, &array(record)).await;
+        assert!(move_earlier(model).await.expect("moved").is_none());
+        assert_eq!(found_record(model).await.as_deref(), Some(record));
+        assert_eq!(earlier_count().await, 0);
+        // There is nothing left to move.
+        put_record(model, &array(r#"[4,1,"writer","{}"]"#)).await;
+        assert!(move_earlier(model).await.expect("moved").is_none());
+        let kept = r#"[4,1,"writer","{}"]"#;
+        assert_eq!(found_record(model).await.as_deref(), Some(kept));
+        assert!(!has_earlier_database().await, "it was empty");
+    }
+
+    async fn has_earlier_database() -> bool {
+        earlier::table("none").await.expect("read");
+        let factory = Factory::new().expect("IndexedDB");
+        let is_new = std::rc::Rc::new(std::cell::Cell::new(false));
+        let is_made = is_new.clone();
+        let mut request = factory.open("atelier-drafts", Some(1)).expect("a request");
+        request.on_upgrade_needed(move |_| is_made.set(true));
+        request.await.expect("a database").close();
+        factory
+            .delete("atelier-drafts")
+            .expect("a request")
+            .await
+            .expect("deleted");
+        !is_new.get()
+    }
+
+    /// A tab of an earlier release may write its table after this release has moved it.
+    #[wasm_bindgen_test]
+    async fn the_later_of_two_tables_stays_and_the_other_is_returned() {
+        let model = "image/test of two tables";
+        let text = |record: Option<TableRecord>| record.map(|record| record.text);
+        for (here, earlier, stays, returned) in
+            [(5, 9, "earlier", "here"), (9, 5, "here", "earlier")]
+        {
+            let record = |edited: u32, text: &str| array(&format!(r#"[2,{edited},"me","{text}"]"#));
+            put_record(model, &record(here, "here")).await;
+            put_earlier(model, &record(earlier, "earlier")).await;
+            let other = move_earlier(model).await.expect("moved");
+            assert_eq!(text(other).as_deref(), Some(returned));
+            let there = exchange(model, None).await.expect("read").there;
+            assert_eq!(text(there).as_deref(), Some(stays));
+        }
     }
 
     #[wasm_bindgen_test]

@@ -1,32 +1,20 @@
-//! IndexedDB: small pictures of outputs, each under its output's name.
+//! Thumbnails of outputs, each under its output's name: the bytes and their type. Nothing is lost with them.
 
-use idb::{
-    Database, KeyRange, ObjectStoreParams, Query, Transaction, TransactionMode, TransactionResult,
-};
+use idb::{KeyRange, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
-use crate::browser::expendable::{Expendable, in_time};
-use crate::browser::storage::StorageError;
+use super::database::{self, Store, in_time};
+use super::error::StorageError;
 use crate::reactive::boxed::spawn;
-
-const NAME: &str = "atelier-thumbnails";
-/// The bytes and their kind, by the output's name.
-const PICTURES: &str = "pictures";
-/// The outputs' names, in the order in which their pictures were made.
-const MADE: &str = "made";
 
 /// Each picture takes some 20 to 60 kB. The oldest are the first to go.
 const MAX_KEPT: u32 = 1_500;
 
 /// A picture in a list waits this long for its small version.
 const TIMEOUT_MS: u32 = 400;
-
-thread_local! {
-    static DATABASE: Expendable = Expendable::new(NAME, make_stores);
-}
 
 /// The small picture of the output of this name, if one was made.
 ///
@@ -36,7 +24,10 @@ pub async fn read(name: &str) -> Result<Option<Blob>, StorageError> {
     let key = Query::from(JsValue::from_str(name));
     let found = async move {
         let transaction = begin(TransactionMode::ReadOnly).await?;
-        let found = transaction.object_store(PICTURES)?.get(key)?.await?;
+        let found = transaction
+            .object_store(Store::Thumbnails.name())?
+            .get(key)?
+            .await?;
         Ok::<_, StorageError>(found)
     };
     let found = in_time(TIMEOUT_MS, found).await?;
@@ -63,8 +54,8 @@ pub async fn write(name: &str, picture: &Blob) {
     let name = JsValue::from_str(name);
     let written = async {
         let transaction = begin(TransactionMode::ReadWrite).await?;
-        let pictures = transaction.object_store(PICTURES)?;
-        let made = transaction.object_store(MADE)?;
+        let pictures = transaction.object_store(Store::Thumbnails.name())?;
+        let made = transaction.object_store(Store::ThumbnailOrder.name())?;
         pictures.put(&record, Some(&name))?;
         made.add(&name, None)?;
         let too_many = made.count(None)?.await?.saturating_sub(MAX_KEPT);
@@ -106,18 +97,12 @@ async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError>
     let [from, to] = [from, to].map(JsValue::from_str);
     let range = KeyRange::bound(&from, &to, None, Some(true))?;
     let transaction = begin(TransactionMode::ReadWrite).await?;
-    transaction.object_store(PICTURES)?.delete(range)?;
+    transaction
+        .object_store(Store::Thumbnails.name())?
+        .delete(range)?;
     Ok(transaction.await?)
 }
 
 async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
-    let database = DATABASE.with(Expendable::clone);
-    database.begin(&[PICTURES, MADE], mode).await
-}
-
-fn make_stores(database: &Database) {
-    let mut counted = ObjectStoreParams::new();
-    counted.auto_increment(true);
-    let _ = database.create_object_store(PICTURES, ObjectStoreParams::new());
-    let _ = database.create_object_store(MADE, counted);
+    database::begin(&[Store::Thumbnails, Store::ThumbnailOrder], mode).await
 }

@@ -9,8 +9,9 @@ use web_sys::Blob;
 
 use super::stored::{facts, read, records};
 use super::{Deletion, OutputCache, Request, Wanted};
+use crate::browser::storage::thumbnails;
 use crate::browser::storage::{StorageError, Store};
-use crate::browser::{clock, http, thumbnails};
+use crate::browser::{clock, http};
 
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -48,7 +48,7 @@ impl Sharing {
                 }
             }
         });
-        browser::tables::on_gone(|| {
+        browser::storage::tables::on_gone(|| {
             for table in tables() {
                 table.may_be_gone();
             }

@@ -15,7 +15,7 @@ use super::sharing::{self, Shared, me};
 use super::waiters::Waiters;
 use crate::browser::clock;
 use crate::browser::storage::StorageError;
-use crate::browser::tables::{self, Exchanged};
+use crate::browser::storage::tables::{self, Exchanged};
 use crate::reactive::boxed::{after, spawn};
 use crate::reactive::until::until;
 

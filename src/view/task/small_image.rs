@@ -12,7 +12,8 @@ use leptos::prelude::*;
 use leptos::task::spawn_local_scoped_with_cancellation;
 use web_sys::{Blob, HtmlImageElement, Url};
 
-use crate::browser::{http, picture, thumbnails};
+use crate::browser::storage::thumbnails;
+use crate::browser::{http, picture};
 use crate::reactive::boxed::{dynamic, effect, spawn};
 use crate::state::contexts::contexts;
 use crate::view::parts::cached_output::address_of_copy;

@@ -1,0 +1,105 @@
+//! Why something was not read or written.
+
+use atelier_engine::recovery::{Failure, SUPERSEDED};
+use idb::Error;
+use wasm_bindgen::JsCast;
+use web_sys::DomException;
+
+/// Why something was not read or written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum StorageError {
+    /// The browser refuses: a private window, blocked by policy, or broken.
+    Refused,
+    /// No answer came in time.
+    Silent,
+    /// There is no room.
+    Full,
+    /// The connection is gone: site data was cleared, or a newer Atelier took over.
+    Closed,
+    /// A newer Atelier keeps its records in a way that this one does not know.
+    Newer,
+}
+
+impl StorageError {
+    const ALL: [Self; 5] = [
+        Self::Refused,
+        Self::Silent,
+        Self::Full,
+        Self::Closed,
+        Self::Newer,
+    ];
+
+    /// Gives the word for it in messages between tabs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Refused => "refused",
+            Self::Silent => "silent",
+            Self::Full => "full",
+            Self::Closed => "closed",
+            Self::Newer => "newer",
+        }
+    }
+
+    pub fn from_word(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|error| error.word() == word)
+    }
+
+    /// Gives the reason for a person, as the middle of a sentence that begins with "This browser".
+    pub fn reason(self) -> &'static str {
+        match self {
+            Self::Refused => "does not let Atelier keep anything",
+            Self::Silent => "does not answer when Atelier wants to keep something",
+            Self::Full => "has no room left for Atelier",
+            Self::Closed => "has cleared what Atelier kept",
+            Self::Newer => "keeps what a newer Atelier has written, and this one can't read",
+        }
+    }
+
+    /// Tells a person what the error means for tasks.
+    pub fn user_message(self) -> String {
+        match self {
+            Self::Newer => SUPERSEDED.into(),
+            error => format!(
+                "Tasks are not being kept: this browser {}. Those already sent go on, but closing this \
+                 tab loses sight of them.",
+                error.reason()
+            ),
+        }
+    }
+}
+
+impl From<StorageError> for Failure {
+    fn from(error: StorageError) -> Self {
+        match error {
+            StorageError::Full => Self::NoRoom,
+            StorageError::Closed => Self::TakenAway,
+            StorageError::Refused | StorageError::Silent | StorageError::Newer => {
+                Self::NoConnection
+            }
+        }
+    }
+}
+
+impl From<Error> for StorageError {
+    /// The browsers' own words differ and tell a person nothing; the exception's name is all that tells what has
+    /// happened.
+    fn from(error: Error) -> Self {
+        let exception = match error {
+            Error::DomException(exception) => Some(exception),
+            Error::IndexedDbOpenFailed(thrown)
+            | Error::TransactionOpenFailed(thrown)
+            | Error::TransactionCommitError(thrown)
+            | Error::ObjectStoreNotFound(thrown)
+            | Error::GetAllFailed(thrown)
+            | Error::UpdateFailed(thrown)
+            | Error::DeleteFailed(thrown) => thrown.dyn_into::<DomException>().ok(),
+            _ => None,
+        };
+        match exception.map(|it| it.name()).as_deref() {
+            Some("QuotaExceededError") => Self::Full,
+            Some("VersionError") => Self::Newer,
+            Some("InvalidStateError") => Self::Closed,
+            _ => Self::Refused,
+        }
+    }
+}
