@@ -7,7 +7,7 @@ use leptos::prelude::*;
 use super::records::Records;
 use super::status::Status;
 use super::tab_sync::TabSync;
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::channel::Channel;
 
 /// Tabs tell each other the records that they write.
 const CHANNEL: &str = "atelier-batches";

@@ -136,7 +136,7 @@ mod tests {
     use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;
-    use crate::browser::tabs::Channel;
+    use crate::browser::tabs::channel::Channel;
     use crate::runner::task_store::TaskStore;
     use crate::runner::testing::{owner, pause, start_afresh, until};
 

@@ -11,8 +11,8 @@ use leptos::prelude::*;
 
 use super::tab_message::TabMessage;
 use super::task_store::TaskStore;
-use crate::browser::leadership::{self, Leadership};
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::channel::Channel;
+use crate::browser::tabs::leadership::{self, Leadership};
 use crate::browser::{clock, lifecycle};
 use crate::reactive::boxed::after;
 

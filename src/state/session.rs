@@ -14,7 +14,7 @@ use atelier_studio::output::output_cache;
 use leptos::prelude::*;
 
 use crate::browser::local::{self, LocalStore};
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::channel::Channel;
 use crate::browser::{clock, lifecycle};
 use message::SessionMessage;
 use settings::AccessToken;

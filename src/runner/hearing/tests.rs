@@ -6,7 +6,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
 use crate::browser::storage::StorageError;
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::channel::Channel;
 use crate::runner::testing::{
     Tab, failed, pause, put, ready, start_afresh, stored, task, until, until_stored,
 };

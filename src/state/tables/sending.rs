@@ -14,7 +14,7 @@ use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
 
 use super::{KeptTable, noted};
-use crate::browser::locks::{self, Lock};
+use crate::browser::tabs::locks::{self, Lock};
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::reactive::until::until;
 use crate::runner::Runner;

@@ -6,7 +6,7 @@ use atelier_studio::compose::revision::TableStored;
 use gloo_events::EventListener;
 use leptos::prelude::window;
 
-use crate::browser::tabs::Channel;
+use crate::browser::tabs::channel::Channel;
 use crate::browser::{self, lifecycle, random};
 
 const CHANNEL: &str = "atelier-tables";

@@ -10,7 +10,7 @@ use atelier_studio::compose::table::TakenBack;
 use atelier_studio::form::rerun;
 use leptos::prelude::*;
 
-use crate::browser::locks;
+use crate::browser::tabs::locks;
 use crate::reactive::boxed::{effect, handler, memo, spawn, text, when};
 use crate::state::batches::Batches;
 use crate::state::contexts::contexts;

@@ -6,7 +6,7 @@ use gloo_events::EventListener;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::{BroadcastChannel, MessageEvent};
 
-use super::local::{self, LocalStore};
+use crate::browser::local::{self, LocalStore};
 
 /// What a text in [`LocalStore::Browser`] is called that is only there to be heard by the other tabs: the rest is the
 /// channel's name.

@@ -10,15 +10,16 @@ use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
 use web_sys::AbortController;
 
+use super::lease_store;
 use super::locks::{self, Lock};
-use super::{clock, lease_store, panic, random};
+use crate::browser::{clock, panic, random};
 
 /// The lock's name.
 const NAME: &str = "atelier.leader";
 
 /// Reads from storage which tab leads, for a tab that does not.
 pub fn found() -> Found {
-    lease_store::read("")
+    lease_store::read()
 }
 
 /// This tab's part in the question of who leads.
@@ -241,11 +242,11 @@ impl Leadership {
 
     /// The page is being left: the next tab need not wait for the lease to end.
     fn release(&self) {
-        lease_store::remove(&self.me);
+        lease_store::give_back(&self.me);
     }
 
     fn read(&self) -> Found {
-        match lease_store::read(&self.me) {
+        match lease_store::read() {
             Found::Refused => Found::Refused,
             Found::Lease(lease) if lease.holder != self.me && lease.until >= clock::now() => {
                 Found::Lease(lease)

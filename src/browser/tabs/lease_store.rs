@@ -1,0 +1,45 @@
+//! The lease by which tabs agree on which of them leads, in `localStorage`: every tab sees it, and it is read and written
+//! synchronously.
+//!
+//! It always has the same length, and is overwritten rather than removed: a value of the same length can also be written
+//! when `localStorage` is full.
+
+use atelier_engine::lease::{Found, Lease};
+
+use crate::browser::local::LocalStore;
+
+const KEY: &str = "atelier.leader";
+
+/// The length of the text, in bytes; it is padded with spaces, which [`Lease::parse`] ignores.
+const LENGTH: usize = 64;
+
+/// Reads the lease. One that was given back is none.
+pub fn read() -> Found {
+    match LocalStore::Browser.try_read(KEY) {
+        None => Found::Refused,
+        Some(text) => text
+            .and_then(|text| Lease::parse(&text))
+            .filter(|lease| lease.until > 0)
+            .map_or(Found::Nothing, Found::Lease),
+    }
+}
+
+/// Returns whether it was written, so that other tabs can see it.
+pub fn write(lease: &Lease) -> bool {
+    LocalStore::Browser.write(KEY, &format!("{:<LENGTH$}", lease.to_text()))
+}
+
+/// Gives the lease back, if `me` has it.
+pub fn give_back(me: &str) {
+    if let Found::Lease(lease) = read()
+        && lease.holder == me
+    {
+        let ended = Lease {
+            until: 0,
+            locked: false,
+            ..lease
+        };
+        // If storage refuses, the lease ends by itself.
+        write(&ended);
+    }
+}
