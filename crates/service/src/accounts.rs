@@ -12,18 +12,13 @@ use sha2::{Digest, Sha256};
 use thiserror::Error;
 use tokio::sync::Semaphore;
 
-use crate::config::Config;
-use crate::store::{Store, StoreError};
+use crate::store::StoreError;
 
 mod file;
 mod recent;
-#[cfg(feature = "cluster")]
-mod shared;
 
 use file::File;
 use recent::Recent;
-#[cfg(feature = "cluster")]
-use shared::Shared;
 
 /// So many tokens are looked up at the same time.
 const LOOKUPS: usize = 4;
@@ -56,90 +51,68 @@ pub struct Account {
     pub created: String,
 }
 
+/// Where accounts are kept: a file, or a database that processes share. Its calls block.
+pub trait Place: Send + Sync {
+    /// Whether there are accounts, or have been; `None` if a database has to be asked.
+    fn are_there_by_now(&self) -> Option<bool>;
+
+    /// Whether there are accounts, or have been; `true` where that can't be known.
+    fn are_there(&self) -> bool;
+
+    /// Adds an account. Whether there was none of this name.
+    ///
+    /// # Errors
+    ///
+    /// The place can't be made or written to.
+    fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError>;
+
+    /// Gives an account another token. Whether there is one of this name.
+    ///
+    /// # Errors
+    ///
+    /// The place is there, and can't be written to.
+    fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError>;
+
+    /// Takes an account away. Whether there was one of this name.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::update`].
+    fn delete(&self, name: &str) -> Result<bool, AccountError>;
+
+    /// All accounts, sorted by their names.
+    ///
+    /// # Errors
+    ///
+    /// The place is there, and can't be read.
+    fn list(&self) -> Result<Vec<Account>, AccountError>;
+
+    /// The name of the account whose token has this digest.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::list`].
+    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError>;
+}
+
 /// The accounts of a service. There are none until the first is added; from then on no client comes in
 /// without one, also when the last has been removed.
 pub struct Accounts {
-    place: Place,
+    place: Box<dyn Place>,
     recent: Recent,
     /// Lookups at the same time: a flood of bad tokens leaves threads and connections to others.
     pub lookups: Semaphore,
 }
 
-enum Place {
-    File(File),
-    #[cfg(feature = "cluster")]
-    Shared(Shared),
-}
-
-#[derive(Clone, Copy)]
-enum Purpose {
-    Change,
-    Look,
-}
-
-/// Does something in whichever place they are.
-macro_rules! there {
-    ($accounts:expr, $place:ident => $work:expr) => {
-        match &$accounts.place {
-            Place::File($place) => $work,
-            #[cfg(feature = "cluster")]
-            Place::Shared($place) => $work,
-        }
-    };
-}
-
 impl Accounts {
     /// Gives the accounts of a service with this data directory and SQLite. This makes nothing.
     pub fn of(data: &Path) -> Self {
-        Self::in_place(Place::File(File::of(data)))
+        Self::in_place(File::of(data))
     }
 
-    /// Gives the accounts of a service whose tasks are in this store, or in this directory.
-    pub fn beside(store: &Store, data: &Path) -> Self {
-        match store {
-            Store::Sqlite(_) => Self::of(data),
-            #[cfg(feature = "cluster")]
-            Store::Postgres(database) => {
-                Self::in_place(Place::Shared(Shared::of(database.clone())))
-            }
-        }
-    }
-
-    /// Opens the accounts of a service with these options, to be changed by another process than the service.
-    ///
-    /// # Errors
-    /// If its database can't be had.
-    pub fn open(config: &Config) -> Result<Self, AccountError> {
-        Self::at(config, Purpose::Change)
-    }
-
-    /// The same to be looked at, or changed where accounts are there: makes nothing.
-    ///
-    /// # Errors
-    /// If its database can't be had.
-    pub fn look(config: &Config) -> Result<Self, AccountError> {
-        Self::at(config, Purpose::Look)
-    }
-
-    fn at(config: &Config, purpose: Purpose) -> Result<Self, AccountError> {
-        let Some(url) = &config.database else {
-            return Ok(Self::of(&config.data));
-        };
-        #[cfg(feature = "cluster")]
-        return Ok(Self::in_place(Place::Shared(match purpose {
-            Purpose::Change => Shared::open(url)?,
-            Purpose::Look => Shared::look(url)?,
-        })));
-        #[cfg(not(feature = "cluster"))]
-        {
-            let _ = (url, purpose);
-            Err(AccountError::Cluster)
-        }
-    }
-
-    fn in_place(place: Place) -> Self {
+    pub fn in_place(place: impl Place + 'static) -> Self {
         Self {
-            place,
+            place: Box::new(place),
             recent: Recent::default(),
             lookups: Semaphore::new(LOOKUPS),
         }
@@ -147,12 +120,12 @@ impl Accounts {
 
     /// Whether an account is needed to come in, as far as that is known without a look into a database.
     pub fn are_there_by_now(&self) -> Option<bool> {
-        there!(self, place => place.are_there_by_now())
+        self.place.are_there_by_now()
     }
 
     /// Whether an account is needed to come in. Where that can't be known, one is. Blocks.
     pub fn are_there(&self) -> bool {
-        there!(self, place => place.are_there())
+        self.place.are_there()
     }
 
     /// Adds one and returns its token.
@@ -168,7 +141,7 @@ impl Accounts {
             return Err(AccountError::Name(name.to_owned()));
         }
         let token = new_token()?;
-        match there!(self, place => place.insert(name, &digest(&token)))? {
+        match self.place.insert(name, &digest(&token))? {
             true => Ok(token),
             false => Err(AccountError::Exists(name.to_owned())),
         }
@@ -182,7 +155,7 @@ impl Accounts {
     /// has no random numbers; any other if the accounts can't be written.
     pub fn rotate(&self, name: &str) -> Result<String, AccountError> {
         let token = new_token()?;
-        match there!(self, place => place.update(name, &digest(&token)))? {
+        match self.place.update(name, &digest(&token))? {
             true => Ok(token),
             false => Err(AccountError::Unknown(name.to_owned())),
         }
@@ -195,7 +168,7 @@ impl Accounts {
     /// [`AccountError::Unknown`] if there is no account of this name; any other if the accounts can't be
     /// written.
     pub fn remove(&self, name: &str) -> Result<(), AccountError> {
-        match there!(self, place => place.delete(name))? {
+        match self.place.delete(name)? {
             true => Ok(()),
             false => Err(AccountError::Unknown(name.to_owned())),
         }
@@ -207,7 +180,7 @@ impl Accounts {
     ///
     /// The accounts can't be read.
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
-        there!(self, place => place.list())
+        self.place.list()
     }
 
     /// The name of the account that has this token, if it was looked up within the last second.
@@ -223,7 +196,7 @@ impl Accounts {
     pub fn of_token(&self, token: &str) -> Result<Option<String>, AccountError> {
         // As old as the question: it may be changed while it is answered.
         let (digest, now) = (digest(token), Instant::now());
-        let found = there!(self, place => place.of_digest(&digest))?;
+        let found = self.place.of_digest(&digest)?;
         if let Some(name) = &found {
             self.recent.add(digest, name, now);
         }

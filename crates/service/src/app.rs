@@ -2,77 +2,35 @@
 
 use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
-use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use thiserror::Error;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
 use crate::access::Access;
 use crate::accounts::Accounts;
+use crate::backend::{self, Backend};
 use crate::cleanup::Cleanup;
 use crate::config::{Config, Role};
 use crate::connections::{self, Bounds};
-use crate::limit::Limit;
 use crate::metrics::Metrics;
-use crate::model_file::{self, Loaded, ModelFileError};
+use crate::model_file::{self, Loaded};
 use crate::models::Models;
 use crate::old_secrets::delete_old;
 use crate::outputs::Outputs;
 use crate::private;
-#[cfg(feature = "cluster")]
-use crate::queue::SharedQueue;
 use crate::readiness::Readiness;
 use crate::routes;
 use crate::runner::{Remote, watch};
 use crate::sample::Samples;
 use crate::site::Site;
+use crate::start_error::StartError;
 use crate::state::App;
-#[cfg(feature = "cluster")]
-use crate::store::postgres::Postgres;
-use crate::store::sqlite::Sqlite;
-use crate::store::{Store, StoreError};
 use crate::worker::{Pool, WorkerContext};
 
 /// How often it is looked whether all has ended.
 const LOOK_AGAIN: Duration = Duration::from_millis(50);
-
-#[derive(Debug, Error)]
-pub enum StartError {
-    #[error("can't listen on {0}: {1}")]
-    Listen(SocketAddr, io::Error),
-    #[error("can't use the data directory {0}: {1}")]
-    Data(PathBuf, io::Error),
-    #[error("can't open {0}: {1} (is another service using it?)")]
-    Store(PathBuf, StoreError),
-    #[error(transparent)]
-    Models(#[from] ModelFileError),
-    #[error(
-        "{0} is in reach of others: they need a token. Add an account (atelier-service account add NAME), \
-         or give --token"
-    )]
-    Open(SocketAddr),
-    #[error("the metrics at {0} are in reach of others: they need a --metrics-token")]
-    OpenMetrics(SocketAddr),
-    #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
-    Token,
-    #[error("can't use --database: {0}")]
-    Database(StoreError),
-    #[error("processes that only serve or only work share their tasks: name a --database")]
-    Role,
-    #[error("this build knows no {0}; build it with --features cluster")]
-    Cluster(&'static str),
-    #[cfg(feature = "cluster")]
-    #[error(transparent)]
-    Bucket(#[from] crate::outputs::bucket::BucketError),
-    #[error("there is no index.html in {0}; build the front-end first")]
-    Site(PathBuf),
-    #[error("serving failed: {0}")]
-    Serve(io::Error),
-}
 
 /// Whether the doors that are open may be.
 ///
@@ -97,51 +55,6 @@ pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     }
 }
 
-/// Opens the folder of the outputs, or their bucket.
-fn outputs(config: &Config) -> Result<Outputs, StartError> {
-    if let Some(folder) = config.outputs_folder() {
-        let error = |error| StartError::Data(folder.clone(), error);
-        private::make_dir(&folder).map_err(error)?;
-        return Outputs::open(folder.clone()).map_err(error);
-    }
-    #[cfg(feature = "cluster")]
-    {
-        let bucket = config.bucket()?;
-        bucket.probe()?;
-        Ok(Outputs::in_bucket(bucket))
-    }
-    #[cfg(not(feature = "cluster"))]
-    Err(StartError::Cluster("buckets"))
-}
-
-/// Opens the database.
-fn store(config: &Config) -> Result<Store, StartError> {
-    if let Some(url) = &config.database {
-        #[cfg(feature = "cluster")]
-        return Postgres::open(url)
-            .map(Store::Postgres)
-            .map_err(StartError::Database);
-        #[cfg(not(feature = "cluster"))]
-        {
-            let _ = url;
-            return Err(StartError::Cluster("PostgreSQL"));
-        }
-    }
-    if config.role != Role::Both {
-        return Err(StartError::Role);
-    }
-    let database = config.data.join("tasks.sqlite");
-    let opened = Sqlite::open(&database).map(Store::Sqlite);
-    opened.map_err(|error| store_error(config, error))
-}
-
-fn store_error(config: &Config, error: StoreError) -> StartError {
-    match &config.database {
-        Some(_) => StartError::Database(error),
-        None => StartError::Store(config.data.join("tasks.sqlite"), error),
-    }
-}
-
 impl App {
     /// Opens the data directory and starts the workers.
     ///
@@ -156,8 +69,9 @@ impl App {
             allowed(config, &Accounts::of(&config.data))?;
         }
         let outputs = Arc::new(open_data(config)?);
-        let store = Arc::new(store(config)?);
-        let accounts = Accounts::beside(&store, &config.data);
+        let backend = Backend::open(config)?;
+        let store = backend.store.clone();
+        let accounts = backend.accounts(config);
         allowed(config, &accounts)?;
         let (models, remotes) = models(config)?;
         let site = site(config)?;
@@ -172,9 +86,9 @@ impl App {
         };
         // The first answers are there before the first task and the first question.
         watch::check_all(&remotes);
-        let pool = pool(config, context, &remotes)?;
+        let pool = pool(config, context, &remotes, &backend)?;
         watch::watch(&remotes, pool.stopping());
-        delete_old(&store, &models);
+        delete_old(&*store, &models);
         let cleanup = Cleanup {
             keep: config.keep(),
             store: store.clone(),
@@ -185,7 +99,7 @@ impl App {
         Ok(Self {
             pool,
             samples: Samples::new(models.clone(), outputs.clone()),
-            limit: limit(config, &store),
+            limit: config.rate.map(|rate| backend.limit(rate)),
             store,
             models,
             outputs,
@@ -210,7 +124,7 @@ impl App {
 fn open_data(config: &Config) -> Result<Outputs, StartError> {
     let data_error = |error| StartError::Data(config.data.clone(), error);
     private::make_dir(&config.data).map_err(data_error)?;
-    let outputs = outputs(config)?;
+    let outputs = backend::outputs(config)?;
     private::close(&config.data).map_err(data_error)?;
     Ok(outputs)
 }
@@ -246,29 +160,16 @@ fn pool(
     config: &Config,
     context: WorkerContext,
     remotes: &[Arc<Remote>],
+    backend: &Backend,
 ) -> Result<Pool, StartError> {
     let works = config.role != Role::Serve;
     let size = if works { config.worker_count() } else { 0 };
     let lanes = if works { remotes } else { &[] };
-    let store_error = |error| store_error(config, error);
-    #[cfg(feature = "cluster")]
-    let store = context.store.clone();
-    let pool = Pool::start(context, size, lanes, config.bounds()).map_err(store_error)?;
-    #[cfg(feature = "cluster")]
-    if let Store::Postgres(database) = &*store {
-        let lanes = remotes.iter().map(|remote| remote.id().clone()).collect();
-        let queue = SharedQueue::open(database.clone(), lanes).map_err(store_error)?;
-        pool.share(queue, size, remotes);
-    }
-    Ok(pool)
-}
-
-fn limit(config: &Config, store: &Store) -> Option<Limit> {
-    config.rate.map(|rate| match store {
-        Store::Sqlite(_) => Limit::new(rate),
-        #[cfg(feature = "cluster")]
-        Store::Postgres(database) => Limit::shared(rate, database.clone()),
-    })
+    let ids = remotes.iter().map(|remote| remote.id().clone()).collect();
+    let queue = backend.queue(ids);
+    queue
+        .and_then(|queue| Pool::start(context, size, lanes, config.bounds(), queue))
+        .map_err(|error| backend::store_error(config, error))
 }
 
 /// The parts that run whether the service answers requests or only works.

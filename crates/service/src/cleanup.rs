@@ -11,8 +11,7 @@ use thiserror::Error;
 use crate::metrics::Metrics;
 use crate::model::Stop;
 use crate::outputs::Outputs;
-use crate::store::room::{Ended, Place};
-use crate::store::{Store, StoreError, now_ms};
+use crate::store::{Ended, Place, Store, StoreError, now_ms};
 
 /// How many tasks are taken away at once.
 const STEP: usize = 20;
@@ -39,7 +38,7 @@ pub struct Keep {
 /// Takes tasks away.
 pub struct Cleanup {
     pub keep: Keep,
-    pub store: Arc<Store>,
+    pub store: Arc<dyn Store>,
     pub outputs: Arc<Outputs>,
     pub metrics: Arc<Metrics>,
 }

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use thiserror::Error;
 
 use crate::accounts::{AccountError, Accounts};
+use crate::backend;
 use crate::config::{AccountCommand, Command, Config};
 use crate::doctor::{self, Level};
 use crate::model_file;
@@ -62,9 +63,9 @@ fn models_schema() -> Result<(), CommandError> {
 /// Only adding an account may make the place of the accounts: with it, the service is closed to others.
 fn accounts(change: &AccountCommand, config: &Config) -> Result<Accounts, AccountError> {
     match change {
-        AccountCommand::Add { .. } => Accounts::open(config),
+        AccountCommand::Add { .. } => backend::open_accounts(config),
         AccountCommand::List | AccountCommand::Remove { .. } | AccountCommand::Rotate { .. } => {
-            Accounts::look(config)
+            backend::look_at_accounts(config)
         }
     }
 }

@@ -8,8 +8,6 @@ use clap::{Parser, Subcommand};
 
 use crate::cleanup::Keep;
 use crate::logging::LogFormat;
-#[cfg(feature = "cluster")]
-use crate::outputs::bucket::{Bucket, BucketError};
 use crate::worker::Bounds;
 use values::{
     parse_draw_scale, parse_duration, parse_host, parse_origin, parse_patience, parse_public_url,
@@ -212,20 +210,6 @@ impl Config {
             Some(place) if place.starts_with("s3://") => None,
             Some(place) => Some(PathBuf::from(place)),
         }
-    }
-
-    /// The bucket of the outputs.
-    ///
-    /// # Errors
-    ///
-    /// [`BucketError::Address`] if `--outputs` is no address of a bucket, [`BucketError::Settings`] if the
-    /// environment's settings don't suffice to reach it.
-    #[cfg(feature = "cluster")]
-    pub fn bucket(&self) -> Result<Bucket, BucketError> {
-        Bucket::at(
-            self.outputs.as_deref().unwrap_or_default(),
-            self.data.join("copies"),
-        )
     }
 
     /// Gives the tasks that are not to be cleaned up.

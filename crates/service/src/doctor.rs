@@ -7,17 +7,13 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::accounts::Accounts;
-#[cfg(not(feature = "cluster"))]
-use crate::app::StartError;
 use crate::app::allowed;
+use crate::backend;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::model_file;
 use crate::outputs::{ROOM, free_bytes};
 use crate::runner::http::Client;
-#[cfg(feature = "cluster")]
-use crate::store::postgres::Postgres;
 use crate::store::{SCHEMA_VERSION, version_of};
 
 /// If less is free, the operator should free some soon.
@@ -169,13 +165,10 @@ fn outputs(config: &Config) -> Option<Finding> {
             _ => ok("outputs", format!("{shown} can be written to")),
         });
     }
-    #[cfg(feature = "cluster")]
-    return Some(match config.bucket().and_then(|bucket| bucket.probe()) {
+    Some(match backend::probe_bucket(config) {
         Ok(()) => ok("outputs", "the bucket can be written to"),
         Err(problem) => error("outputs", problem.to_string()),
-    });
-    #[cfg(not(feature = "cluster"))]
-    Some(error("outputs", StartError::Cluster("buckets").to_string()))
+    })
 }
 
 fn try_to_write(dir: &Path) -> io::Result<()> {
@@ -231,24 +224,15 @@ fn database(file: &Path) -> Finding {
     }
 }
 
-#[cfg(feature = "cluster")]
 fn shared_database(url: &str) -> Finding {
-    match Postgres::probe(url) {
-        Ok(version) => ok("database", format!("PostgreSQL {version}")),
-        Err(problem) => error(
-            "database",
-            format!("{problem}; is it running, and are address, user, password and name right?"),
-        ),
+    match backend::probe_database(url) {
+        Ok(name) => ok("database", name),
+        Err(problem) => error("database", problem),
     }
 }
 
-#[cfg(not(feature = "cluster"))]
-fn shared_database(_url: &str) -> Finding {
-    error("database", StartError::Cluster("PostgreSQL").to_string())
-}
-
 fn access(config: &Config) -> Finding {
-    let accounts = match Accounts::look(config) {
+    let accounts = match backend::look_at_accounts(config) {
         Ok(accounts) => accounts,
         Err(problem) => return error("access", problem.to_string()),
     };

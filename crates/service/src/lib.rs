@@ -14,10 +14,11 @@ pub mod access;
 pub mod accounts;
 pub mod app;
 pub mod auth;
+pub mod backend;
 pub mod cleanup;
 pub mod cli;
 #[cfg(feature = "cluster")]
-pub mod client_runtime;
+pub mod cluster;
 pub mod command;
 pub mod config;
 pub mod connections;
@@ -30,24 +31,26 @@ pub mod metrics;
 pub mod model;
 pub mod model_file;
 pub mod models;
+#[cfg(not(feature = "cluster"))]
+mod no_cluster;
 pub mod old_secrets;
 pub mod origin;
 pub mod outputs;
 pub mod private;
 pub mod python;
-#[cfg(feature = "cluster")]
-pub mod queue;
 pub mod readiness;
 pub mod routes;
 pub mod runner;
 pub mod sample;
 pub mod secrets;
 pub mod site;
+pub mod start_error;
 pub mod state;
 pub mod store;
 pub mod turns;
 pub mod worker;
 
-pub use app::{StartError, serve, work};
+pub use app::{serve, work};
 pub use cli::Cli;
 pub use config::Config;
+pub use start_error::StartError;

@@ -8,20 +8,35 @@ use std::time::Instant;
 use axum::http::StatusCode;
 
 use crate::failure::Failure;
-#[cfg(feature = "cluster")]
-use crate::store::postgres::Postgres;
+use crate::store::StoreError;
 
 /// Above this many callers, the ones that have not called lately are forgotten.
 const CALLERS_KEPT: usize = 1000;
 
+/// The calls that callers may still make at all processes together. Its calls block.
+pub trait Allowances: Send + Sync {
+    /// Counts a call by each of these names, of which `rate` a second are permitted and `burst` at once; else
+    /// returns how many are missing, and counts none.
+    ///
+    /// # Errors
+    ///
+    /// The database does not answer; nothing is counted then.
+    fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError>;
+
+    /// Counts further calls, or takes calls back.
+    ///
+    /// # Errors
+    ///
+    /// The database does not answer; some of the names may have been charged then.
+    fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError>;
+}
+
 /// Lets each caller make `rate` calls a second, with a burst of one second's worth.
-#[derive(Debug)]
 pub struct Limit {
     rate: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
     /// Has the buckets of all processes instead.
-    #[cfg(feature = "cluster")]
-    shared: Option<Postgres>,
+    shared: Option<Box<dyn Allowances>>,
 }
 
 #[derive(Debug)]
@@ -37,16 +52,14 @@ impl Limit {
         Self {
             rate,
             buckets: Mutex::default(),
-            #[cfg(feature = "cluster")]
             shared: None,
         }
     }
 
     /// The same, whichever process is called.
-    #[cfg(feature = "cluster")]
-    pub fn shared(rate: f64, database: Postgres) -> Self {
+    pub fn shared(rate: f64, allowances: impl Allowances + 'static) -> Self {
         Self {
-            shared: Some(database),
+            shared: Some(Box::new(allowances)),
             ..Self::new(rate)
         }
     }
@@ -82,22 +95,17 @@ impl Limit {
 
     fn take_by_name(&self, name: &str, address: &[String], now: Instant) -> Result<(), Failure> {
         let name = [name.to_owned()];
-        #[cfg(feature = "cluster")]
         if let Some(shared) = &self.shared {
             let names = [&name, address].concat();
             let missing = shared.take(&names, self.rate, self.burst());
             return self.answer(missing.map_err(Failure::store)?);
         }
-        let _ = address;
         self.take_here(&name, now)
     }
 
     /// Whether the calls of all processes are counted, in a database.
     pub fn is_shared(&self) -> bool {
-        #[cfg(feature = "cluster")]
-        return self.shared.is_some();
-        #[cfg(not(feature = "cluster"))]
-        false
+        self.shared.is_some()
     }
 
     fn take_here(&self, names: &[String], now: Instant) -> Result<(), Failure> {
@@ -150,7 +158,6 @@ impl Limit {
     }
 
     fn add_all(&self, caller: &[String], calls: f64) {
-        #[cfg(feature = "cluster")]
         if let Some(shared) = &self.shared
             && let Err(error) = shared.charge(caller, -calls)
         {

@@ -5,7 +5,7 @@ use crate::store::Store;
 
 /// Deletes the secrets of tasks that ended before the service kept them apart: under an earlier version, or before
 /// their parameter was marked. Blocks; only models with secret parameters cost time.
-pub fn delete_old(store: &Store, models: &Models) {
+pub fn delete_old(store: &dyn Store, models: &Models) {
     for model in models.iter() {
         let schema = model.schema();
         let parameters = schema.parameters().map(|(parameter, _)| parameter);

@@ -1,4 +1,4 @@
-//! The files that models make, in a folder or, with the feature `cluster`, in a bucket.
+//! The files that models make: in a folder ([`Folder`]), or with the feature `cluster` in a bucket.
 
 use std::fs;
 use std::io;
@@ -8,19 +8,16 @@ use atelier_procedural::File;
 use axum::body::Body;
 use axum::http::{HeaderName, HeaderValue, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-use tower::ServiceExt;
-use tower_http::services::ServeDir;
+use futures_util::future::BoxFuture;
 
 use crate::failure::Failure;
-use crate::outputs::holds::Holds;
+use folder::Folder;
+use holds::Holds;
 
-#[cfg(feature = "cluster")]
-pub mod bucket;
+mod folder;
 pub mod holds;
-mod saved;
 
-#[cfg(feature = "cluster")]
-use bucket::Bucket;
+pub use folder::free_bytes;
 
 /// The path under which outputs are served.
 pub const ROUTE: &str = "/outputs";
@@ -50,40 +47,83 @@ impl From<File> for Artifact {
     }
 }
 
-/// The place of the outputs.
-#[derive(Debug, Clone)]
+/// Where the files are: a folder, or a bucket. A name is a path below `/outputs/`, e.g. `3f…/0.png`.
+pub trait Files: Send + Sync {
+    /// Writes a task's files; returns their names. All of them appear at once, so that a process killed half-way
+    /// leaves nothing that looks finished.
+    ///
+    /// # Errors
+    ///
+    /// A file can't be written.
+    fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>>;
+
+    /// Returns the names of a task's files, if [`Self::save`] has written all of them, in their order.
+    ///
+    /// # Errors
+    ///
+    /// They can't be looked for.
+    fn saved(&self, task: &str) -> io::Result<Option<Vec<String>>>;
+
+    /// Takes a task's files away, those of every attempt.
+    ///
+    /// # Errors
+    ///
+    /// They can't be taken away. That there are none is no error.
+    fn remove(&self, task: &str) -> io::Result<()>;
+
+    /// The bytes of a task's files.
+    fn bytes_of(&self, task: &str) -> u64;
+
+    /// Whether there is room for the files of another task.
+    fn have_room(&self) -> bool;
+
+    /// Whether there is a file of this name.
+    ///
+    /// # Errors
+    ///
+    /// It can't be looked for.
+    fn has(&self, name: &str) -> io::Result<bool>;
+
+    /// Writes one file, all at once; it is there for good when this returns.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
+
+    /// The file of this name on this machine, or a copy of it, for what reads files.
+    ///
+    /// # Errors
+    ///
+    /// It can't be fetched.
+    fn local(&self, name: &str) -> io::Result<Option<PathBuf>>;
+
+    /// Serves the file of this name: its type, byte ranges, and a cache that may keep it for good.
+    fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response>;
+}
+
+/// The outputs.
 pub struct Outputs {
-    dir: PathBuf,
-    /// Instead of the directory.
-    #[cfg(feature = "cluster")]
-    bucket: Option<Bucket>,
+    files: Box<dyn Files>,
     /// The outputs that are needed yet.
     pub holds: Holds,
 }
 
 impl Outputs {
+    pub fn of(files: impl Files + 'static) -> Self {
+        Self {
+            files: Box::new(files),
+            holds: Holds::default(),
+        }
+    }
+
     /// Makes the directory if it is absent.
     ///
     /// # Errors
     ///
     /// The directory can't be made.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
-        fs::create_dir_all(&dir)?;
-        Ok(Self {
-            dir,
-            #[cfg(feature = "cluster")]
-            bucket: None,
-            holds: Holds::default(),
-        })
-    }
-
-    #[cfg(feature = "cluster")]
-    pub fn in_bucket(bucket: Bucket) -> Self {
-        Self {
-            dir: PathBuf::new(),
-            bucket: Some(bucket),
-            holds: Holds::default(),
-        }
+        Ok(Self::of(Folder::open(dir)?))
     }
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
@@ -94,26 +134,21 @@ impl Outputs {
     ///
     /// A file can't be written, for want of room or rights, or the bucket does not take it.
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.save(task, artifacts);
+        match self.saved(task)? {
+            Some(paths) => Ok(paths),
+            None => self.files.save(task, artifacts),
         }
-        if let Some(paths) = self.saved(task)? {
-            return Ok(paths);
-        }
-        let unfinished = self.dir.join(format!(".{task}"));
-        let finished = self.dir.join(task);
-        if unfinished.exists() {
-            fs::remove_dir_all(&unfinished)?;
-        }
-        let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
-            // Half of the files would take room that may be the very thing that is missing.
-            let _ = fs::remove_dir_all(&unfinished);
-        })?;
-        fs::rename(&unfinished, &finished)?;
-        // A power cut must not take back what the database is about to call completed.
-        sync_dir(&self.dir)?;
-        Ok(paths)
+    }
+
+    /// Returns the paths of a task's files, if [`Self::save`] has written all of them, in their order.
+    ///
+    /// A bucket can't tell: files of an attempt that was killed may be some of its files.
+    ///
+    /// # Errors
+    ///
+    /// The directory can't be read.
+    pub fn saved(&self, task: &str) -> io::Result<Option<Vec<String>>> {
+        self.files.saved(task)
     }
 
     /// Takes a task's files away, unless another task is to be made from them; whether it did.
@@ -126,44 +161,18 @@ impl Outputs {
         let Some(_removal) = self.holds.begin_removal(task) else {
             return Ok(false);
         };
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.remove(task).map(|()| true);
-        }
-        // All files go at once, so that a process killed half-way leaves nothing that looks whole.
-        let going = self.dir.join(format!(".{task}"));
-        match fs::rename(self.dir.join(task), &going) {
-            // A failed task has none; what an earlier attempt has left is taken away, too.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        match fs::remove_dir_all(&going) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(true),
-        }
+        self.files.remove(task).map(|()| true)
     }
 
     /// The bytes of a task's files.
     pub fn bytes_of(&self, task: &str) -> u64 {
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.bytes_of(task);
-        }
-        let Ok(files) = fs::read_dir(self.dir.join(task)) else {
-            return 0;
-        };
-        let metadata = files.flatten().filter_map(|file| file.metadata().ok());
-        metadata.map(|metadata| metadata.len()).sum()
+        self.files.bytes_of(task)
     }
 
     /// Whether there is room for the files of another task. Where the system does not say, there
     /// is.
     pub fn have_room(&self) -> bool {
-        #[cfg(feature = "cluster")]
-        if self.bucket.is_some() {
-            return true;
-        }
-        free_bytes(&self.dir).is_none_or(|free| free >= ROOM)
+        self.files.have_room()
     }
 
     /// Whether a preview or poster is there already.
@@ -172,11 +181,7 @@ impl Outputs {
     ///
     /// The bucket does not answer; never, where outputs are in a directory.
     pub fn has_sample(&self, folder: &str, name: &str) -> io::Result<bool> {
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.has(&format!("{folder}/{name}"));
-        }
-        Ok(self.dir.join(folder).join(name).is_file())
+        self.files.has(&format!("{folder}/{name}"))
     }
 
     /// Writes a preview or poster, all at once.
@@ -185,18 +190,7 @@ impl Outputs {
     ///
     /// The file can't be written, or the bucket does not take it.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.put(&format!("{folder}/{name}"), bytes);
-        }
-        let folder = self.dir.join(folder);
-        fs::create_dir_all(&folder)?;
-        let unfinished = folder.join(format!(".{name}"));
-        write_synced(&unfinished, bytes).inspect_err(|_| {
-            let _ = fs::remove_file(&unfinished);
-        })?;
-        fs::rename(unfinished, folder.join(name))?;
-        sync_dir(&folder)
+        self.files.put(&format!("{folder}/{name}"), bytes)
     }
 
     /// The file behind a path such as `/outputs/3f…/0.png`, or a copy of it, if this service made it.
@@ -205,15 +199,7 @@ impl Outputs {
     ///
     /// The bucket does not answer, or its copy can't be written; never, where outputs are in a directory.
     pub fn own_file(&self, path: &str) -> io::Result<Option<PathBuf>> {
-        let Some(name) = own_name(path) else {
-            return Ok(None);
-        };
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            return bucket.copy(name);
-        }
-        let file = self.dir.join(name);
-        Ok(file.is_file().then_some(file))
+        own_name(path).map_or(Ok(None), |name| self.files.local(name))
     }
 
     /// Whether this service made the file behind a path, and is not about to remove it.
@@ -225,68 +211,23 @@ impl Outputs {
         if self.holds.is_any_going(&holds::tasks_in(path)) {
             return Ok(false);
         }
-        #[cfg(feature = "cluster")]
-        if let (Some(bucket), Some(name)) = (&self.bucket, own_name(path)) {
-            return bucket.has(name);
-        }
-        Ok(self.own_file(path)?.is_some())
+        own_name(path).map_or(Ok(false), |name| self.files.has(name))
     }
 
     /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
-    pub async fn serve(&self, mut request: Request<Body>) -> Response {
+    pub async fn serve(&self, request: Request<Body>) -> Response {
         // The path is not decoded: names of outputs never need an encoding, so an encoded one, which could lead to
         // a hidden file, is none of them.
-        let Some(name) = own_name(request.uri().path()).map(str::to_owned) else {
-            return sandboxed(not_found().into_response());
-        };
-        #[cfg(feature = "cluster")]
-        if let Some(bucket) = &self.bucket {
-            let served = bucket.serve(&name, request.method(), request.headers());
-            return sandboxed(served.await);
-        }
-        match format!("/{name}").parse() {
-            Ok(uri) => *request.uri_mut() = uri,
-            Err(_) => return sandboxed(not_found().into_response()),
-        }
-        let served = ServeDir::new(&self.dir)
-            .append_index_html_on_directories(false)
-            .oneshot(request)
-            .await;
-        sandboxed(match served {
-            Ok(response) => match response.status() {
-                StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
-                    kept_for_good(response.map(Body::new))
-                }
-                StatusCode::NOT_FOUND => not_found().into_response(),
-                StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
-                StatusCode::RANGE_NOT_SATISFIABLE => {
-                    let range = response.headers().get(header::CONTENT_RANGE);
-                    let range = range.and_then(|range| range.to_str().ok());
-                    no_such_range(range.unwrap_or_default())
-                }
-                status => Failure::internal(format!("an output: {status}")).into_response(),
-            },
-            Err(never) => match never {},
+        let name = own_name(request.uri().path()).map(str::to_owned);
+        sandboxed(match name {
+            Some(name) => self.files.serve(name, request).await,
+            None => not_found().into_response(),
         })
     }
 }
 
-/// Gives how much is free on the disk of this directory, if the system says so.
-pub fn free_bytes(dir: &Path) -> Option<u64> {
-    #[cfg(unix)]
-    {
-        let disk = rustix::fs::statvfs(dir).ok()?;
-        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
-    }
-    #[cfg(not(unix))]
-    {
-        let _ = dir;
-        None
-    }
-}
-
 /// An output never changes.
-fn kept_for_good(mut response: Response) -> Response {
+pub(crate) fn kept_for_good(mut response: Response) -> Response {
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=31536000, immutable"),
@@ -326,7 +267,7 @@ fn own_name(path: &str) -> Option<&str> {
     (plain(folder) && plain(stem) && plain(extension)).then_some(inner)
 }
 
-fn method_not_allowed() -> Response {
+pub(crate) fn method_not_allowed() -> Response {
     let failure = Failure::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
@@ -336,7 +277,7 @@ fn method_not_allowed() -> Response {
 }
 
 /// Answers with the range of the whole file that the wanted range does not exist.
-fn no_such_range(whole: &str) -> Response {
+pub(crate) fn no_such_range(whole: &str) -> Response {
     let failure = Failure::new(
         StatusCode::RANGE_NOT_SATISFIABLE,
         "range_not_satisfiable",
@@ -351,31 +292,11 @@ fn no_such_range(whole: &str) -> Response {
     response
 }
 
-fn not_found() -> Failure {
+pub(crate) fn not_found() -> Failure {
     Failure::not_found("unknown_output", "There is no such output.")
 }
 
-fn write_all(dir: &Path, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
-    fs::create_dir_all(dir)?;
-    let mut paths = Vec::new();
-    for (n, artifact) in artifacts.iter().enumerate() {
-        let name = format!("{n}.{}", artifact.extension);
-        write_synced(&dir.join(&name), &artifact.bytes)?;
-        paths.push(format!("{task}/{name}"));
-    }
-    sync_dir(dir)?;
-    Ok(paths)
-}
-
-/// The names in a directory are data of the directory's own.
-fn sync_dir(dir: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        fs::File::open(dir)?.sync_all()?;
-    }
-    Ok(())
-}
-
-fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(crate) fn write_synced(path: &Path, bytes: &[u8]) -> io::Result<()> {
     use io::Write;
     let mut file = fs::File::create(path)?;
     file.write_all(bytes)?;

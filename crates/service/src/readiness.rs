@@ -41,7 +41,7 @@ impl Drop for Asking {
 }
 
 impl Readiness {
-    pub async fn look(&self, store: &Arc<Store>, pool: &Pool, outputs: &Outputs) -> Vec<Check> {
+    pub async fn look(&self, store: &Arc<dyn Store>, pool: &Pool, outputs: &Outputs) -> Vec<Check> {
         let mut last = self.last.lock().await;
         let checks = match &*last {
             Some((at, checks)) if at.elapsed() < FRESH => checks.clone(),
@@ -62,7 +62,7 @@ impl Readiness {
     }
 
     /// Not two at a time wait for a disk that does not answer.
-    async fn store(&self, store: &Arc<Store>) -> Option<String> {
+    async fn store(&self, store: &Arc<dyn Store>) -> Option<String> {
         let silent = || Some("The database does not answer.".to_owned());
         if self.asking.swap(true, Ordering::AcqRel) {
             return silent();

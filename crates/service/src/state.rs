@@ -17,7 +17,7 @@ use crate::store::Store;
 use crate::worker::Pool;
 
 pub struct App {
-    pub store: Arc<Store>,
+    pub store: Arc<dyn Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
     pub pool: Pool,

@@ -1,5 +1,5 @@
-//! The tasks: in SQLite, or with the feature `cluster` in PostgreSQL. What is answered was committed
-//! before.
+//! The tasks, in a database: in SQLite ([`sqlite`]), or with the feature `cluster` in PostgreSQL. What is
+//! answered was committed before.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -9,19 +9,8 @@ use serde_json::{Map, Value};
 use crate::idempotency::{Submission, TTL_SECONDS};
 use crate::secrets::Secrets;
 
-mod answer;
 mod error;
-mod migrations;
-#[cfg(feature = "cluster")]
-pub mod postgres;
-pub mod room;
-mod secret;
 pub mod sqlite;
-
-#[cfg(feature = "cluster")]
-use postgres::Postgres;
-use room::{Ended, Place};
-use sqlite::Sqlite;
 
 pub use error::StoreError;
 pub use sqlite::{SCHEMA_VERSION, version_of};
@@ -98,26 +87,30 @@ pub struct Answered {
     pub fingerprint: String,
 }
 
-/// The database.
-#[derive(Debug)]
-pub enum Store {
-    Sqlite(Sqlite),
-    #[cfg(feature = "cluster")]
-    Postgres(Postgres),
+/// A task that has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ended {
+    pub id: String,
+    /// The task's place among those that have ended, oldest first.
+    pub place: Place,
+    /// The bytes of its input and its outputs.
+    pub bytes: u64,
 }
 
-/// Asks whichever it is.
-macro_rules! ask {
-    ($store:expr, $database:ident => $answer:expr) => {
-        match $store {
-            Store::Sqlite($database) => $answer,
-            #[cfg(feature = "cluster")]
-            Store::Postgres($database) => $answer,
-        }
-    };
+/// When a task ended, and its number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// In milliseconds since 1970.
+    pub ended_ms: i64,
+    /// The number of the task's row, ascending as tasks are taken in.
+    pub seq: i64,
 }
 
-impl Store {
+/// So many inputs are read at a time for [`Store::delete_old_secrets`].
+pub(crate) const SECRETS_STEP: usize = 500;
+
+/// The database of the tasks. Its calls block.
+pub trait Store: Send + Sync {
     /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
     /// with: both or neither.
     ///
@@ -125,64 +118,47 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// The database can't be read or written: [`StoreError::Database`] of SQLite, `Postgres` of PostgreSQL.
-    /// Nothing is written then.
-    pub fn insert(
+    /// The database can't be read or written. Nothing is written then.
+    fn insert(
         &self,
         task: &Task,
         submission: Option<&Submission>,
-    ) -> Result<Option<Answered>, StoreError> {
-        ask!(self, database => database.insert(task, submission))
-    }
+    ) -> Result<Option<Answered>, StoreError>;
 
     /// Gives the answer to the first submission with this key, if that was within a day.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
-        ask!(self, database => database.answered(submission))
-    }
+    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError>;
 
     /// Gives the progress of a task. Its input is not read.
     ///
     /// # Errors
     ///
     /// The database can't be read. An id that is unknown gives `None`.
-    pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
-        ask!(self, database => database.progress(id))
-    }
+    fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError>;
 
     /// Gives the order for a task.
     ///
     /// # Errors
     ///
     /// As for [`Self::progress`].
-    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
-        ask!(self, database => database.order(id))
-    }
+    fn order(&self, id: &str) -> Result<Option<Order>, StoreError>;
 
     /// Tasks that this process alone is to take up, oldest first; of a queue there are none.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
-        match self {
-            Self::Sqlite(database) => database.unfinished(),
-            #[cfg(feature = "cluster")]
-            Self::Postgres(_) => Ok(Vec::new()),
-        }
-    }
+    fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError>;
 
     /// Has the database answer, and take what is written.
     ///
     /// # Errors
     ///
     /// The database does not answer, or has no room.
-    pub fn try_write(&self) -> Result<(), StoreError> {
-        ask!(self, database => database.try_write())
-    }
+    fn try_write(&self) -> Result<(), StoreError>;
 
     /// Stores that the task is about to be sent to where its model runs. Returns `false` if it has ended, or was
     /// sent before and not `again`: two attempts of two processes may have begun at the same time.
@@ -190,18 +166,14 @@ impl Store {
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
-        ask!(self, database => database.set_sent(id, again))
-    }
+    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError>;
 
     /// It was not: the runner that was to take it has refused it, or was not there.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
-        ask!(self, database => database.set_unsent(id))
-    }
+    fn set_unsent(&self, id: &str) -> Result<(), StoreError>;
 
     /// Saves the answer to a task that was sent, until the task has ended: an attempt after a restart
     /// continues from it. Returns `false` if the task has ended for good. One that failed
@@ -210,155 +182,100 @@ impl Store {
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
-        ask!(self, database => database.save_answer(id, answer))
-    }
+    fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError>;
 
     /// Returns the answer that [`Self::save_answer`] has saved.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        ask!(self, database => database.saved_answer(id))
-    }
+    fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
     /// The task is being worked on.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
-        ask!(self, database => database.set_processing(id))
-    }
+    fn set_processing(&self, id: &str) -> Result<(), StoreError>;
 
     /// Stores the last words of the task's model, for other processes.
-    pub fn set_words(&self, id: &str, words: &str) {
-        match self {
-            Self::Sqlite(_) => {
-                let _ = (id, words);
-            }
-            #[cfg(feature = "cluster")]
-            Self::Postgres(database) => {
-                if let Err(error) = database.set_words(id, words) {
-                    tracing::warn!("task {id}: what its model says is lost: {error}");
-                }
-            }
-        }
-    }
+    fn set_words(&self, id: &str, words: &str);
 
     /// The task has its output, of so many bytes.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
-        let output = serde_json::json!(output).to_string();
-        let status = StatusWord::Completed;
-        ask!(self, database => database.finish(id, &status, &output, None, bytes))
-    }
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError>;
 
     /// The task ended without output.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    pub fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
-        let status = StatusWord::Failed;
-        match self {
-            Self::Sqlite(database) => {
-                // No other process can have a result.
-                let _ = failure;
-                database.finish(id, &status, "[]", Some(message), 0)
-            }
-            #[cfg(feature = "cluster")]
-            Self::Postgres(database) => database.fail(id, message, failure),
-        }
-    }
+    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError>;
 
     /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
     ///
     /// # Errors
     ///
     /// The database can't be read or written: some may be deleted.
-    pub fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
-        ask!(self, database => database.delete_old_secrets(model, names))
-    }
+    fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError>;
 
     /// The bytes of all tasks.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn bytes(&self) -> Result<u64, StoreError> {
-        ask!(self, database => database.bytes())
-    }
+    fn bytes(&self) -> Result<u64, StoreError>;
 
     /// The bytes of this user's tasks.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
-        ask!(self, database => database.bytes_of(uid))
-    }
+    fn bytes_of(&self, uid: &str) -> Result<u64, StoreError>;
 
     /// The next tasks after this place that ended before that time, oldest first.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn ended_after(
+    fn ended_after(
         &self,
         after: Place,
         before_ms: i64,
         count: usize,
-    ) -> Result<Vec<Ended>, StoreError> {
-        ask!(self, database => database.ended_after(after, before_ms, count))
-    }
+    ) -> Result<Vec<Ended>, StoreError>;
 
     /// Takes tasks away that have ended; any other stays.
     ///
     /// # Errors
     ///
     /// The database can't be written: all of them stay.
-    pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
-        ask!(self, database => database.remove(tasks))
-    }
+    fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError>;
 
     /// Tasks that ended before their bytes were counted: those of an earlier version.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    pub fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
-        match self {
-            Self::Sqlite(database) => database.unmeasured(count),
-            #[cfg(feature = "cluster")]
-            Self::Postgres(_) => Ok(Vec::new()),
-        }
-    }
+    fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError>;
 
     /// Notes what their outputs take; their inputs are measured here.
     ///
     /// # Errors
     ///
     /// The database can't be written: none is noted.
-    pub fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
-        match self {
-            Self::Sqlite(database) => database.measured(tasks),
-            #[cfg(feature = "cluster")]
-            Self::Postgres(_) => Ok(()),
-        }
-    }
+    fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError>;
 }
 
-fn oldest_kept(now: i64) -> i64 {
+pub(crate) fn oldest_kept(now: i64) -> i64 {
     now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
 }
 
 /// An input without these parameters; `None` if it has none of them.
-fn without(input: &str, names: &[&str]) -> Option<String> {
+pub(crate) fn without(input: &str, names: &[&str]) -> Option<String> {
     let mut input = json(input);
     let fields = input.as_object_mut()?;
     let before = fields.len();
@@ -366,7 +283,7 @@ fn without(input: &str, names: &[&str]) -> Option<String> {
     (fields.len() < before).then(|| input.to_string())
 }
 
-fn json(text: &str) -> Value {
+pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
@@ -377,6 +294,3 @@ pub fn now_ms() -> i64 {
         i64::try_from(time.as_millis()).unwrap_or(i64::MAX)
     })
 }
-
-#[cfg(test)]
-mod tests;

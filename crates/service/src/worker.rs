@@ -20,17 +20,18 @@ use work::work;
 mod obstacle;
 mod place;
 mod queue;
-#[cfg(feature = "cluster")]
 mod shared;
+mod shared_queue;
 mod unfinished;
 mod work;
 
 pub use place::Place;
+pub use shared_queue::{HERE, SharedQueue, Take};
 
 /// The things that a worker needs to turn a task into files.
 #[derive(Clone)]
 pub struct WorkerContext {
-    pub store: Arc<Store>,
+    pub store: Arc<dyn Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
     pub metrics: Arc<Metrics>,
@@ -58,7 +59,7 @@ pub struct Pool {
 
 impl Pool {
     /// Starts `size` threads, and those of the models that run elsewhere, on the tasks that an
-    /// earlier process left unfinished.
+    /// earlier process left unfinished, or on those of the queue that processes share.
     ///
     /// # Errors
     ///
@@ -68,6 +69,7 @@ impl Pool {
         size: usize,
         remotes: &[Arc<Remote>],
         bounds: Bounds,
+        shared: Option<Box<dyn SharedQueue>>,
     ) -> Result<Self, StoreError> {
         let unfinished = context.store.unfinished()?;
         if !unfinished.is_empty() {
@@ -76,7 +78,7 @@ impl Pool {
         let sizes: Vec<usize> = std::iter::once(size)
             .chain(remotes.iter().map(|remote| remote.at_once()))
             .collect();
-        let queue = Arc::new(Queue::new(remotes, bounds));
+        let queue = Arc::new(Queue::new(remotes, bounds, shared));
         for task in unfinished {
             let mut turns = queue.lock();
             turns.waiting.add(&task.uid);
@@ -94,19 +96,18 @@ impl Pool {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
                     while let Some(mut turn) = queue.next(lane) {
-                        let work = |turn: &Turn| work(&context, &queue, turn);
-                        #[cfg(feature = "cluster")]
-                        let work = |turn: &mut Turn| queue.in_turn(turn, work);
-                        let worked = work(&mut turn);
+                        let worked = queue.in_turn(&mut turn, |turn| work(&context, &queue, turn));
                         queue.done(lane, turn, worked);
                     }
                 })
             })
             .collect();
-        Ok(Self {
+        let pool = Self {
             queue,
             threads: Mutex::new(threads),
-        })
+        };
+        pool.share(size, remotes);
+        Ok(pool)
     }
 
     /// Gives the last words of the task's model, if it is being worked on.
@@ -117,8 +118,7 @@ impl Pool {
     /// How many tasks of each model there are that have not ended, and since when the oldest of
     /// those that wait has waited.
     pub fn load(&self) -> (Vec<Load>, Option<i64>) {
-        #[cfg(feature = "cluster")]
-        if let Some(shared) = self.queue.shared.get() {
+        if let Some(shared) = &self.queue.shared {
             return shared.load();
         }
         let turns = self.queue.lock();
@@ -144,7 +144,6 @@ impl Pool {
     pub fn drain(&self) {
         self.queue.draining.store(true, Ordering::Relaxed);
         self.queue.wake_all();
-        #[cfg(feature = "cluster")]
         self.queue.keep_what_runs();
     }
 
@@ -173,8 +172,7 @@ impl Pool {
                 tracing::error!("a worker thread had crashed");
             }
         }
-        #[cfg(feature = "cluster")]
-        if let Some(shared) = self.queue.shared.get() {
+        if let Some(shared) = &self.queue.shared {
             shared.give_back();
         }
     }

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use atelier_service::outputs::bucket::Bucket;
+use atelier_service::cluster::bucket::Bucket;
 use atelier_service::outputs::{Artifact, Outputs};
 use serde_json::json;
 use support::small_server::nobody;
@@ -130,7 +130,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
 async fn an_attempt_believed_dead_overwrites_nothing_and_all_goes_with_the_task() {
     let copies = TempDir::new().unwrap();
     let bucket = Bucket::at(&format!("{}/own", bucket()), copies.path().to_owned()).unwrap();
-    let outputs = Outputs::in_bucket(bucket);
+    let outputs = Outputs::of(bucket);
     let file = |bytes: &[u8]| Artifact {
         extension: "png",
         bytes: bytes.to_vec(),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::{Account, AccountError};
+use super::{Account, AccountError, Place};
 
 /// How long a change waits for another.
 const TIMEOUT: Duration = Duration::from_secs(5);
@@ -33,94 +33,6 @@ impl File {
             seen: AtomicBool::new(false),
             connection: Mutex::new(None),
         }
-    }
-
-    /// The file says it at once.
-    pub fn are_there_by_now(&self) -> Option<bool> {
-        Some(self.are_there())
-    }
-
-    pub fn are_there(&self) -> bool {
-        if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
-            self.seen.store(true, Ordering::Relaxed);
-        }
-        self.seen.load(Ordering::Relaxed)
-    }
-
-    /// Adds an account. Whether there was none of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError::Database`] or [`AccountError::Io`] if the file can't be opened, made or written.
-    pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
-        if let Some(folder) = self.path.parent() {
-            crate::private::make_dir(folder)?;
-        }
-        self.with(OpenFlags::default(), |connection| {
-            let added = connection.execute(
-                "INSERT INTO account (name, token) VALUES (?1, ?2)",
-                params![name, digest],
-            );
-            match added {
-                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
-                    Ok(false)
-                }
-                added => added.map(|_| true),
-            }
-        })
-    }
-
-    /// Gives an account another token. Whether there is one of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError::Database`] if the file is there, and can't be opened or written.
-    pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
-        let change = "UPDATE account SET token = ?2 WHERE name = ?1";
-        self.if_there(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
-    }
-
-    /// Takes an account away. Whether there was one of this name.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::update`].
-    pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
-        let change = "DELETE FROM account WHERE name = ?1";
-        self.if_there(|connection| Ok(connection.execute(change, [name])? > 0))
-    }
-
-    /// All accounts, sorted by their names.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::update`].
-    pub fn list(&self) -> Result<Vec<Account>, AccountError> {
-        self.if_there(|connection| {
-            connection
-                .prepare("SELECT name, created FROM account ORDER BY name")?
-                .query_map([], |row| {
-                    Ok(Account {
-                        name: row.get(0)?,
-                        created: row.get(1)?,
-                    })
-                })?
-                .collect()
-        })
-    }
-
-    /// The name of the account whose token has this digest.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::update`].
-    pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
-        self.if_there(|connection| {
-            connection
-                .prepare_cached("SELECT name FROM account WHERE token = ?1")?
-                .query_row([digest], |row| row.get(0))
-                .optional()
-        })
     }
 
     /// Works with the accounts; without a file there are none, and none is made.
@@ -153,5 +65,70 @@ impl File {
             }
         };
         Ok(work(connection)?)
+    }
+}
+
+impl Place for File {
+    /// The file says it at once.
+    fn are_there_by_now(&self) -> Option<bool> {
+        Some(self.are_there())
+    }
+
+    fn are_there(&self) -> bool {
+        if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
+            self.seen.store(true, Ordering::Relaxed);
+        }
+        self.seen.load(Ordering::Relaxed)
+    }
+
+    fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        if let Some(folder) = self.path.parent() {
+            crate::private::make_dir(folder)?;
+        }
+        self.with(OpenFlags::default(), |connection| {
+            let added = connection.execute(
+                "INSERT INTO account (name, token) VALUES (?1, ?2)",
+                params![name, digest],
+            );
+            match added {
+                Err(error) if error.sqlite_error_code() == Some(ErrorCode::ConstraintViolation) => {
+                    Ok(false)
+                }
+                added => added.map(|_| true),
+            }
+        })
+    }
+
+    fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+        let change = "UPDATE account SET token = ?2 WHERE name = ?1";
+        self.if_there(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
+    }
+
+    fn delete(&self, name: &str) -> Result<bool, AccountError> {
+        let change = "DELETE FROM account WHERE name = ?1";
+        self.if_there(|connection| Ok(connection.execute(change, [name])? > 0))
+    }
+
+    fn list(&self) -> Result<Vec<Account>, AccountError> {
+        self.if_there(|connection| {
+            connection
+                .prepare("SELECT name, created FROM account ORDER BY name")?
+                .query_map([], |row| {
+                    Ok(Account {
+                        name: row.get(0)?,
+                        created: row.get(1)?,
+                    })
+                })?
+                .collect()
+        })
+    }
+
+    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+        self.if_there(|connection| {
+            connection
+                .prepare_cached("SELECT name FROM account WHERE token = ?1")?
+                .query_row([digest], |row| row.get(0))
+                .optional()
+        })
     }
 }

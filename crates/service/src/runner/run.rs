@@ -26,7 +26,7 @@ pub struct Run<'a> {
     pub last_error: Option<&'a str>,
     /// An earlier attempt has set the mark of [`Run::mark_sent`].
     pub sent: bool,
-    pub store: &'a Store,
+    pub store: &'a dyn Store,
     /// Reports to clients how far it is.
     pub say: &'a dyn Fn(&str),
     /// Hides the task's secrets in a text that is logged or stored.

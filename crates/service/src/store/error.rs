@@ -1,5 +1,7 @@
 //! Why the database did not do what it was asked for.
 
+use std::error::Error;
+
 use rusqlite::ErrorCode;
 use thiserror::Error;
 
@@ -7,13 +9,14 @@ use thiserror::Error;
 pub enum StoreError {
     #[error("the database failed: {0}")]
     Database(#[from] rusqlite::Error),
-    #[cfg(feature = "cluster")]
-    #[error("the database failed: {0}")]
-    Postgres(#[from] sqlx::Error),
-    #[cfg(feature = "cluster")]
+    #[error("the database failed: {source}")]
+    Server {
+        source: Box<dyn Error + Send + Sync>,
+        /// The connection, or the server's state, is at fault, not the statement.
+        may_pass: bool,
+    },
     #[error("the database can't be brought to this version: {0}")]
-    Migration(#[from] sqlx::migrate::MigrateError),
-    #[cfg(feature = "cluster")]
+    Migration(#[source] Box<dyn Error + Send + Sync>),
     #[error("the queue failed: {0}")]
     Queue(String),
     #[error("the database was written by a newer version of this program (schema {0})")]
@@ -26,15 +29,13 @@ impl StoreError {
         self.code() == Some(ErrorCode::DiskFull)
     }
 
-    /// The disk, not the database, is at fault.
+    /// The disk or the connection, not the database, is at fault.
     pub fn may_pass(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseBusy, DiskFull, OutOfMemory, ReadOnly, SystemIoFailure,
         };
-        #[cfg(feature = "cluster")]
-        if let Self::Postgres(error) = self {
-            // An error in a statement does not pass; any other is one of the connection.
-            return error.as_database_error().is_none_or(is_shutdown);
+        if let Self::Server { may_pass, .. } = self {
+            return *may_pass;
         }
         matches!(
             self.code(),
@@ -53,11 +54,4 @@ impl StoreError {
             _ => None,
         }
     }
-}
-
-#[cfg(feature = "cluster")]
-fn is_shutdown(error: &(dyn sqlx::error::DatabaseError + 'static)) -> bool {
-    // Class 57: operator intervention; 53: no room, no memory, too many connections.
-    let code = error.code().unwrap_or_default();
-    code.starts_with("57") || code.starts_with("53") || code.starts_with("40")
 }

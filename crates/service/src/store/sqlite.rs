@@ -8,17 +8,26 @@ use atelier_contract::{ModelId, StatusWord};
 use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
-use super::migrations::MIGRATIONS;
-use super::{Answered, Order, Progress, StoreError, Task, Unfinished, json, now_ms, oldest_kept};
+use super::{
+    Answered, Ended, Failed, Order, Place, Progress, Store, StoreError, Task, Unfinished, json,
+    now_ms, oldest_kept,
+};
 use crate::idempotency::Submission;
 use crate::secrets::Secrets;
+
+mod answer;
+mod migrations;
+mod room;
+mod secret;
+
+use migrations::MIGRATIONS;
 
 /// The database. One connection: its statements take microseconds, apart from the commit.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Mutex<Connection>,
     /// The write-ahead log may still have secrets of tasks that have ended.
-    pub(super) has_old_secrets: AtomicBool,
+    has_old_secrets: AtomicBool,
 }
 
 /// The schema of this program.
@@ -65,15 +74,62 @@ impl Sqlite {
         Ok(database)
     }
 
-    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
-    /// with: both or neither.
-    ///
-    /// If the key has been answered already, nothing is written, and that answer is returned.
+    /// The task has ended.
     ///
     /// # Errors
-    /// [`StoreError::Database`] if the file can't be read or written, for instance because the disk is full.
-    /// Nothing is written then.
-    pub fn insert(
+    /// [`StoreError::Database`] if the file can't be written.
+    fn finish(
+        &self,
+        id: &str,
+        status: &StatusWord,
+        output: &str,
+        error: Option<&str>,
+        bytes: u64,
+    ) -> Result<(), StoreError> {
+        // With one lock: no client is told of the end before the secrets are gone.
+        self.with(|connection| {
+            let had_secrets = Self::has_secrets(connection, id)?;
+            connection
+                .prepare_cached(
+                    "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
+                     bytes = ?6 + coalesce(bytes,
+                         (SELECT octet_length(input) FROM input WHERE input.seq = task.seq), 0)
+                     WHERE id = ?1 AND finished_ms IS NULL",
+                )?
+                .execute(params![
+                    id,
+                    status.as_str(),
+                    output,
+                    error,
+                    now_ms(),
+                    i64::try_from(bytes).unwrap_or(i64::MAX),
+                ])?;
+            self.has_old_secrets
+                .fetch_or(had_secrets, Ordering::Relaxed);
+            self.forget_old_secrets(connection);
+            Ok(())
+        })
+    }
+
+    /// Does something with the connection, while no other thread has it.
+    ///
+    /// # Errors
+    /// [`StoreError::Database`] if `work` fails.
+    fn with<T>(
+        &self,
+        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+    ) -> Result<T, StoreError> {
+        // A panic between two statements leaves the database as consistent as a kill would.
+        let connection = self
+            .connection
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(work(&connection)?)
+    }
+}
+
+impl Store for Sqlite {
+    fn insert(
         &self,
         task: &Task,
         submission: Option<&Submission>,
@@ -131,19 +187,11 @@ impl Sqlite {
         })
     }
 
-    /// Gives the answer to the first submission with this key, if that was within a day.
-    ///
-    /// # Errors
-    /// As for [`Self::progress`].
-    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
         self.with(|connection| answered(connection, submission, now_ms()))
     }
 
-    /// Gives the progress of a task. Its input is not read.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be read.
-    pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
+    fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -155,11 +203,7 @@ impl Sqlite {
         })
     }
 
-    /// Gives the order for a task.
-    ///
-    /// # Errors
-    /// As for [`Self::progress`].
-    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
+    fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         let found = self.with(|connection| {
             connection
                 .prepare_cached(
@@ -186,11 +230,7 @@ impl Sqlite {
         }))
     }
 
-    /// Tasks neither completed nor failed, oldest first.
-    ///
-    /// # Errors
-    /// As for [`Self::progress`].
-    pub fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
+    fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -211,19 +251,11 @@ impl Sqlite {
         })
     }
 
-    /// Has the database answer, and take what is written: it is told its version anew.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn try_write(&self) -> Result<(), StoreError> {
+    fn try_write(&self) -> Result<(), StoreError> {
         self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
     }
 
-    /// The task is about to be sent to where its model runs.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
         let changed = self.with(|connection| {
             connection
                 .prepare_cached(
@@ -235,11 +267,7 @@ impl Sqlite {
         Ok(changed > 0)
     }
 
-    /// It was not: the runner that was to take it has refused it, or was not there.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+    fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached("UPDATE task SET sent_ms = NULL WHERE id = ?1")?
@@ -248,11 +276,7 @@ impl Sqlite {
         Ok(())
     }
 
-    /// The task is being worked on.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
+    fn set_processing(&self, id: &str) -> Result<(), StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -263,57 +287,58 @@ impl Sqlite {
         Ok(())
     }
 
-    /// The task has ended.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn finish(
-        &self,
-        id: &str,
-        status: &StatusWord,
-        output: &str,
-        error: Option<&str>,
-        bytes: u64,
-    ) -> Result<(), StoreError> {
-        // With one lock: no client is told of the end before the secrets are gone.
-        self.with(|connection| {
-            let had_secrets = Self::has_secrets(connection, id)?;
-            connection
-                .prepare_cached(
-                    "UPDATE task SET status = ?2, output = ?3, error = ?4, finished_ms = ?5,
-                     bytes = ?6 + coalesce(bytes,
-                         (SELECT octet_length(input) FROM input WHERE input.seq = task.seq), 0)
-                     WHERE id = ?1 AND finished_ms IS NULL",
-                )?
-                .execute(params![
-                    id,
-                    status.as_str(),
-                    output,
-                    error,
-                    now_ms(),
-                    i64::try_from(bytes).unwrap_or(i64::MAX),
-                ])?;
-            self.has_old_secrets
-                .fetch_or(had_secrets, Ordering::Relaxed);
-            self.forget_old_secrets(connection);
-            Ok(())
-        })
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
+        let output = serde_json::json!(output).to_string();
+        self.finish(id, &StatusWord::Completed, &output, None, bytes)
     }
 
-    /// Does something with the connection, while no other thread has it.
-    ///
-    /// # Errors
-    /// [`StoreError::Database`] if `work` fails.
-    pub(super) fn with<T>(
+    /// No other process can have a result, so each failure is for good.
+    fn fail(&self, id: &str, message: &str, _failure: Failed) -> Result<(), StoreError> {
+        self.finish(id, &StatusWord::Failed, "[]", Some(message), 0)
+    }
+
+    /// One process alone works on the tasks, and has the words.
+    fn set_words(&self, _id: &str, _words: &str) {}
+
+    fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        self.save_answer(id, answer)
+    }
+
+    fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.saved_answer(id)
+    }
+
+    fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+        self.delete_old_secrets(model, names)
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        self.bytes()
+    }
+
+    fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+        self.bytes_of(uid)
+    }
+
+    fn ended_after(
         &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        // A panic between two statements leaves the database as consistent as a kill would.
-        let connection = self
-            .connection
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        Ok(work(&connection)?)
+        after: Place,
+        before_ms: i64,
+        count: usize,
+    ) -> Result<Vec<Ended>, StoreError> {
+        self.ended_after(after, before_ms, count)
+    }
+
+    fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+        self.remove(tasks)
+    }
+
+    fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        self.unmeasured(count)
+    }
+
+    fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
+        self.measured(tasks)
     }
 }
 
@@ -365,3 +390,6 @@ pub fn version_of(path: &Path) -> Result<i64, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)
 }
+
+#[cfg(test)]
+mod tests;

@@ -29,9 +29,11 @@ impl Pool {
             owner: owner.to_owned(),
             taken,
         };
-        #[cfg(feature = "cluster")]
-        if let Some(shared) = self.queue.shared.get() {
-            let is_full = shared.is_full(owner, self.queue.bounds.waiting)?;
+        if let Some(shared) = &self.queue.shared {
+            let is_full = match self.queue.bounds.waiting {
+                Some(most) => shared.unfinished_of(owner)?.waiting >= most,
+                None => false,
+            };
             // The database counts, so there is nothing to give back.
             return Ok((!is_full).then(|| place(true)));
         }
@@ -49,8 +51,7 @@ impl Place {
     /// Queues a task that is in the store.
     pub fn take(mut self, id: String, model: &ModelId, hold: Hold) {
         self.taken = true;
-        #[cfg(feature = "cluster")]
-        if let Some(shared) = self.queue.shared.get() {
+        if let Some(shared) = &self.queue.shared {
             // The database keeps, for all processes, what the task is made from.
             return shared.push(&id, &self.owner, model, now_ms());
         }

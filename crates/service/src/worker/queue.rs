@@ -1,22 +1,18 @@
 //! The tasks that wait for the threads of this process, and those that these work on.
 
 use std::collections::HashMap;
-#[cfg(feature = "cluster")]
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use atelier_contract::ModelId;
-#[cfg(feature = "cluster")]
 use tokio::sync::oneshot;
 
 use super::Bounds;
 use super::obstacle::Obstacle;
+use super::shared_queue::SharedQueue;
 use crate::model::Stop;
 use crate::outputs::holds::Hold;
-#[cfg(feature = "cluster")]
-use crate::queue::SharedQueue;
 use crate::runner::Remote;
 use crate::turns::{Backlog, Lane, Tally, Turn};
 
@@ -30,8 +26,7 @@ pub struct Queue {
     /// The lanes of the models that run elsewhere; [`HERE`] is that of all others.
     lanes: HashMap<ModelId, usize>,
     /// The queue that tasks go to instead of to a lane of this process.
-    #[cfg(feature = "cluster")]
-    pub shared: OnceLock<SharedQueue>,
+    pub shared: Option<Box<dyn SharedQueue>>,
 }
 
 /// The lane of what is made here.
@@ -51,13 +46,16 @@ pub struct Turns {
     /// The last words of the models at work.
     pub words: HashMap<String, String>,
     /// The calls that wait for a task to end.
-    #[cfg(feature = "cluster")]
     pub tellers: HashMap<String, Vec<oneshot::Sender<()>>>,
 }
 
 impl Queue {
     /// Makes a queue with a lane for the models that are drawn here, and one for each of these.
-    pub fn new(remotes: &[Arc<Remote>], bounds: Bounds) -> Self {
+    pub fn new(
+        remotes: &[Arc<Remote>],
+        bounds: Bounds,
+        shared: Option<Box<dyn SharedQueue>>,
+    ) -> Self {
         let lanes = remotes.iter().enumerate();
         Self {
             turns: Mutex::new(Turns {
@@ -71,8 +69,7 @@ impl Queue {
             lanes: lanes
                 .map(|(n, remote)| (remote.id().clone(), n + 1))
                 .collect(),
-            #[cfg(feature = "cluster")]
-            shared: OnceLock::new(),
+            shared,
         }
     }
 
@@ -86,11 +83,10 @@ impl Queue {
 
     /// Gives how many tasks of one owner may run at once. The tasks of all processes are counted by their database.
     fn most_running(&self) -> Option<usize> {
-        #[cfg(feature = "cluster")]
-        if self.shared.get().is_some() {
-            return None;
+        match self.shared {
+            Some(_) => None,
+            None => self.bounds.running,
         }
-        self.bounds.running
     }
 
     pub fn wake_all(&self) {
@@ -132,7 +128,6 @@ impl Queue {
         // A task that was stopped goes on at the next start.
         if worked.is_ok() && !self.stop.is_set() {
             turns.holds.remove(&turn.id);
-            #[cfg(feature = "cluster")]
             for teller in turns.tellers.remove(&turn.id).unwrap_or_default() {
                 // The receiver is gone if the worker has lost the database meanwhile.
                 let _ = teller.send(());

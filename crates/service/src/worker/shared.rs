@@ -7,27 +7,36 @@ use tokio::sync::oneshot;
 use super::Pool;
 use super::obstacle::Obstacle;
 use super::queue::Queue;
-use crate::queue::{HERE, SharedQueue, Take};
+use super::shared_queue::{HERE, Take};
 use crate::runner::Remote;
 use crate::turns::Turn;
 
-/// Hands tasks of the shared queue to the threads of this process.
-#[derive(Clone)]
-struct Taker(Arc<Queue>);
-
-impl Take for Taker {
-    async fn take(&self, turn: Turn) {
-        if self.begin(turn).await.is_err() {
-            std::future::pending::<()>().await;
+impl Pool {
+    /// Takes a share of the tasks in the queue of all processes, if there is one and this process is to work.
+    pub(super) fn share(&self, size: usize, remotes: &[Arc<Remote>]) {
+        let Some(shared) = &self.queue.shared else {
+            return;
+        };
+        if size > 0 {
+            let here = (HERE.to_owned(), size);
+            let others = remotes
+                .iter()
+                .map(|remote| (remote.id().to_string(), remote.at_once()));
+            let lanes = std::iter::once(here).chain(others).collect();
+            let queue = self.queue.clone();
+            let take = Take::by(move |turn| queue.begin(turn));
+            shared.work(lanes, take, self.stopping());
         }
+        shared.look_after(self.stopping().clone());
     }
 }
 
-impl Taker {
+impl Queue {
+    /// Hands a task of the shared queue to the threads of this process.
     fn begin(&self, turn: Turn) -> oneshot::Receiver<()> {
         let (teller, told) = oneshot::channel();
-        let lane = self.0.lane(&turn.model);
-        let mut turns = self.0.lock();
+        let lane = self.lane(&turn.model);
+        let mut turns = self.lock();
         let tellers = turns.tellers.entry(turn.id.clone()).or_default();
         tellers.push(teller);
         // A task that was given to others, and back, is being worked on already.
@@ -36,34 +45,16 @@ impl Taker {
             turns.push(lane, turn);
         }
         drop(turns);
-        self.0.changed.notify_all();
+        self.changed.notify_all();
         told
     }
-}
 
-impl Pool {
-    /// Sends tasks to the queue of all processes from now on, and takes a share of them, if this process is to work.
-    pub fn share(&self, shared: SharedQueue, size: usize, remotes: &[Arc<Remote>]) {
-        let shared = self.queue.shared.get_or_init(|| shared);
-        if size > 0 {
-            let here = (HERE.to_owned(), size);
-            let others = remotes
-                .iter()
-                .map(|remote| (remote.id().to_string(), remote.at_once()));
-            let lanes = std::iter::once(here).chain(others).collect();
-            shared.work(lanes, Taker(self.queue.clone()), self.stopping());
-        }
-        shared.look_after(self.stopping().clone());
-    }
-}
-
-impl Queue {
     /// Takes nothing else from the other processes, and gives them what has not begun.
     pub fn keep_what_runs(self: &Arc<Self>) {
-        if let Some(shared) = self.shared.get() {
+        if let Some(shared) = &self.shared {
             let queue = self.clone();
             let running = move || queue.lock().begun.ids();
-            shared.keep_but(running, self.stop.clone());
+            shared.keep_but(Box::new(running), self.stop.clone());
         }
     }
 
@@ -78,7 +69,7 @@ impl Queue {
         turn: &mut Turn,
         work: impl FnOnce(&Turn) -> Result<(), Obstacle>,
     ) -> Result<(), Obstacle> {
-        let (Some(shared), Some(most)) = (self.shared.get(), self.bounds.running) else {
+        let (Some(shared), Some(most)) = (&self.shared, self.bounds.running) else {
             return work(turn);
         };
         if !shared.begin_turn(turn, most)? {

@@ -15,8 +15,7 @@ impl Pool {
     /// # Errors
     /// If the database can't be asked.
     pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
-        #[cfg(feature = "cluster")]
-        if let Some(shared) = self.queue.shared.get() {
+        if let Some(shared) = &self.queue.shared {
             return shared.unfinished_of(owner);
         }
         let turns = self.queue.lock();

@@ -87,7 +87,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             time_limit: remote.time_limit(),
             last_error: turn.last_error.as_deref(),
             sent: order.sent,
-            store,
+            store: &**store,
             say: &|words| {
                 let words = secrets.hide_in(words);
                 store.set_words(id, &words);

@@ -3,35 +3,12 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::StoreError;
-use super::sqlite::Sqlite;
-
-/// A task that has ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
-    pub id: String,
-    /// The task's place among those that have ended, oldest first.
-    pub place: Place,
-    /// The bytes of its input and its outputs.
-    pub bytes: u64,
-}
-
-/// When a task ended, and its number.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
-    /// In milliseconds since 1970.
-    pub ended_ms: i64,
-    /// The number of the task's row, ascending as tasks are taken in.
-    pub seq: i64,
-}
+use super::Sqlite;
+use crate::store::{Ended, Place, StoreError};
 
 impl Sqlite {
     /// The bytes of all tasks.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sqlite::progress`].
-    pub fn bytes(&self) -> Result<u64, StoreError> {
+    pub(super) fn bytes(&self) -> Result<u64, StoreError> {
         let bytes: i64 = self.with(|connection| {
             connection
                 .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage")?
@@ -41,11 +18,7 @@ impl Sqlite {
     }
 
     /// The bytes of this user's tasks.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sqlite::progress`].
-    pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+    pub(super) fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
         let bytes: Option<i64> = self.with(|connection| {
             connection
                 .prepare_cached("SELECT bytes FROM usage WHERE uid = ?1")?
@@ -56,11 +29,7 @@ impl Sqlite {
     }
 
     /// The next tasks after this place that ended before that time, oldest first.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sqlite::progress`].
-    pub fn ended_after(
+    pub(super) fn ended_after(
         &self,
         after: Place,
         before_ms: i64,
@@ -87,11 +56,7 @@ impl Sqlite {
     }
 
     /// Takes tasks away that have ended; any other stays.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be written: all of them stay.
-    pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+    pub(super) fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.unchecked_transaction()?;
             for Ended { place, .. } in tasks {
@@ -109,11 +74,7 @@ impl Sqlite {
     }
 
     /// Tasks that ended before their bytes were counted: those of an earlier version.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Sqlite::progress`].
-    pub fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
+    pub(super) fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached(
@@ -125,11 +86,7 @@ impl Sqlite {
     }
 
     /// Notes what their outputs take; their inputs are measured here.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be written: none is noted.
-    pub fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
+    pub(super) fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
         self.with(|connection| {
             let transaction = connection.unchecked_transaction()?;
             for (id, bytes) in tasks {

@@ -7,9 +7,10 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
 use super::unfinished::read_unfinished;
-use super::{DEAD_AFTER, PROCESS, Postgres, StoreError};
-use crate::store::Unfinished;
-use crate::turns::{Attempts, Turn};
+use super::{DEAD_AFTER, PROCESS, Postgres};
+use crate::cluster::attempts::Attempts;
+use crate::store::{StoreError, Unfinished};
+use crate::turns::Turn;
 
 impl Postgres {
     /// Whether this process may work on the task now, because fewer than so many others of its owner

@@ -1,25 +1,10 @@
-use super::migrations::MIGRATIONS;
-use super::sqlite::Sqlite;
 use super::*;
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
 
-fn open(path: &Path) -> Result<Store, StoreError> {
-    Sqlite::open(path).map(Store::Sqlite)
-}
-
-impl Store {
-    fn with<T>(
-        &self,
-        work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
-    ) -> Result<T, StoreError> {
-        match self {
-            Self::Sqlite(database) => database.with(work),
-            #[cfg(feature = "cluster")]
-            Self::Postgres(_) => unreachable!("the tests here are of SQLite"),
-        }
-    }
+fn open(path: &Path) -> Result<Sqlite, StoreError> {
+    Sqlite::open(path)
 }
 
 fn task(id: &str) -> Task {
@@ -128,7 +113,7 @@ fn a_key_is_forgotten_after_a_day() {
     let (old, new) = (submission("old"), submission("new"));
     assert_eq!(store.insert(&task("a"), Some(&old)).unwrap(), None);
     assert_eq!(store.insert(&task("b"), Some(&new)).unwrap(), None);
-    let day = i64::from(TTL_SECONDS) * 1000;
+    let day = i64::from(crate::idempotency::TTL_SECONDS) * 1000;
     let age = |ms: i64| {
         store
             .with(|connection| {
@@ -199,9 +184,7 @@ fn what_tasks_take_is_known_and_given_back() {
     store.fail("b", "no", Failed::ForGood).unwrap();
     assert_eq!(store.bytes_of("me").unwrap(), 3 * input + 1000);
     assert_eq!(store.bytes_of("you").unwrap(), 0);
-    let ended = store
-        .ended_after(room::Place::default(), i64::MAX, 9)
-        .unwrap();
+    let ended = store.ended_after(Place::default(), i64::MAX, 9).unwrap();
     let ids: Vec<&str> = ended.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["a", "b"], "what waits is not among them");
     assert_eq!(ended[0].bytes, input + 1000);

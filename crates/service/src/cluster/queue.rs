@@ -10,19 +10,17 @@ use atelier_contract::ModelId;
 use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
-use crate::client_runtime;
+use super::client_runtime;
+use super::postgres::{DEAD_AFTER, HEARTBEAT, MISSED, PROCESS, Postgres};
 use crate::metrics::Load;
 use crate::model::Stop;
 use crate::store::StoreError;
-use crate::store::postgres::{DEAD_AFTER, HEARTBEAT, MISSED, PROCESS, Postgres};
 use crate::turns::{Turn, UnfinishedCount};
+use crate::worker::{HERE, SharedQueue, Take};
 
 /// How often it is looked for tasks that have no job, and how old these are at least: the process
 /// that took them in ended before it put the job there.
 const RECONCILE: Duration = Duration::from_secs(5);
-
-/// Of the models that are made here.
-pub const HERE: &str = "here";
 
 /// A worker that has lost the database begins anew.
 const AGAIN: Duration = Duration::from_secs(1);
@@ -37,15 +35,9 @@ struct Job {
     since: i64,
 }
 
-/// Works on what comes out of the queue.
-pub trait Take: Clone + Send + Sync + 'static {
-    /// Ends when the task's turn has; never if the service stops before.
-    fn take(&self, turn: Turn) -> impl Future<Output = ()> + Send;
-}
-
 /// Puts jobs there, and takes them.
 #[derive(Clone)]
-pub struct SharedQueue {
+pub struct JobQueue {
     store: Postgres,
     /// The models that have a lane of their own.
     remotes: Arc<[ModelId]>,
@@ -53,7 +45,7 @@ pub struct SharedQueue {
     workers: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
-impl SharedQueue {
+impl JobQueue {
     /// Opens the queue, and makes its tables. Processes that start at the same time wait for each other.
     ///
     /// # Errors
@@ -67,44 +59,6 @@ impl SharedQueue {
             remotes: remotes.into(),
             workers: Arc::default(),
         })
-    }
-
-    /// Whether as many tasks of this owner wait as may.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Postgres`] if the database does not answer.
-    pub fn is_full(&self, owner: &str, most: Option<usize>) -> Result<bool, StoreError> {
-        match most {
-            Some(most) => Ok(self.unfinished_of(owner)?.waiting >= most),
-            None => Ok(false),
-        }
-    }
-
-    /// What this owner has left at all processes.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Postgres`] if the database does not answer.
-    pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
-        self.store.unfinished_of(owner)
-    }
-
-    /// What all processes have to do.
-    pub fn load(&self) -> (Vec<Load>, Option<i64>) {
-        self.store.load().unwrap_or_else(|error| {
-            tracing::error!("queue: {error}");
-            (Vec::new(), None)
-        })
-    }
-
-    /// Puts the job of a task there that is in the store. Should that fail, or this process end
-    /// before it, another process finds the task without a job.
-    pub fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64) {
-        let pushed = self.try_push(id, owner, model, since);
-        if let Err(error) = pushed {
-            tracing::warn!("task {id}: its job comes later: {error}");
-        }
     }
 
     fn try_push(
@@ -138,110 +92,21 @@ impl SharedQueue {
             .map_err(|error| StoreError::Queue(error.to_string()))
     }
 
-    /// Works with so many at once in each lane, until the stop.
-    pub fn work(&self, lanes: Vec<(String, usize)>, taker: impl Take, stop: &Stop) {
-        let workers = lanes
-            .into_iter()
-            .filter(|(_, size)| *size > 0)
-            .map(|(lane, size)| {
-                let (queue, taker, stop) = (self.clone(), taker.clone(), stop.clone());
-                client_runtime::spawn(async move {
-                    while !stop.is_set() {
-                        if let Err(error) = queue.work_in(&lane, size, taker.clone()).await {
-                            tracing::error!("queue {lane}: {error}; beginning anew");
-                        }
-                        tokio::time::sleep(AGAIN).await;
-                    }
-                })
-            });
-        self.workers().extend(workers);
-    }
-
     fn workers(&self) -> MutexGuard<'_, Vec<JoinHandle<()>>> {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes no other job, and gives those back that are not of these tasks, until the stop. The others
-    /// stay with this process, although its workers are no more.
-    pub fn keep_but(&self, tasks: impl Fn() -> Vec<String> + Send + 'static, stop: Stop) {
-        for worker in self.workers().iter() {
-            worker.abort();
-        }
-        let queue = self.clone();
-        std::thread::spawn(move || {
-            loop {
-                if let Err(error) = queue.store.give_back_but(&tasks()) {
-                    tracing::warn!("queue: {error}");
-                }
-                if stop.is_set_within(HEARTBEAT) {
-                    break;
-                }
-            }
-        });
-    }
-
-    /// Gives back all that this process has, which works on nothing any more. Should that fail, others
-    /// have it when they take this process for dead.
-    pub fn give_back(&self) {
-        let workers = std::mem::take(&mut *self.workers());
-        let ended = async {
-            for worker in workers {
-                worker.abort();
-                // It was told to end, so how it ended does not matter.
-                let _ = worker.await;
-            }
-        };
-        self.store.wait(ended);
-        if let Err(error) = self.store.leave_sent() {
-            tracing::warn!("queue: others wait for what this process has sent: {error}");
-        }
-        if let Err(error) = self.store.give_back_but(&[]) {
-            tracing::warn!("queue: tasks are others' after {DEAD_AFTER:?}: {error}");
-        }
-    }
-
-    /// Whether the task may be worked on here now.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Postgres`] if the database does not answer.
-    pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
-        self.store.begin_turn(turn, most)
-    }
-
-    /// It is not any more: the next one of its owner comes into the queue.
-    pub fn end_turn(&self, turn: &Turn) {
-        match self.store.end_turn(&turn.id, &turn.owner) {
-            Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
-            Ok(None) => {}
-            // Those that wait for this are found without a job.
-            Err(error) => tracing::warn!("task {}: its turn ends later: {error}", turn.id),
-        }
-    }
-
-    async fn work_in<T: Take>(&self, lane: &str, size: usize, taker: T) -> Result<(), WorkerError> {
+    async fn work_in(&self, lane: &str, size: usize, take: Take) -> Result<(), WorkerError> {
         // Each worker has a new name: the leases of an earlier one are not its own.
         let random = getrandom::u64().unwrap_or_default();
         let name = format!("{lane}-{}-{random:016x}", *PROCESS);
         WorkerBuilder::new(name)
             .backend(self.storage(lane).with_pubsub())
-            .data(taker)
+            .data(take)
             .concurrency(size)
-            .build(take::<T>)
+            .build(begin)
             .run()
             .await
-    }
-
-    /// Does the regular work of the queue, until the stop.
-    pub fn look_after(&self, stop: Stop) {
-        let queue = self.clone();
-        std::thread::spawn(move || {
-            while !stop.is_set_within(RECONCILE) {
-                if let Err(error) = queue.reconcile() {
-                    tracing::error!("queue: {error}");
-                }
-            }
-        });
     }
 
     fn reconcile(&self) -> Result<(), StoreError> {
@@ -272,10 +137,109 @@ impl SharedQueue {
     }
 }
 
+impl SharedQueue for JobQueue {
+    fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
+        self.store.unfinished_of(owner)
+    }
+
+    fn load(&self) -> (Vec<Load>, Option<i64>) {
+        self.store.load().unwrap_or_else(|error| {
+            tracing::error!("queue: {error}");
+            (Vec::new(), None)
+        })
+    }
+
+    fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64) {
+        let pushed = self.try_push(id, owner, model, since);
+        if let Err(error) = pushed {
+            tracing::warn!("task {id}: its job comes later: {error}");
+        }
+    }
+
+    fn work(&self, lanes: Vec<(String, usize)>, take: Take, stop: &Stop) {
+        let workers = lanes
+            .into_iter()
+            .filter(|(_, size)| *size > 0)
+            .map(|(lane, size)| {
+                let (queue, take, stop) = (self.clone(), take.clone(), stop.clone());
+                client_runtime::spawn(async move {
+                    while !stop.is_set() {
+                        if let Err(error) = queue.work_in(&lane, size, take.clone()).await {
+                            tracing::error!("queue {lane}: {error}; beginning anew");
+                        }
+                        tokio::time::sleep(AGAIN).await;
+                    }
+                })
+            });
+        self.workers().extend(workers);
+    }
+
+    fn look_after(&self, stop: Stop) {
+        let queue = self.clone();
+        std::thread::spawn(move || {
+            while !stop.is_set_within(RECONCILE) {
+                if let Err(error) = queue.reconcile() {
+                    tracing::error!("queue: {error}");
+                }
+            }
+        });
+    }
+
+    fn keep_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop) {
+        for worker in self.workers().iter() {
+            worker.abort();
+        }
+        let queue = self.clone();
+        std::thread::spawn(move || {
+            loop {
+                if let Err(error) = queue.store.give_back_but(&tasks()) {
+                    tracing::warn!("queue: {error}");
+                }
+                if stop.is_set_within(HEARTBEAT) {
+                    break;
+                }
+            }
+        });
+    }
+
+    fn give_back(&self) {
+        let workers = std::mem::take(&mut *self.workers());
+        let ended = async {
+            for worker in workers {
+                worker.abort();
+                // It was told to end, so how it ended does not matter.
+                let _ = worker.await;
+            }
+        };
+        self.store.wait(ended);
+        if let Err(error) = self.store.leave_sent() {
+            tracing::warn!("queue: others wait for what this process has sent: {error}");
+        }
+        if let Err(error) = self.store.give_back_but(&[]) {
+            tracing::warn!("queue: tasks are others' after {DEAD_AFTER:?}: {error}");
+        }
+    }
+
+    fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
+        self.store.begin_turn(turn, most)
+    }
+
+    fn end_turn(&self, turn: &Turn) {
+        match self.store.end_turn(&turn.id, &turn.owner) {
+            Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
+            Ok(None) => {}
+            // Those that wait for this are found without a job.
+            Err(error) => tracing::warn!("task {}: its turn ends later: {error}", turn.id),
+        }
+    }
+}
+
 /// Hands a task to the threads of this process, and waits until its turn has come to an end.
-async fn take<T: Take>(job: Job, taker: Data<T>) -> Result<(), BoxDynError> {
+async fn begin(job: Job, take: Data<Take>) -> Result<(), BoxDynError> {
     let model = ModelId::new(job.category, job.subcategory);
     let turn = Turn::first(job.id, job.owner, model, job.since);
-    taker.take(turn).await;
+    if take.take(turn).await.is_err() {
+        std::future::pending::<()>().await;
+    }
     Ok(())
 }

@@ -2,16 +2,12 @@
 
 use rusqlite::{OptionalExtension, params};
 
-use super::StoreError;
-use super::sqlite::Sqlite;
+use super::Sqlite;
+use crate::store::StoreError;
 
 impl Sqlite {
     /// Saves the answer to a task. Returns `false` if that has ended.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be written.
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+    pub(super) fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         let saved = self.with(|connection| {
             connection
                 .prepare_cached(
@@ -25,11 +21,7 @@ impl Sqlite {
     }
 
     /// Returns the saved answer.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be read.
-    pub fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub(super) fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
         self.with(|connection| {
             connection
                 .prepare_cached("SELECT answer FROM answer JOIN task USING (seq) WHERE id = ?1")?

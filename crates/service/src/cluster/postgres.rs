@@ -8,8 +8,11 @@ use sqlx::migrate::Migrator;
 use sqlx::postgres::PgPoolOptions;
 use sqlx::{PgPool, Row};
 
-use super::{Progress, StoreError, json};
-use crate::client_runtime;
+use super::client_runtime;
+use crate::idempotency::Submission;
+use crate::store::{
+    Answered, Ended, Failed, Order, Place, Progress, Store, StoreError, Task, Unfinished, json,
+};
 
 mod allowance;
 mod answer;
@@ -69,7 +72,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Postgres`] if the address is wrong, or no server there answers and lets these credentials
+    /// [`StoreError::Server`] if the address is wrong, or no server there answers and lets these credentials
     /// in within some seconds.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgPoolOptions::new()
@@ -83,7 +86,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Postgres`] if the address is wrong, or no server there answers and lets these credentials
+    /// [`StoreError::Server`] if the address is wrong, or no server there answers and lets these credentials
     /// in within some seconds.
     pub fn probe(url: &str) -> Result<String, StoreError> {
         let version = async {
@@ -106,12 +109,26 @@ impl Postgres {
         client_runtime::wait(work)
     }
 
-    /// Gives the progress of a task. Its input is not read.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Postgres`] if the database can't be reached, or refuses the statement.
-    pub fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
+    fn update(&self, statement: &'static str, id: &str) -> Result<(), StoreError> {
+        self.wait(sqlx::query(statement).bind(id).execute(&self.pool))?;
+        Ok(())
+    }
+}
+
+impl Store for Postgres {
+    fn insert(
+        &self,
+        task: &Task,
+        submission: Option<&Submission>,
+    ) -> Result<Option<Answered>, StoreError> {
+        self.insert(task, submission)
+    }
+
+    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+        self.answered(submission)
+    }
+
+    fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
                 "SELECT id, uid, category, subcategory, status, output, error, words
@@ -132,44 +149,93 @@ impl Postgres {
         })
     }
 
-    /// Has the database answer, and take what is written.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn try_write(&self) -> Result<(), StoreError> {
+    fn try_write(&self) -> Result<(), StoreError> {
         self.update("UPDATE usage SET bytes = bytes WHERE uid = $1", "")
     }
 
-    /// The task is being worked on.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn set_processing(&self, id: &str) -> Result<(), StoreError> {
+    fn set_processing(&self, id: &str) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET status = 'processing' WHERE id = $1 AND finished_ms IS NULL",
             id,
         )
     }
 
-    /// Stores the last words of the task's model, for clients of other processes.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::progress`].
-    pub fn set_words(&self, id: &str, words: &str) -> Result<(), StoreError> {
-        self.wait(
+    fn set_words(&self, id: &str, words: &str) {
+        let set = self.wait(
             sqlx::query("UPDATE task SET words = $2 WHERE id = $1 AND finished_ms IS NULL")
                 .bind(id)
                 .bind(words)
                 .execute(&self.pool),
-        )?;
-        Ok(())
+        );
+        if let Err(error) = set.map_err(StoreError::from) {
+            tracing::warn!("task {id}: what its model says is lost: {error}");
+        }
     }
 
-    fn update(&self, statement: &'static str, id: &str) -> Result<(), StoreError> {
-        self.wait(sqlx::query(statement).bind(id).execute(&self.pool))?;
+    /// They are in the queue of all processes.
+    fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
+        self.order(id)
+    }
+
+    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+        self.set_sent(id, again)
+    }
+
+    fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+        self.set_unsent(id)
+    }
+
+    fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+        self.save_answer(id, answer)
+    }
+
+    fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+        self.saved_answer(id)
+    }
+
+    fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
+        self.complete(id, output, bytes)
+    }
+
+    fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
+        self.fail(id, message, failure)
+    }
+
+    fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+        self.delete_old_secrets(model, names)
+    }
+
+    fn bytes(&self) -> Result<u64, StoreError> {
+        self.bytes()
+    }
+
+    fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+        self.bytes_of(uid)
+    }
+
+    fn ended_after(
+        &self,
+        after: Place,
+        before_ms: i64,
+        count: usize,
+    ) -> Result<Vec<Ended>, StoreError> {
+        self.ended_after(after, before_ms, count)
+    }
+
+    fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+        self.remove(tasks)
+    }
+
+    /// Every version that wrote to PostgreSQL has counted them.
+    fn unmeasured(&self, _count: usize) -> Result<Vec<String>, StoreError> {
+        Ok(Vec::new())
+    }
+
+    fn measured(&self, _tasks: &[(String, u64)]) -> Result<(), StoreError> {
         Ok(())
     }
 }

@@ -4,10 +4,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use sqlx::Row;
 
-use super::{Account, AccountError};
-use crate::store::StoreError;
-use crate::store::now_ms;
-use crate::store::postgres::Postgres;
+use super::postgres::Postgres;
+use crate::accounts::{Account, AccountError, Place};
+use crate::store::{StoreError, now_ms};
 
 /// A process believes for so long, in milliseconds, that there are no accounts yet, because each call would ask.
 const FRESH: i64 = 1_000;
@@ -31,23 +30,10 @@ impl Shared {
             looked: AtomicI64::new(0),
         }
     }
+}
 
-    /// # Errors
-    /// If the database can't be had, or not be brought to this version.
-    pub fn open(url: &str) -> Result<Self, AccountError> {
-        Ok(Self::of(Postgres::open(url)?))
-    }
-
-    /// Connects for a look: this changes nothing, and does not make tables that are missing.
-    ///
-    /// # Errors
-    /// If the database can't be had.
-    pub fn look(url: &str) -> Result<Self, AccountError> {
-        Ok(Self::of(Postgres::connect(url)?))
-    }
-
-    /// `None` if the database has to be asked.
-    pub fn are_there_by_now(&self) -> Option<bool> {
+impl Place for Shared {
+    fn are_there_by_now(&self) -> Option<bool> {
         let is_fresh = || (now_ms() - self.looked.load(Ordering::Relaxed)).abs() < FRESH;
         match self.seen.load(Ordering::Relaxed) {
             true => Some(true),
@@ -55,7 +41,7 @@ impl Shared {
         }
     }
 
-    pub fn are_there(&self) -> bool {
+    fn are_there(&self) -> bool {
         if let Some(are_there) = self.are_there_by_now() {
             return are_there;
         }
@@ -80,12 +66,7 @@ impl Shared {
         true
     }
 
-    /// Adds an account. Whether there was none of this name.
-    ///
-    /// # Errors
-    ///
-    /// [`AccountError::Store`] if PostgreSQL can't be reached or refuses the statement.
-    pub fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+    fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         self.database.wait(async {
             let mut transaction = self.database.pool().begin().await.map_err(failed)?;
             let added = sqlx::query(
@@ -105,12 +86,7 @@ impl Shared {
         })
     }
 
-    /// Gives an account another token. Whether there is one of this name.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::insert`].
-    pub fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
+    fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         let change = sqlx::query("UPDATE account SET token = $2 WHERE name = $1")
             .bind(name)
             .bind(digest)
@@ -119,12 +95,7 @@ impl Shared {
         Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
-    /// Takes an account away. Whether there was one of this name.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::insert`].
-    pub fn delete(&self, name: &str) -> Result<bool, AccountError> {
+    fn delete(&self, name: &str) -> Result<bool, AccountError> {
         let change = sqlx::query("DELETE FROM account WHERE name = $1")
             .bind(name)
             .execute(self.database.pool());
@@ -132,12 +103,7 @@ impl Shared {
         Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
-    /// All accounts, sorted by their names.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::insert`].
-    pub fn list(&self) -> Result<Vec<Account>, AccountError> {
+    fn list(&self) -> Result<Vec<Account>, AccountError> {
         let listed = sqlx::query(
             "SELECT name, to_char(created AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')
              FROM account ORDER BY name",
@@ -151,12 +117,7 @@ impl Shared {
         Ok(rows.iter().map(account).collect())
     }
 
-    /// The name of the account whose token has this digest.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Self::insert`].
-    pub fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
         let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
             .bind(digest)
             .fetch_optional(self.database.pool());

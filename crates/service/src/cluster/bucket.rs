@@ -9,9 +9,10 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use axum::body::Body;
-use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
+use axum::http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use futures_util::TryStreamExt;
+use futures_util::future::BoxFuture;
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{
@@ -20,9 +21,11 @@ use object_store::{
 };
 use thiserror::Error;
 
-use super::{Artifact, kept_for_good, method_not_allowed, no_such_range, not_found, write_synced};
-use crate::client_runtime;
+use super::client_runtime;
 use crate::failure::Failure;
+use crate::outputs::{
+    Artifact, Files, kept_for_good, method_not_allowed, no_such_range, not_found, write_synced,
+};
 
 /// A large file may take so long on its way.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -139,94 +142,11 @@ impl Bucket {
         }
     }
 
-    /// Writes a task's files; they are the task's once its row names them. Each attempt has names of
-    /// its own, so that one which was believed dead overwrites nothing.
-    ///
-    /// # Errors
-    /// An object could not be written, even after some attempts; those that were are discarded.
-    pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
-        let attempt = attempt()?;
-        let names = artifacts.iter().enumerate();
-        let names = names.map(|(n, file)| format!("{task}/{n}_{attempt}.{}", file.extension));
-        let names: Vec<String> = names.collect();
-        for (name, artifact) in names.iter().zip(artifacts) {
-            self.put(name, &artifact.bytes).inspect_err(|_| {
-                // What stays has names that are not published; it goes with the task.
-                let _ = self.discard(&names);
-            })?;
-        }
-        Ok(names)
-    }
-
-    /// Writes one object, all at once; it is there for good when this returns.
-    ///
-    /// # Errors
-    /// The name is no path of an object, or the bucket does not take it, even after some attempts.
-    pub fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let content_type = mime_guess::from_path(name).first_or_octet_stream();
-        let attributes =
-            Attributes::from_iter([(Attribute::ContentType, content_type.to_string())]);
-        let options = PutOptions::from(attributes);
-        let bytes = bytes.to_vec().into();
-        self.wait(self.store.put_opts(&self.key(name)?, bytes, options))?;
-        Ok(())
-    }
-
-    /// Whether there is such an object.
-    ///
-    /// # Errors
-    /// The name is no path of an object, or the bucket does not answer. That there is none is no error.
-    pub fn has(&self, name: &str) -> io::Result<bool> {
-        match self.wait(self.store.head(&self.key(name)?)) {
-            Ok(_) => Ok(true),
-            Err(Error::NotFound { .. }) => Ok(false),
-            Err(error) => Err(error.into()),
-        }
-    }
-
-    /// A copy of an object on this machine, for what reads files.
-    ///
-    /// # Errors
-    /// As for [`Self::has`]; also if the copy can't be written here.
-    pub fn copy(&self, name: &str) -> io::Result<Option<PathBuf>> {
-        let copy = self.copies.join(name.replace('/', "-"));
-        if copy.is_file() {
-            return Ok(Some(copy));
-        }
-        let fetched = self.wait(async { self.store.get(&self.key(name)?).await?.bytes().await });
-        let bytes = match fetched {
-            Ok(bytes) => bytes,
-            Err(Error::NotFound { .. }) => return Ok(None),
-            Err(error) => return Err(error.into()),
-        };
-        crate::private::make_dir(&self.copies)?;
-        remove_old(&self.copies);
-        let unfinished = self.copies.join(format!(".{}", attempt()?));
-        write_synced(&unfinished, &bytes)?;
-        fs::rename(unfinished, &copy)?;
-        Ok(Some(copy))
-    }
-
-    /// Takes all files of a task away, of every attempt.
-    ///
-    /// # Errors
-    /// As for [`Self::has`].
-    pub fn remove(&self, task: &str) -> io::Result<()> {
-        let folder = self.key(task)?;
-        self.wait(async {
-            let found = self.store.list(Some(&folder));
-            let found = found.map_ok(|object| object.location);
-            let found = Box::pin(found);
-            self.store.delete_stream(found).try_for_each(gone).await
-        })?;
-        Ok(())
-    }
-
     /// Takes these away.
     ///
     /// # Errors
     /// As for [`Self::has`]; those after the one that failed stay.
-    pub fn discard(&self, names: &[String]) -> io::Result<()> {
+    fn discard(&self, names: &[String]) -> io::Result<()> {
         for name in names {
             match self.wait(self.store.delete(&self.key(name)?)) {
                 Err(Error::NotFound { .. }) | Ok(()) => {}
@@ -234,30 +154,6 @@ impl Bucket {
             }
         }
         Ok(())
-    }
-
-    pub fn bytes_of(&self, task: &str) -> u64 {
-        let sum = async {
-            let found = self.store.list(Some(&self.key(task)?));
-            let add = |sum, object: object_store::ObjectMeta| async move { Ok(sum + object.size) };
-            found.try_fold(0, add).await
-        };
-        self.wait(sum).unwrap_or_default()
-    }
-
-    /// Serves an object: its type, byte ranges, and a cache that may keep it for good.
-    pub async fn serve(&self, name: &str, method: &Method, headers: &HeaderMap) -> Response {
-        if !matches!(*method, Method::GET | Method::HEAD) {
-            return method_not_allowed();
-        }
-        match self.answer(name, method, headers).await {
-            Ok(response) => response,
-            Err(Error::NotFound { .. }) => not_found().into_response(),
-            Err(Error::NotModified { .. }) => {
-                kept_for_good(StatusCode::NOT_MODIFIED.into_response())
-            }
-            Err(error) => Failure::outputs_away(error).into_response(),
-        }
     }
 
     async fn answer(
@@ -333,6 +229,108 @@ impl Bucket {
 
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         client_runtime::wait(work)
+    }
+}
+
+impl Files for Bucket {
+    /// They are the task's once its row names them. Each attempt has names of its own, so that one which was
+    /// believed dead overwrites nothing.
+    fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+        let attempt = attempt()?;
+        let names = artifacts.iter().enumerate();
+        let names = names.map(|(n, file)| format!("{task}/{n}_{attempt}.{}", file.extension));
+        let names: Vec<String> = names.collect();
+        for (name, artifact) in names.iter().zip(artifacts) {
+            self.put(name, &artifact.bytes).inspect_err(|_| {
+                // What stays has names that are not published; it goes with the task.
+                let _ = self.discard(&names);
+            })?;
+        }
+        Ok(names)
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let content_type = mime_guess::from_path(name).first_or_octet_stream();
+        let attributes =
+            Attributes::from_iter([(Attribute::ContentType, content_type.to_string())]);
+        let options = PutOptions::from(attributes);
+        let bytes = bytes.to_vec().into();
+        self.wait(self.store.put_opts(&self.key(name)?, bytes, options))?;
+        Ok(())
+    }
+
+    fn has(&self, name: &str) -> io::Result<bool> {
+        match self.wait(self.store.head(&self.key(name)?)) {
+            Ok(_) => Ok(true),
+            Err(Error::NotFound { .. }) => Ok(false),
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    fn local(&self, name: &str) -> io::Result<Option<PathBuf>> {
+        let copy = self.copies.join(name.replace('/', "-"));
+        if copy.is_file() {
+            return Ok(Some(copy));
+        }
+        let fetched = self.wait(async { self.store.get(&self.key(name)?).await?.bytes().await });
+        let bytes = match fetched {
+            Ok(bytes) => bytes,
+            Err(Error::NotFound { .. }) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        crate::private::make_dir(&self.copies)?;
+        remove_old(&self.copies);
+        let unfinished = self.copies.join(format!(".{}", attempt()?));
+        write_synced(&unfinished, &bytes)?;
+        fs::rename(unfinished, &copy)?;
+        Ok(Some(copy))
+    }
+
+    fn remove(&self, task: &str) -> io::Result<()> {
+        let folder = self.key(task)?;
+        self.wait(async {
+            let found = self.store.list(Some(&folder));
+            let found = found.map_ok(|object| object.location);
+            let found = Box::pin(found);
+            self.store.delete_stream(found).try_for_each(gone).await
+        })?;
+        Ok(())
+    }
+
+    fn bytes_of(&self, task: &str) -> u64 {
+        let sum = async {
+            let found = self.store.list(Some(&self.key(task)?));
+            let add = |sum, object: object_store::ObjectMeta| async move { Ok(sum + object.size) };
+            found.try_fold(0, add).await
+        };
+        self.wait(sum).unwrap_or_default()
+    }
+
+    /// It can't tell: files of an attempt that was killed may be some of the task's files.
+    fn saved(&self, _task: &str) -> io::Result<Option<Vec<String>>> {
+        Ok(None)
+    }
+
+    fn have_room(&self) -> bool {
+        true
+    }
+
+    fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response> {
+        Box::pin(async move {
+            // Its body is not read, and need not be shared between threads.
+            let (head, _) = request.into_parts();
+            if !matches!(head.method, Method::GET | Method::HEAD) {
+                return method_not_allowed();
+            }
+            match self.answer(&name, &head.method, &head.headers).await {
+                Ok(response) => response,
+                Err(Error::NotFound { .. }) => not_found().into_response(),
+                Err(Error::NotModified { .. }) => {
+                    kept_for_good(StatusCode::NOT_MODIFIED.into_response())
+                }
+                Err(error) => Failure::outputs_away(error).into_response(),
+            }
+        })
     }
 }
 

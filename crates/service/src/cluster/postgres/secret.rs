@@ -4,16 +4,15 @@ use atelier_contract::ModelId;
 use sqlx::Row;
 
 use super::Postgres;
-use crate::store::secret::STEP;
-use crate::store::{StoreError, without};
+use crate::store::{SECRETS_STEP, StoreError, without};
 
 impl Postgres {
     /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`]; some may be deleted.
-    pub fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+    pub(super) fn delete_old_secrets(
+        &self,
+        model: &ModelId,
+        names: &[&str],
+    ) -> Result<usize, StoreError> {
         self.wait(async {
             let (mut after, mut count) = (0_i64, 0);
             loop {
@@ -24,7 +23,7 @@ impl Postgres {
                 .bind(&model.category)
                 .bind(&model.subcategory)
                 .bind(after)
-                .bind(STEP as i64)
+                .bind(SECRETS_STEP as i64)
                 .fetch_all(&self.pool)
                 .await?;
                 let mut transaction = self.pool.begin().await?;
@@ -41,7 +40,7 @@ impl Postgres {
                     count += 1;
                 }
                 transaction.commit().await?;
-                if rows.len() < STEP {
+                if rows.len() < SECRETS_STEP {
                     return Ok(count);
                 }
             }

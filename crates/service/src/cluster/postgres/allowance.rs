@@ -1,15 +1,11 @@
 //! The calls that each caller may still make, for `--rate`, whichever process is called.
 
-use super::{Postgres, StoreError};
+use super::Postgres;
+use crate::limit::Allowances;
+use crate::store::StoreError;
 
-impl Postgres {
-    /// Counts a call by each of these names, of which so many a second are permitted and so many at
-    /// once; else says how many are missing, and counts none.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`]; nothing is counted then.
-    pub fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError> {
+impl Allowances for Postgres {
+    fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError> {
         let mut names = names.to_vec();
         // Sorted, so that two calls don't wait for each other.
         names.sort();
@@ -38,12 +34,7 @@ impl Postgres {
         })
     }
 
-    /// Counts further calls, or takes calls back.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`]; some of the names may have been charged then.
-    pub fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError> {
+    fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError> {
         let mut names = names.to_vec();
         names.sort();
         self.wait(async {

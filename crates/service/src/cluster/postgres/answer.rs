@@ -1,15 +1,12 @@
 //! The answers to tasks that were sent, until these have ended.
 
-use super::{Postgres, StoreError};
+use super::Postgres;
+use crate::store::StoreError;
 
 impl Postgres {
     /// Saves the answer to a task. One that failed because its outcome was unknown is unfinished again: another
     /// process continues from the answer, should this one end before it does.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
+    pub(super) fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
             sqlx::query("SELECT FROM task WHERE id = $1 FOR UPDATE")
@@ -38,11 +35,7 @@ impl Postgres {
     }
 
     /// Returns the saved answer.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
+    pub(super) fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
         Ok(self.wait(
             sqlx::query_scalar("SELECT answer FROM answer WHERE task = $1")
                 .bind(id)

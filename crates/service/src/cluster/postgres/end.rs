@@ -7,29 +7,19 @@ use super::Postgres;
 use crate::store::{Failed, StoreError, now_ms};
 
 impl Postgres {
-    /// The task has ended. The first writer wins, except that a result also wins over a failure that was
-    /// [`Failed::UnlessResult`], and a saved answer over such a failure.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn finish(
+    /// The task has its output.
+    pub(super) fn complete(
         &self,
         id: &str,
-        status: &StatusWord,
-        output: &str,
-        error: Option<&str>,
+        output: &[String],
         bytes: u64,
     ) -> Result<(), StoreError> {
-        self.end(id, status, output, error, bytes, false)
+        let output = serde_json::json!(output).to_string();
+        self.end(id, &StatusWord::Completed, &output, None, bytes, false)
     }
 
     /// The task has failed.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
+    pub(super) fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
         let awaits_result = failure == Failed::UnlessResult;
         self.end(
             id,
@@ -41,6 +31,8 @@ impl Postgres {
         )
     }
 
+    /// The task has ended. The first writer wins, except that a result also wins over a failure that was
+    /// [`Failed::UnlessResult`], and a saved answer over such a failure.
     fn end(
         &self,
         id: &str,

@@ -15,11 +15,7 @@ impl Postgres {
     /// neither.
     ///
     /// If the key has been answered already, nothing is written, and that answer is returned.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`]; nothing is written then.
-    pub fn insert(
+    pub(super) fn insert(
         &self,
         task: &Task,
         submission: Option<&Submission>,
@@ -67,11 +63,7 @@ impl Postgres {
     }
 
     /// Gives the answer to the first submission with this key, if that was within a day.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+    pub(super) fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
         self.wait(async {
             let row = sqlx::query(ANSWERED)
                 .bind(&submission.account)

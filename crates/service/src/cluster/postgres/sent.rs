@@ -16,11 +16,7 @@ const SENDER_SILENT: Duration = Duration::from_secs(60);
 
 impl Postgres {
     /// Gives `None` for a task that has ended: another process may have been faster.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
+    pub(super) fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
                 "SELECT category, subcategory, input, sent_ms IS NOT NULL,
@@ -49,11 +45,7 @@ impl Postgres {
     }
 
     /// The task is about to be sent to where its model runs.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+    pub(super) fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
         let changed = self.wait(
             sqlx::query(
                 "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
@@ -68,11 +60,7 @@ impl Postgres {
     }
 
     /// It was not: the runner that was to take it has refused it, or was not there.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
+    pub(super) fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET sent_ms = NULL, sent_by = NULL WHERE id = $1",
             id,

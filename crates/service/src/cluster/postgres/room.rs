@@ -4,16 +4,11 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::Postgres;
-use crate::store::room::{Ended, Place};
-use crate::store::{StoreError, now_ms, oldest_kept};
+use crate::store::{Ended, Place, StoreError, now_ms, oldest_kept};
 
 impl Postgres {
     /// The bytes of all tasks.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn bytes(&self) -> Result<u64, StoreError> {
+    pub(super) fn bytes(&self) -> Result<u64, StoreError> {
         self.sum(
             "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE $1 = ''",
             "",
@@ -21,11 +16,7 @@ impl Postgres {
     }
 
     /// The bytes of this user's tasks.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
+    pub(super) fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
         self.sum(
             "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE uid = $1",
             uid,
@@ -40,11 +31,7 @@ impl Postgres {
 
     /// The next tasks after this place that ended before that time, oldest first; without those that an
     /// unfinished task is made from.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn ended_after(
+    pub(super) fn ended_after(
         &self,
         after: Place,
         before_ms: i64,
@@ -76,11 +63,7 @@ impl Postgres {
     }
 
     /// Takes tasks away that have ended; any other stays.
-    ///
-    /// # Errors
-    ///
-    /// As for [`Postgres::progress`].
-    pub fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
+    pub(super) fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
         let places: Vec<i64> = tasks.iter().map(|task| task.place.seq).collect();
         self.wait(
             sqlx::query("DELETE FROM task WHERE seq = ANY($1) AND finished_ms IS NOT NULL")

@@ -5,11 +5,8 @@ use std::sync::atomic::Ordering;
 use atelier_contract::ModelId;
 use rusqlite::{Connection, params};
 
-use super::sqlite::Sqlite;
-use super::{StoreError, without};
-
-/// So many inputs are read at a time.
-pub(super) const STEP: usize = 500;
+use super::Sqlite;
+use crate::store::{SECRETS_STEP, StoreError, without};
 
 impl Sqlite {
     /// Whether the task has secrets still.
@@ -20,11 +17,11 @@ impl Sqlite {
     }
 
     /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
-    ///
-    /// # Errors
-    ///
-    /// [`StoreError::Database`] if the file can't be read or written: some may be deleted.
-    pub fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
+    pub(super) fn delete_old_secrets(
+        &self,
+        model: &ModelId,
+        names: &[&str],
+    ) -> Result<usize, StoreError> {
         let (mut after, mut count) = (0, 0);
         loop {
             let inputs: Vec<(i64, String)> = self.with(|connection| {
@@ -35,12 +32,17 @@ impl Sqlite {
                          AND seq > ?3 ORDER BY seq LIMIT ?4",
                     )?
                     .query_map(
-                        params![model.category, model.subcategory, after, STEP as i64],
+                        params![
+                            model.category,
+                            model.subcategory,
+                            after,
+                            SECRETS_STEP as i64
+                        ],
                         |row| Ok((row.get(0)?, row.get(1)?)),
                     )?
                     .collect()
             })?;
-            let is_last = inputs.len() < STEP;
+            let is_last = inputs.len() < SECRETS_STEP;
             after = inputs.last().map_or(after, |(seq, _)| *seq);
             let changed = inputs.iter();
             let changed = changed.filter_map(|(seq, input)| Some((seq, without(input, names)?)));

@@ -1,0 +1,144 @@
+//! Chooses where a service has its tasks, accounts and outputs: on this machine, or, with the feature `cluster`,
+//! in a database and a bucket that several processes share.
+
+use std::sync::Arc;
+
+use atelier_contract::ModelId;
+
+use crate::accounts::{AccountError, Accounts};
+#[cfg(feature = "cluster")]
+use crate::cluster as shared;
+use crate::config::{Config, Role};
+use crate::limit::Limit;
+#[cfg(not(feature = "cluster"))]
+use crate::no_cluster as shared;
+use crate::outputs::Outputs;
+use crate::private;
+use crate::start_error::StartError;
+use crate::store::sqlite::Sqlite;
+use crate::store::{Store, StoreError};
+use crate::worker::SharedQueue;
+use shared::Database;
+
+/// The store of a service, and what else its processes share.
+pub struct Backend {
+    pub store: Arc<dyn Store>,
+    /// None if the tasks are this process's alone.
+    database: Option<Database>,
+}
+
+impl Backend {
+    /// Opens the database of `--database`, or the file in the data directory.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Database`], [`StartError::Cluster`] or [`StartError::Store`] if it can't be opened,
+    /// [`StartError::Role`] if a file can't do for the role.
+    pub fn open(config: &Config) -> Result<Self, StartError> {
+        if let Some(url) = &config.database {
+            let database = Database::open(url)?;
+            return Ok(Self {
+                store: database.store(),
+                database: Some(database),
+            });
+        }
+        if config.role != Role::Both {
+            return Err(StartError::Role);
+        }
+        let opened = Sqlite::open(&config.data.join("tasks.sqlite"));
+        Ok(Self {
+            store: Arc::new(opened.map_err(|error| store_error(config, error))?),
+            database: None,
+        })
+    }
+
+    /// Gives the accounts, which are where the tasks are.
+    pub fn accounts(&self, config: &Config) -> Accounts {
+        match &self.database {
+            Some(database) => database.accounts(),
+            None => Accounts::of(&config.data),
+        }
+    }
+
+    /// Permits so many calls a second, at all processes together.
+    pub fn limit(&self, rate: f64) -> Limit {
+        match &self.database {
+            Some(database) => database.limit(rate),
+            None => Limit::new(rate),
+        }
+    }
+
+    /// Opens the queue of all processes, if there is one, with a lane for each of these models.
+    ///
+    /// # Errors
+    ///
+    /// The queue's tables can't be made.
+    pub fn queue(&self, remotes: Vec<ModelId>) -> Result<Option<Box<dyn SharedQueue>>, StoreError> {
+        let database = self.database.as_ref();
+        database.map(|database| database.queue(remotes)).transpose()
+    }
+}
+
+/// The error of a store of these options.
+pub fn store_error(config: &Config, error: StoreError) -> StartError {
+    match &config.database {
+        Some(_) => StartError::Database(error),
+        None => StartError::Store(config.data.join("tasks.sqlite"), error),
+    }
+}
+
+/// Opens the folder of the outputs, or their bucket.
+///
+/// # Errors
+///
+/// [`StartError::Data`], [`StartError::Outputs`] or [`StartError::Cluster`] if it can't be had.
+pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
+    let Some(folder) = config.outputs_folder() else {
+        return shared::outputs(config);
+    };
+    let error = |error| StartError::Data(folder.clone(), error);
+    private::make_dir(&folder).map_err(error)?;
+    Outputs::open(folder.clone()).map_err(error)
+}
+
+/// Opens the accounts of a service with these options, to be changed by another process than the service.
+///
+/// # Errors
+///
+/// Its database can't be had.
+pub fn open_accounts(config: &Config) -> Result<Accounts, AccountError> {
+    match &config.database {
+        Some(url) => shared::open_accounts(url),
+        None => Ok(Accounts::of(&config.data)),
+    }
+}
+
+/// The same to be looked at, or changed where accounts are there: makes nothing.
+///
+/// # Errors
+///
+/// As for [`open_accounts`].
+pub fn look_at_accounts(config: &Config) -> Result<Accounts, AccountError> {
+    match &config.database {
+        Some(url) => shared::look_at_accounts(url),
+        None => Ok(Accounts::of(&config.data)),
+    }
+}
+
+/// Looks whether outputs can be written to their bucket.
+///
+/// # Errors
+///
+/// [`StartError::Outputs`] or [`StartError::Cluster`] if they can't.
+pub fn probe_bucket(config: &Config) -> Result<(), StartError> {
+    shared::probe_outputs(config)
+}
+
+/// Looks whether the database of this address is there, and lets these credentials in; gives its name and version.
+///
+/// # Errors
+///
+/// What is wrong, for the operator.
+pub fn probe_database(url: &str) -> Result<String, String> {
+    Database::probe(url)
+}

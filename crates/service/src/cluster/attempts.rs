@@ -1,0 +1,90 @@
+//! The attempts at a task that waits for others of its account, for whichever process has its next turn.
+
+use std::time::{Duration, Instant};
+
+use crate::turns::Turn;
+
+/// The attempts at a task so far, as they are kept while it waits without a process that works on it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Attempts {
+    /// How often it has come to nothing, from 0.
+    pub failures: u32,
+    /// The time since the begin of the first attempt that counts towards the time limit.
+    pub since_first: Option<Duration>,
+    /// The model's error that ended the last attempt.
+    pub last_error: Option<String>,
+}
+
+impl Turn {
+    /// Returns the attempts so far, for whichever process has the task's next turn. This turn was refused and is
+    /// no attempt, so the time limit does not count from it.
+    pub fn attempts(&self, now: Instant) -> Attempts {
+        let counts = self.last_error.is_some();
+        let first = self.first_attempt.filter(|_| counts);
+        Attempts {
+            failures: self.failures,
+            since_first: first.map(|first| now.saturating_duration_since(first)),
+            last_error: self.last_error.clone(),
+        }
+    }
+
+    /// Continues from the attempts that were kept, unless there were attempts since then.
+    pub fn resume(&mut self, kept: Attempts, now: Instant) {
+        if self.failures > 0 {
+            return;
+        }
+        let first = kept.since_first.and_then(|since| now.checked_sub(since));
+        self.failures = kept.failures;
+        self.first_attempt = first.or(self.first_attempt);
+        self.last_error = kept.last_error;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use atelier_contract::ModelId;
+
+    use super::*;
+
+    fn turn(id: &str, owner: &str) -> Turn {
+        Turn::first(id.into(), owner.into(), ModelId::new("image", "strata"), 0)
+    }
+
+    /// The time limit restarted whenever a task waited for others of its account, so it never passed.
+    #[test]
+    fn a_turn_that_is_refused_keeps_the_begin_of_the_time_limit() {
+        let limit = Duration::from_secs(10);
+        let now = Instant::now();
+        let at = |seconds| now + Duration::from_secs(seconds);
+        let begun = |seconds| Turn {
+            first_attempt: Some(at(seconds)),
+            ..turn("a", "me")
+        };
+        // Refused before its first attempt.
+        let kept = begun(0).attempts(at(0));
+        assert_eq!(kept, Attempts::default());
+        let mut failing = begun(5);
+        failing.resume(kept, at(5));
+        assert_eq!(failing, begun(5));
+        failing.count_failure(Some("busy".into()));
+        // Refused again and again, each time at another process.
+        for seconds in 6..15 {
+            let kept = failing.attempts(at(seconds));
+            failing = begun(seconds);
+            failing.resume(kept, at(seconds));
+            assert_eq!(failing.deadline(at(seconds), limit), at(15));
+        }
+        assert!(failing.is_last_attempt(at(15), limit));
+        assert_eq!(
+            (failing.failures, failing.last_error.as_deref()),
+            (1, Some("busy"))
+        );
+        // What this process knows is newer.
+        failing.resume(Attempts::default(), at(20));
+        assert_eq!(failing.failures, 1);
+        // An attempt that the service itself is to blame for does not count.
+        failing.count_failure(None);
+        let kept = failing.attempts(at(30));
+        assert_eq!((kept.failures, kept.since_first), (2, None));
+    }
+}

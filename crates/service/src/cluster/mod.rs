@@ -1,0 +1,124 @@
+//! What several processes of the service share: tasks and accounts in PostgreSQL, outputs in a bucket, and a queue.
+//! Each part implements the trait of what one process has on its machine; [`crate::backend`] chooses.
+
+mod accounts;
+mod attempts;
+pub mod bucket;
+mod client_runtime;
+mod error;
+mod postgres;
+mod queue;
+
+use std::sync::Arc;
+
+use atelier_contract::ModelId;
+
+use crate::accounts::{AccountError, Accounts};
+use crate::config::Config;
+use crate::limit::Limit;
+use crate::outputs::Outputs;
+use crate::start_error::StartError;
+use crate::store::{Store, StoreError};
+use crate::worker::SharedQueue;
+use accounts::Shared;
+use bucket::{Bucket, BucketError};
+use postgres::Postgres;
+use queue::JobQueue;
+
+/// The database that processes share.
+pub struct Database(Postgres);
+
+impl Database {
+    /// Makes or migrates it.
+    ///
+    /// # Errors
+    ///
+    /// [`StartError::Database`] if it can't be reached, made or migrated.
+    pub fn open(url: &str) -> Result<Self, StartError> {
+        let opened = Postgres::open(url).map_err(StartError::Database)?;
+        Ok(Self(opened))
+    }
+
+    /// Looks whether it is there, and lets these credentials in; gives its name and version.
+    ///
+    /// # Errors
+    ///
+    /// What is wrong, for the operator.
+    pub fn probe(url: &str) -> Result<String, String> {
+        match Postgres::probe(url) {
+            Ok(version) => Ok(format!("PostgreSQL {version}")),
+            Err(problem) => Err(format!(
+                "{problem}; is it running, and are address, user, password and name right?"
+            )),
+        }
+    }
+
+    pub fn store(&self) -> Arc<dyn Store> {
+        Arc::new(self.0.clone())
+    }
+
+    pub fn accounts(&self) -> Accounts {
+        Accounts::in_place(Shared::of(self.0.clone()))
+    }
+
+    pub fn limit(&self, rate: f64) -> Limit {
+        Limit::shared(rate, self.0.clone())
+    }
+
+    /// Opens the queue, with a lane for each of these models.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Queue`] if the queue's tables can't be made.
+    pub fn queue(&self, remotes: Vec<ModelId>) -> Result<Box<dyn SharedQueue>, StoreError> {
+        Ok(Box::new(JobQueue::open(self.0.clone(), remotes)?))
+    }
+}
+
+/// Opens the accounts in the database of this address, and makes or migrates it.
+///
+/// # Errors
+///
+/// The database can't be had.
+pub fn open_accounts(url: &str) -> Result<Accounts, AccountError> {
+    Ok(Accounts::in_place(Shared::of(Postgres::open(url)?)))
+}
+
+/// Connects to the accounts in the database of this address as it is: tables that are missing are not made.
+///
+/// # Errors
+///
+/// The database can't be had.
+pub fn look_at_accounts(url: &str) -> Result<Accounts, AccountError> {
+    Ok(Accounts::in_place(Shared::of(Postgres::connect(url)?)))
+}
+
+/// Opens the bucket of the outputs.
+///
+/// # Errors
+///
+/// As for [`probe_outputs`].
+pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
+    let bucket = bucket(config).map_err(unusable)?;
+    bucket.probe().map_err(unusable)?;
+    Ok(Outputs::of(bucket))
+}
+
+/// Looks whether outputs can be written to their bucket.
+///
+/// # Errors
+///
+/// [`StartError::Outputs`] if `--outputs` is no address of a bucket, or it can't be written to.
+pub fn probe_outputs(config: &Config) -> Result<(), StartError> {
+    let probed = bucket(config).and_then(|bucket| bucket.probe());
+    probed.map_err(unusable)
+}
+
+fn bucket(config: &Config) -> Result<Bucket, BucketError> {
+    let address = config.outputs.as_deref().unwrap_or_default();
+    Bucket::at(address, config.data.join("copies"))
+}
+
+fn unusable(error: BucketError) -> StartError {
+    StartError::Outputs(error.into())
+}

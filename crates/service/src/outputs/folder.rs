@@ -1,0 +1,183 @@
+//! Outputs in a folder of this machine.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use axum::body::Body;
+use axum::http::{Request, StatusCode, header};
+use axum::response::{IntoResponse, Response};
+use futures_util::future::BoxFuture;
+use tower::ServiceExt;
+use tower_http::services::ServeDir;
+
+use super::{
+    Artifact, Files, ROOM, kept_for_good, method_not_allowed, no_such_range, not_found,
+    write_synced,
+};
+use crate::failure::Failure;
+
+pub struct Folder(PathBuf);
+
+impl Folder {
+    /// Makes the directory if it is absent.
+    ///
+    /// # Errors
+    ///
+    /// The directory can't be made.
+    pub fn open(dir: PathBuf) -> io::Result<Self> {
+        fs::create_dir_all(&dir)?;
+        Ok(Self(dir))
+    }
+
+    async fn answer(&self, name: &str, mut request: Request<Body>) -> Response {
+        match format!("/{name}").parse() {
+            Ok(uri) => *request.uri_mut() = uri,
+            Err(_) => return not_found().into_response(),
+        }
+        let served = ServeDir::new(&self.0)
+            .append_index_html_on_directories(false)
+            .oneshot(request)
+            .await;
+        match served {
+            Ok(response) => match response.status() {
+                StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
+                    kept_for_good(response.map(Body::new))
+                }
+                StatusCode::NOT_FOUND => not_found().into_response(),
+                StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
+                StatusCode::RANGE_NOT_SATISFIABLE => {
+                    let range = response.headers().get(header::CONTENT_RANGE);
+                    let range = range.and_then(|range| range.to_str().ok());
+                    no_such_range(range.unwrap_or_default())
+                }
+                status => Failure::internal(format!("an output: {status}")).into_response(),
+            },
+            Err(never) => match never {},
+        }
+    }
+}
+
+impl Files for Folder {
+    fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+        let unfinished = self.0.join(format!(".{task}"));
+        let finished = self.0.join(task);
+        if unfinished.exists() {
+            fs::remove_dir_all(&unfinished)?;
+        }
+        let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
+            // Half of the files would take room that may be the very thing that is missing.
+            let _ = fs::remove_dir_all(&unfinished);
+        })?;
+        fs::rename(&unfinished, &finished)?;
+        // A power cut must not take back what the database is about to call completed.
+        sync_dir(&self.0)?;
+        Ok(paths)
+    }
+
+    fn saved(&self, task: &str) -> io::Result<Option<Vec<String>>> {
+        let files = match fs::read_dir(self.0.join(task)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+            files => files?,
+        };
+        let mut names = files
+            .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
+            .collect::<io::Result<Vec<String>>>()?;
+        // A hidden file is none of the task's.
+        names.retain(|name| !name.starts_with('.'));
+        names.sort_by_key(|name| number_of(name));
+        let paths = names.iter().map(|name| format!("{task}/{name}")).collect();
+        Ok(Some(paths))
+    }
+
+    fn remove(&self, task: &str) -> io::Result<()> {
+        // All files go at once, so that a process killed half-way leaves nothing that looks whole.
+        let going = self.0.join(format!(".{task}"));
+        match fs::rename(self.0.join(task), &going) {
+            // A failed task has none; what an earlier attempt has left is taken away, too.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+        match fs::remove_dir_all(&going) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+            _ => Ok(()),
+        }
+    }
+
+    fn bytes_of(&self, task: &str) -> u64 {
+        let Ok(files) = fs::read_dir(self.0.join(task)) else {
+            return 0;
+        };
+        let metadata = files.flatten().filter_map(|file| file.metadata().ok());
+        metadata.map(|metadata| metadata.len()).sum()
+    }
+
+    fn have_room(&self) -> bool {
+        free_bytes(&self.0).is_none_or(|free| free >= ROOM)
+    }
+
+    fn has(&self, name: &str) -> io::Result<bool> {
+        Ok(self.0.join(name).is_file())
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
+        let (folder, name) = name.rsplit_once('/').unwrap_or(("", name));
+        let folder = self.0.join(folder);
+        fs::create_dir_all(&folder)?;
+        let unfinished = folder.join(format!(".{name}"));
+        write_synced(&unfinished, bytes).inspect_err(|_| {
+            let _ = fs::remove_file(&unfinished);
+        })?;
+        fs::rename(unfinished, folder.join(name))?;
+        sync_dir(&folder)
+    }
+
+    fn local(&self, name: &str) -> io::Result<Option<PathBuf>> {
+        let file = self.0.join(name);
+        Ok(file.is_file().then_some(file))
+    }
+
+    fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response> {
+        Box::pin(async move { self.answer(&name, request).await })
+    }
+}
+
+/// Gives how much is free on the disk of this directory, if the system says so.
+pub fn free_bytes(dir: &Path) -> Option<u64> {
+    #[cfg(unix)]
+    {
+        let disk = rustix::fs::statvfs(dir).ok()?;
+        Some(disk.f_bavail.saturating_mul(disk.f_frsize))
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = dir;
+        None
+    }
+}
+
+fn write_all(dir: &Path, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
+    fs::create_dir_all(dir)?;
+    let mut paths = Vec::new();
+    for (n, artifact) in artifacts.iter().enumerate() {
+        let name = format!("{n}.{}", artifact.extension);
+        write_synced(&dir.join(&name), &artifact.bytes)?;
+        paths.push(format!("{task}/{name}"));
+    }
+    sync_dir(dir)?;
+    Ok(paths)
+}
+
+/// The names in a directory are data of the directory's own.
+fn sync_dir(dir: &Path) -> io::Result<()> {
+    if cfg!(unix) {
+        fs::File::open(dir)?.sync_all()?;
+    }
+    Ok(())
+}
+
+/// The place of a file among those of its task.
+fn number_of(name: &str) -> usize {
+    let number = name.split('.').next().unwrap_or_default();
+    number.parse().unwrap_or(usize::MAX)
+}

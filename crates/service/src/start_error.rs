@@ -1,0 +1,42 @@
+//! Why the service does not start.
+
+use std::error::Error;
+use std::io;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+
+use crate::model_file::ModelFileError;
+use crate::store::StoreError;
+
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    #[error("can't listen on {0}: {1}")]
+    Listen(SocketAddr, io::Error),
+    #[error("can't use the data directory {0}: {1}")]
+    Data(PathBuf, io::Error),
+    #[error("can't open {0}: {1} (is another service using it?)")]
+    Store(PathBuf, StoreError),
+    #[error(transparent)]
+    Models(#[from] ModelFileError),
+    #[error(
+        "{0} is in reach of others: they need a token. Add an account (atelier-service account add NAME), \
+         or give --token"
+    )]
+    Open(SocketAddr),
+    #[error("the metrics at {0} are in reach of others: they need a --metrics-token")]
+    OpenMetrics(SocketAddr),
+    #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
+    Token,
+    #[error("can't use --database: {0}")]
+    Database(StoreError),
+    #[error("processes that only serve or only work share their tasks: name a --database")]
+    Role,
+    #[error("this build knows no {0}; build it with --features cluster")]
+    Cluster(&'static str),
+    #[error("{0}")]
+    Outputs(#[source] Box<dyn Error + Send + Sync>),
+    #[error("there is no index.html in {0}; build the front-end first")]
+    Site(PathBuf),
+    #[error("serving failed: {0}")]
+    Serve(io::Error),
+}
