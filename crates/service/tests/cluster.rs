@@ -4,6 +4,8 @@
 
 #[path = "cluster/crowd.rs"]
 mod crowd;
+#[path = "cluster/queue_tables.rs"]
+mod queue_tables;
 #[path = "cluster/silent.rs"]
 mod silent;
 #[path = "cluster/turns.rs"]

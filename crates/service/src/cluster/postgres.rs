@@ -17,6 +17,7 @@ use crate::store::{
 mod allowance;
 mod answer;
 mod end;
+mod queue_tables;
 mod room;
 mod secret;
 mod sent;

@@ -3,7 +3,7 @@
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::Postgres;
+use super::{Postgres, queue_tables};
 use crate::store::{Ended, Place, StoreError, now_ms, oldest_kept};
 
 impl Postgres {
@@ -85,16 +85,8 @@ impl Postgres {
                     "DELETE FROM submission WHERE created_ms <= $1",
                     oldest_kept(now_ms()),
                 ),
-                (
-                    "DELETE FROM apalis.jobs WHERE status IN ('Done', 'Killed')
-                     AND done_at < to_timestamp($1 / 1000.0)",
-                    now_ms() - 60_000,
-                ),
-                (
-                    "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
-                     AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)",
-                    now_ms() - 3_600_000,
-                ),
+                (queue_tables::DELETE_OLD_JOBS, now_ms() - 60_000),
+                (queue_tables::DELETE_OLD_WORKERS, now_ms() - 3_600_000),
                 (
                     "DELETE FROM turn WHERE since < to_timestamp($1 / 1000.0) AND EXISTS
                      (SELECT FROM task WHERE id = turn.task AND finished_ms IS NOT NULL)",

@@ -6,7 +6,7 @@ use atelier_contract::ModelId;
 use serde_json::{Map, Value};
 use sqlx::Row;
 
-use super::{PROCESS, Postgres};
+use super::{PROCESS, Postgres, queue_tables};
 use crate::secrets::Secrets;
 use crate::store::{Order, StoreError, json};
 
@@ -18,19 +18,12 @@ impl Postgres {
     /// Gives `None` for a task that has ended: another process may have been faster.
     pub(super) fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
         self.wait(async {
-            let row = sqlx::query(
-                "SELECT category, subcategory, input, sent_ms IS NOT NULL,
-                     coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
-                         WHERE position(sent_by IN workers.id) > 0
-                         AND last_seen > now() - make_interval(secs => $3)),
-                     (SELECT secret FROM secret WHERE task = $1)
-                 FROM task WHERE id = $1 AND finished_ms IS NULL",
-            )
-            .bind(id)
-            .bind(PROCESS.as_str())
-            .bind(SENDER_SILENT.as_secs_f64())
-            .fetch_optional(&self.pool)
-            .await?;
+            let row = sqlx::query(queue_tables::ORDER)
+                .bind(id)
+                .bind(PROCESS.as_str())
+                .bind(SENDER_SILENT.as_secs_f64())
+                .fetch_optional(&self.pool)
+                .await?;
             Ok(row.map(|row| Order {
                 model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
                 input: match json(row.get(2)) {

@@ -7,7 +7,7 @@ use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
 use super::unfinished::read_unfinished;
-use super::{DEAD_AFTER, PROCESS, Postgres};
+use super::{DEAD_AFTER, PROCESS, Postgres, queue_tables};
 use crate::cluster::attempts::Attempts;
 use crate::store::{StoreError, Unfinished};
 use crate::turns::Turn;
@@ -36,11 +36,7 @@ impl Postgres {
             }
             // A process that is dead works on nothing: its tasks are others' soon.
             let others: i64 = sqlx::query_scalar(
-                "SELECT count(*) FROM turn JOIN task ON task.id = turn.task
-                 WHERE turn.uid = $1 AND turn.task <> $2 AND finished_ms IS NULL
-                 AND EXISTS (SELECT FROM apalis.workers
-                     WHERE position(turn.process IN workers.id) > 0
-                     AND last_seen > now() - make_interval(secs => $3))",
+                queue_tables::OTHER_TURNS,
             )
             .bind(&turn.owner)
             .bind(&turn.id)
@@ -117,26 +113,15 @@ impl Postgres {
     pub fn give_back_but(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
-            sqlx::query("UPDATE apalis.workers SET last_seen = now() WHERE position($1 IN id) > 0")
+            sqlx::query(queue_tables::KEEP_ALIVE)
                 .bind(PROCESS.as_str())
                 .execute(&mut *transaction)
                 .await?;
-            // Announced in the way that the queue's own trigger announces new jobs.
-            sqlx::query(
-                "WITH given AS (
-                     UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
-                     WHERE status IN ('Queued', 'Running')
-                     AND lock_by IN (SELECT id FROM apalis.workers WHERE position($1 IN id) > 0)
-                     AND split_part(idempotency_key, ':', 1) <> ALL($2)
-                     RETURNING id, job_type
-                 )
-                 SELECT pg_notify('apalis::job::insert',
-                     json_build_object('job_type', job_type, 'id', id)::text) FROM given",
-            )
-            .bind(PROCESS.as_str())
-            .bind(tasks)
-            .execute(&mut *transaction)
-            .await?;
+            sqlx::query(queue_tables::GIVE_BACK)
+                .bind(PROCESS.as_str())
+                .bind(tasks)
+                .execute(&mut *transaction)
+                .await?;
             transaction.commit().await?;
             Ok(())
         })

@@ -4,7 +4,7 @@ use atelier_contract::ModelId;
 use sqlx::Row;
 use sqlx::postgres::PgRow;
 
-use super::{DEAD_AFTER, Postgres};
+use super::{DEAD_AFTER, Postgres, queue_tables};
 use crate::metrics::Load;
 use crate::store::{StoreError, Unfinished, now_ms};
 use crate::turns::UnfinishedCount;
@@ -85,31 +85,10 @@ impl Postgres {
     /// As for [`Postgres::progress`].
     pub fn without_job(&self, older_than_ms: i64) -> Result<Vec<Unfinished>, StoreError> {
         let rows = self.wait(
-            sqlx::query(
-                "WITH lost AS (
-                     SELECT seq FROM task
-                     WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (
-                         SELECT 1 FROM apalis.jobs
-                         WHERE job_type IN ('here', category || '/' || subcategory)
-                         AND idempotency_key = task.id || ':' || task.job
-                         AND status IN ('Pending', 'Queued', 'Running')
-                     ) AND NOT EXISTS (
-                         -- It waits for others of its account, or is just about to have its turn.
-                         SELECT FROM turn WHERE turn.task = task.id
-                         AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
-                             SELECT FROM turn AS other
-                             JOIN apalis.workers ON position(other.process IN workers.id) > 0
-                             WHERE other.uid = turn.uid AND last_seen > now() - make_interval(secs => $2)
-                         ))
-                     )
-                     FOR UPDATE SKIP LOCKED
-                 )
-                 UPDATE task SET job = job + 1 FROM lost WHERE task.seq = lost.seq
-                 RETURNING id, uid, category, subcategory, created_ms, input",
-            )
-            .bind(now_ms().saturating_sub(older_than_ms))
-            .bind(DEAD_AFTER.as_secs_f64())
-            .fetch_all(&self.pool),
+            sqlx::query(queue_tables::WITHOUT_JOB)
+                .bind(now_ms().saturating_sub(older_than_ms))
+                .bind(DEAD_AFTER.as_secs_f64())
+                .fetch_all(&self.pool),
         )?;
         Ok(rows.iter().map(read_unfinished).collect())
     }

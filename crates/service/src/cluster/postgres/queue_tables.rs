@@ -1,0 +1,69 @@
+//! The statements on tables of apalis-postgres, which are not part of its public API. They were written for version
+//! 1.0.0, which `Cargo.toml` demands: its API does none of this in one statement or transaction with the service's
+//! own tables. `tests/cluster/queue_tables.rs` fails if a version has other tables; then each statement here is to
+//! be looked at before another version is demanded.
+
+/// The order for task $1, and whether a process other than $2 has sent it that was heard of within $3 seconds.
+pub const ORDER: &str = "SELECT category, subcategory, input, sent_ms IS NOT NULL,
+         coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
+             WHERE position(sent_by IN workers.id) > 0
+             AND last_seen > now() - make_interval(secs => $3)),
+         (SELECT secret FROM secret WHERE task = $1)
+     FROM task WHERE id = $1 AND finished_ms IS NULL";
+
+/// How many tasks of owner $1 other than $2 have a turn at a process that was heard of within $3 seconds.
+pub const OTHER_TURNS: &str = "SELECT count(*) FROM turn JOIN task ON task.id = turn.task
+     WHERE turn.uid = $1 AND turn.task <> $2 AND finished_ms IS NULL
+     AND EXISTS (SELECT FROM apalis.workers
+         WHERE position(turn.process IN workers.id) > 0
+         AND last_seen > now() - make_interval(secs => $3))";
+
+/// Has process $1 count as heard of, also while its workers take no jobs: `queries::keep_alive` is for one that does.
+pub const KEEP_ALIVE: &str =
+    "UPDATE apalis.workers SET last_seen = now() WHERE position($1 IN id) > 0";
+
+/// Gives back the jobs that process $1 has, other than those of the tasks $2, and announces them in the way that the
+/// queue's own trigger announces new ones. `queries::reenqueue_abandoned` counts that as an attempt, and announces
+/// nothing.
+pub const GIVE_BACK: &str = "WITH given AS (
+         UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
+         WHERE status IN ('Queued', 'Running')
+         AND lock_by IN (SELECT id FROM apalis.workers WHERE position($1 IN id) > 0)
+         AND split_part(idempotency_key, ':', 1) <> ALL($2)
+         RETURNING id, job_type
+     )
+     SELECT pg_notify('queue_tables::job::insert',
+         json_build_object('job_type', job_type, 'id', id)::text) FROM given";
+
+/// Gives another number to the job of each unfinished task from before $1 whose job is not in the queue, unless it
+/// waits for a turn at a process that was heard of within $2 seconds.
+pub const WITHOUT_JOB: &str = "WITH lost AS (
+         SELECT seq FROM task
+         WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (
+             SELECT 1 FROM apalis.jobs
+             WHERE job_type IN ('here', category || '/' || subcategory)
+             AND idempotency_key = task.id || ':' || task.job
+             AND status IN ('Pending', 'Queued', 'Running')
+         ) AND NOT EXISTS (
+             -- It waits for others of its account, or is just about to have its turn.
+             SELECT FROM turn WHERE turn.task = task.id
+             AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
+                 SELECT FROM turn AS other
+                 JOIN apalis.workers ON position(other.process IN workers.id) > 0
+                 WHERE other.uid = turn.uid AND last_seen > now() - make_interval(secs => $2)
+             ))
+         )
+         FOR UPDATE SKIP LOCKED
+     )
+     UPDATE task SET job = job + 1 FROM lost WHERE task.seq = lost.seq
+     RETURNING id, uid, category, subcategory, created_ms, input";
+
+/// Deletes jobs that were done before $1, in milliseconds since 1970. The storage's own `vacuum` deletes those that
+/// were done just now, too, by whose keys a job is put there once.
+pub const DELETE_OLD_JOBS: &str = "DELETE FROM apalis.jobs WHERE status IN ('Done', 'Killed')
+     AND done_at < to_timestamp($1 / 1000.0)";
+
+/// Deletes workers that were not heard of since $1 and have no job; nothing of the queue's own does.
+pub const DELETE_OLD_WORKERS: &str =
+    "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
+     AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)";
