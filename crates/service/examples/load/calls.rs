@@ -56,7 +56,7 @@ pub fn repeat<'a>(
     time: Duration,
     mut call: impl FnMut(&mut Client<'a>) -> Outcome<()>,
 ) -> Outcome<Vec<f64>> {
-    let mut client = Client::new(service);
+    let mut client = Client::new(&service.address);
     let (begun, mut took) = (Instant::now(), Vec::new());
     while begun.elapsed() < time {
         let at = Instant::now();
@@ -127,7 +127,7 @@ pub fn pollers(
                 // Spread over the interval, as people are.
                 std::thread::sleep(INTERVAL.mul_f64(number as f64 / count as f64));
                 let mut polls = Polls::new(stored, number as u64);
-                let mut client = Client::new(service);
+                let mut client = Client::new(&service.address);
                 let (mut took, mut failed) = (Vec::new(), 0);
                 while begun.elapsed() < time {
                     let at = Instant::now();

@@ -7,18 +7,18 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::Outcome;
-use crate::service::Service;
 
 /// One client, which keeps its connection while the service does.
 pub struct Client<'a> {
-    service: &'a Service,
+    address: &'a str,
     connection: Option<BufReader<TcpStream>>,
 }
 
 impl<'a> Client<'a> {
-    pub fn new(service: &'a Service) -> Self {
+    /// Calls the service at this host and port.
+    pub fn new(address: &'a str) -> Self {
         Self {
-            service,
+            address,
             connection: None,
         }
     }
@@ -41,7 +41,7 @@ impl<'a> Client<'a> {
         let connection = match &mut self.connection {
             Some(connection) => connection,
             none => {
-                let stream = TcpStream::connect(&self.service.address)?;
+                let stream = TcpStream::connect(self.address)?;
                 stream.set_nodelay(true)?;
                 stream.set_read_timeout(Some(Duration::from_secs(30)))?;
                 none.insert(BufReader::new(stream))

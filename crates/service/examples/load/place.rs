@@ -4,12 +4,10 @@ use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use atelier_service::store::sqlite::Sqlite;
 use rusqlite::Connection;
 use tempfile::TempDir;
 
 use crate::Outcome;
-use crate::service::{Role, Service};
 
 /// A folder for the outputs, and the tasks in it or in a database.
 pub struct Place {
@@ -58,24 +56,19 @@ impl Place {
         self.folder().join("outputs")
     }
 
-    fn sqlite(&self) -> PathBuf {
-        self.folder().join("tasks.sqlite")
-    }
-
-    /// Fills it with completed tasks of a thousand users, as the service itself would have left them.
+    /// Fills it with completed tasks of a thousand users, as the service itself would have left them. The service
+    /// has made the tables before.
     ///
     /// # Errors
     ///
-    /// The database can't be made or written.
-    pub fn fill(&self, program: &Path, count: u64) -> Outcome<()> {
+    /// The database can't be written.
+    pub fn fill(&self, count: u64) -> Outcome<()> {
         const FIELDS: &str =
             "id, uid, category, subcategory, status, output, created_ms, finished_ms, bytes";
         const VALUES: &str = "'task-' || n, 'user-' || (n % 1000), 'image', 'strata', 'completed',
             '[\"task-' || n || '/0.png\"]', n, n, 1000";
         const INPUT: &str = r#"{"prompt":"a lighthouse at dusk","seed":1}"#;
         if let Some(database) = &self.database {
-            // It makes the tables.
-            drop(Service::start(program, self, Role::Both, &[])?);
             let fill = format!(
                 "INSERT INTO task ({FIELDS}, input)
                  SELECT {VALUES}, '{INPUT}' FROM generate_series(0, {count} - 1) AS n"
@@ -84,8 +77,7 @@ impl Place {
             psql(database, "VACUUM ANALYZE")?;
             return Ok(());
         }
-        drop(Sqlite::open(&self.sqlite())?);
-        let database = Connection::open(self.sqlite())?;
+        let database = Connection::open(self.folder().join("tasks.sqlite"))?;
         database.execute_batch(&format!(
             "WITH RECURSIVE number (n) AS (SELECT 0 UNION ALL SELECT n + 1 FROM number WHERE n + 1 < {count})
              INSERT INTO task ({FIELDS}) SELECT {VALUES} FROM number;

@@ -76,7 +76,7 @@ impl Service {
     /// It listens before its database is ready.
     fn await_ready(&self) -> Outcome<()> {
         let begun = Instant::now();
-        while let Err(error) = Client::new(self).call("GET", "/readyz", "") {
+        while let Err(error) = Client::new(&self.address).call("GET", "/readyz", "") {
             if begun.elapsed() > START_TIMEOUT {
                 return Err(error);
             }
