@@ -6,6 +6,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::{Value, json};
 
+use crate::idempotency::KeyError;
 use crate::store::StoreError;
 
 /// When to try again what the disk did not permit.
@@ -132,6 +133,12 @@ impl Failure {
     /// The `body` of a batch entry (INTERFACE "Batch result entry").
     pub fn to_body(&self) -> Value {
         json!(self.body)
+    }
+}
+
+impl From<KeyError> for Failure {
+    fn from(error: KeyError) -> Self {
+        Self::bad_request(error.to_string())
     }
 }
 

@@ -7,8 +7,7 @@ use atelier_contract::{IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, ModelId};
 use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
-
-use crate::failure::Failure;
+use thiserror::Error;
 
 /// The header on `/v2/generate`.
 pub const HEADER: HeaderName = HeaderName::from_static(IDEMPOTENCY_HEADER);
@@ -19,6 +18,16 @@ pub const TTL_SECONDS: u32 = 24 * 60 * 60;
 /// The longest key, in characters.
 const LONGEST: usize = 255;
 
+/// Why there is no key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+pub enum KeyError {
+    #[error("There is more than one Idempotency-Key header.")]
+    Several,
+    /// The key in this header or field.
+    #[error("{0} must be 1 to {most} visible ASCII characters.", most = LONGEST)]
+    Malformed(&'static str),
+}
+
 /// A key as its sender chose it: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key(String);
@@ -28,18 +37,18 @@ impl Key {
     ///
     /// # Errors
     ///
-    /// 400 if there is more than one such header, or its value is no key.
-    pub fn of_headers(headers: &HeaderMap) -> Result<Option<Self>, Failure> {
+    /// There is more than one such header, or its value is no key.
+    pub fn of_headers(headers: &HeaderMap) -> Result<Option<Self>, KeyError> {
         let mut values = headers.get_all(HEADER).iter();
         let Some(value) = values.next() else {
             return Ok(None);
         };
         if values.next().is_some() {
-            return Err(Failure::bad_request(
-                "There is more than one Idempotency-Key header.",
-            ));
+            return Err(KeyError::Several);
         }
-        let text = value.to_str().map_err(|_| malformed("Idempotency-Key"))?;
+        let text = value
+            .to_str()
+            .map_err(|_| KeyError::Malformed("Idempotency-Key"))?;
         let text = text.trim();
         let key = match text.strip_prefix('"') {
             None => Some(text.to_owned()),
@@ -47,21 +56,21 @@ impl Key {
         };
         key.and_then(Self::new)
             .map(Some)
-            .ok_or_else(|| malformed("Idempotency-Key"))
+            .ok_or_else(|| KeyError::Malformed("Idempotency-Key"))
     }
 
     /// The key among the fields of a request.
     ///
     /// # Errors
     ///
-    /// 400 if the field is not a text, or its text is no key.
-    pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, Failure> {
+    /// The field is not a text, or its text is no key.
+    pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, KeyError> {
         match fields.get(IDEMPOTENCY_FIELD) {
             None => Ok(None),
             Some(Value::String(text)) => Self::new(text.clone())
                 .map(Some)
-                .ok_or_else(|| malformed(IDEMPOTENCY_FIELD)),
-            Some(_) => Err(malformed(IDEMPOTENCY_FIELD)),
+                .ok_or_else(|| KeyError::Malformed(IDEMPOTENCY_FIELD)),
+            Some(_) => Err(KeyError::Malformed(IDEMPOTENCY_FIELD)),
         }
     }
 
@@ -73,12 +82,6 @@ impl Key {
     pub fn as_str(&self) -> &str {
         &self.0
     }
-}
-
-fn malformed(name: &str) -> Failure {
-    Failure::bad_request(format!(
-        "{name} must be 1 to {LONGEST} visible ASCII characters."
-    ))
 }
 
 /// Gives the text between the quotes, of all but the first quote.
@@ -133,12 +136,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    fn header(value: &str) -> Result<Option<String>, u16> {
+    fn header(value: &str) -> Result<Option<String>, KeyError> {
         let mut headers = HeaderMap::new();
         headers.insert(HEADER, value.parse().unwrap());
-        Key::of_headers(&headers)
-            .map(|key| key.map(|key| key.0))
-            .map_err(|failure| failure.status.as_u16())
+        Key::of_headers(&headers).map(|key| key.map(|key| key.0))
     }
 
     #[test]
@@ -147,17 +148,18 @@ mod tests {
         assert_eq!(header("\"a-1\""), Ok(Some("a-1".into())));
         assert_eq!(header(r#""a\"\\b""#), Ok(Some(r#"a"\b"#.into())));
         assert_eq!(header(&"x".repeat(255)), Ok(Some("x".repeat(255))));
+        let malformed = Err(KeyError::Malformed("Idempotency-Key"));
         for odd in [
             "", "\"\"", "\"a", "\"a\"b", "a b", "\"a b\"", "\"\\a\"", "é",
         ] {
-            assert_eq!(header(odd), Err(400), "{odd}");
+            assert_eq!(header(odd), malformed, "{odd}");
         }
-        assert_eq!(header(&"x".repeat(256)), Err(400));
+        assert_eq!(header(&"x".repeat(256)), malformed);
         assert!(Key::of_headers(&HeaderMap::new()).unwrap().is_none());
         let mut twice = HeaderMap::new();
         twice.append(HEADER, "a".parse().unwrap());
         twice.append(HEADER, "b".parse().unwrap());
-        assert!(Key::of_headers(&twice).is_err());
+        assert_eq!(Key::of_headers(&twice), Err(KeyError::Several));
     }
 
     #[test]
