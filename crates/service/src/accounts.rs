@@ -3,7 +3,6 @@
 //! They lie where the tasks do: in a file next to those of SQLite, or in the same PostgreSQL. A token is
 //! kept as its SHA-256: 256 random bits need no slower one.
 
-use std::fmt::Write;
 use std::io;
 use std::path::Path;
 use std::time::Instant;
@@ -207,19 +206,11 @@ impl Accounts {
 fn new_token() -> Result<String, AccountError> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(AccountError::Random)?;
-    Ok(format!("atelier_{}", hex(&bytes)))
+    Ok(format!("atelier_{}", hex::encode(bytes)))
 }
 
 fn digest(token: &str) -> String {
-    hex(&Sha256::digest(token))
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(Sha256::digest(token))
 }
 
 #[cfg(test)]
@@ -239,7 +230,7 @@ mod tests {
                 .windows(text.len())
                 .any(|part| part == text.as_bytes())
         };
-        assert!(!has(&token) && has(&hex(&Sha256::digest(&token))));
+        assert!(!has(&token) && has(&digest(&token)));
         assert_eq!(accounts.of_token(&token).unwrap().as_deref(), Some("ada"));
         assert_eq!(accounts.of_token("x").unwrap(), None);
         assert!(matches!(accounts.add("ada"), Err(AccountError::Exists(_))));

@@ -1,8 +1,6 @@
 //! `Idempotency-Key`, as the IETF draft of that name has it: a submission that is sent again with
 //! the same key gets the first answer again, and makes no second task.
 
-use std::fmt::Write;
-
 use atelier_contract::{IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, ModelId};
 use axum::http::{HeaderMap, HeaderName};
 use serde_json::{Map, Value};
@@ -123,12 +121,7 @@ pub fn fingerprint(model: &ModelId, given: &Map<String, Value>) -> String {
 }
 
 fn digest(value: &Value) -> String {
-    let bytes = Sha256::digest(value.to_string());
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string can't fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(Sha256::digest(value.to_string()))
 }
 
 #[cfg(test)]

@@ -272,5 +272,5 @@ pub fn unknown_model(model: &ModelId) -> Failure {
 fn new_id() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Failure::internal)?;
-    Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(hex::encode(bytes))
 }
