@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use atelier_contract::Parameters;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::collected::Collected;
@@ -23,6 +24,13 @@ const FETCH: Duration = Duration::from_secs(120);
 
 /// Between two questions how far it is.
 const POLL: Duration = Duration::from_millis(500);
+
+/// All but the unreserved characters of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~');
 
 /// Of the pictures that are uploaded, all that is sent in addition to them.
 const BOUNDARY: &str = "atelier-7f3a9c2e51d84b60";
@@ -214,7 +222,7 @@ impl Workflow {
         let name = text("filename").to_owned();
         let query: Vec<String> = ["filename", "subfolder", "type"]
             .iter()
-            .map(|key| format!("{key}={}", encoded(text(key))))
+            .map(|key| format!("{key}={}", utf8_percent_encode(text(key), RESERVED)))
             .collect();
         let address = format!("{}/view?{}", self.address, query.join("&"));
         let uri = address.parse().map_err(|error| {
@@ -300,16 +308,6 @@ fn uuid(id: &str) -> String {
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
     let parts = parts.map(|range| id.get(range).unwrap_or_default());
     parts.join("-")
-}
-
-fn encoded(text: &str) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.~".contains(&b);
-    text.bytes()
-        .map(|b| match plain(b) {
-            true => char::from(b).to_string(),
-            false => format!("%{b:02X}"),
-        })
-        .collect()
 }
 
 /// A file as the one field of a form. Its name is of our making.

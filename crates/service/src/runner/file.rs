@@ -7,6 +7,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, STANDARD};
+use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::addresses::strip_prefix;
@@ -102,7 +103,7 @@ pub fn of_data_uri(uri: &str) -> Option<Artifact> {
     let head = head.to_ascii_lowercase();
     let bytes = match head.ends_with(";base64") {
         true => of_base64(data)?,
-        false => percent_decoded(data),
+        false => percent_decode_str(data).collect(),
     };
     Some(artifact(bytes, &head, ""))
 }
@@ -152,24 +153,6 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Ended> {
     fs::read(path).map_err(|error| Ended::Failed(format!("The file given can't be read: {error}.")))
 }
 
-fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text.as_bytes();
-    while let [first, after @ ..] = rest {
-        let digits = after.get(..2).filter(|_| *first == b'%');
-        let decoded = digits
-            .and_then(|digits| std::str::from_utf8(digits).ok())
-            .and_then(|digits| u8::from_str_radix(digits, 16).ok());
-        bytes.push(decoded.unwrap_or(*first));
-        rest = if decoded.is_some() {
-            &after[2..]
-        } else {
-            after
-        };
-    }
-    bytes
-}
-
 /// Why the files that a program has left can't be read: a failure of the program if they are not there or not
 /// permitted to the service, else of this machine.
 pub fn unreadable(error: std::io::Error) -> Ended {
@@ -213,6 +196,7 @@ mod tests {
             Some(("txt", b"hi".to_vec()))
         );
         assert_eq!(text("data:,a%20b%"), Some(("bin", b"a b%".to_vec())));
+        assert_eq!(text("data:,%+f"), Some(("bin", b"%+f".to_vec())));
         assert_eq!(text("data:text/plain;base64,***"), None);
         assert_eq!(text("https://a.example/"), None);
     }
