@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use axum::http::Uri;
 use axum::http::uri::Authority;
+use bytesize::ByteSize;
 
 /// Stands for every name.
 pub const ANY: &str = "*";
@@ -49,23 +50,8 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 ///
 /// A sentence: it is no number with a unit of bytes, less than one byte, or more than 10¹⁸.
 pub fn parse_size(text: &str) -> Result<u64, String> {
-    let text = text.trim();
-    let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.'));
-    let (number, unit) = text.split_at(end.unwrap_or(text.len()));
-    let unit: f64 = match unit.trim().to_ascii_lowercase().as_str() {
-        "" | "b" => 1.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        "tb" => 1e12,
-        "kib" => 1024.0,
-        "mib" => 1024.0 * 1024.0,
-        "gib" => 1024.0 * 1024.0 * 1024.0,
-        "tib" => 1024.0 * 1024.0 * 1024.0 * 1024.0,
-        _ => f64::NAN,
-    };
-    match number.parse::<f64>() {
-        Ok(number) if (1.0..=1e18).contains(&(number * unit)) => Ok((number * unit) as u64),
+    match text.trim().parse::<ByteSize>() {
+        Ok(ByteSize(bytes)) if (1..=10_u64.pow(18)).contains(&bytes) => Ok(bytes),
         _ => Err("a size, such as 500MB or 2GiB".into()),
     }
 }
