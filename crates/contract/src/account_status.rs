@@ -1,29 +1,29 @@
-//! What an account may have of a service, and how much of it is used.
+//! The usage and the limits of an account at a service.
 
 use serde::{Deserialize, Serialize};
 
-/// `GET /api/account`: which account an access token is of, and what that account takes of what it
-/// may have. Additional to INTERFACE; a service that has it says so in its list of models.
+/// The response to `GET /api/account`: the account of an access token, its usage and its limits. An extension of
+/// INTERFACE; a service that supports it says so in its model list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AccountStatus {
-    /// The name of the account: the `uid` of its calls.
+    /// The name of the account, which is the `uid` of its calls.
     pub uid: String,
-    /// How many of its tasks wait.
+    /// The number of its queued tasks.
     #[serde(default)]
     pub waiting: usize,
-    /// How many of its tasks are worked on.
+    /// The number of its running tasks.
     #[serde(default)]
     pub running: usize,
-    /// How many may wait; without a number, as many as come.
+    /// The maximum number of queued tasks; `None`: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_waiting: Option<usize>,
-    /// How many may be worked on at once; without a number, as many as there is room for.
+    /// The maximum number of running tasks; `None`: limited only by the service's capacity.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_running: Option<usize>,
-    /// The bytes that its tasks take on the service's disk, inputs and outputs.
+    /// The disk usage of its inputs and outputs at the service, in bytes.
     #[serde(default)]
     pub bytes: u64,
-    /// How many bytes they may take; without a number, as many as there are.
+    /// The maximum disk usage in bytes; `None`: unlimited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_bytes: Option<u64>,
 }

@@ -2,17 +2,18 @@
 
 use std::fmt;
 
-/// Where the service is: empty for the origin that served the page, else an http(s) address,
-/// perhaps with a path, never with a trailing slash (INTERFACE: `{base_url}`).
+/// The address of a service: empty for the origin that served the page, otherwise an http(s) URL, possibly with a path,
+/// without a trailing slash (INTERFACE: `{base_url}`).
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct ServiceAddress(String);
 
 impl ServiceAddress {
-    /// Reads an address as a person types it.
+    /// Parses an address as typed by the user.
     ///
     /// # Errors
     ///
-    /// A sentence for a person: another scheme than `http` and `https`, no host, or what no address has.
+    /// A message for the user if the scheme is not `http` or `https`, the host is missing, or the text contains
+    /// characters that an address can't have.
     pub fn parse(text: &str) -> Result<Self, String> {
         let text = text.trim().trim_end_matches('/');
         if text.is_empty() {
@@ -38,7 +39,7 @@ impl ServiceAddress {
         {
             return Err("The service address has no valid host name.".into());
         }
-        // People copy a whole endpoint; the interface's own prefixes are no part of the address.
+        // Users may paste the URL of an endpoint; the interface's own prefixes are not part of the address.
         let end = ["/v2", "/api"]
             .iter()
             .filter_map(|prefix| {
@@ -58,7 +59,7 @@ impl ServiceAddress {
         self.0.is_empty()
     }
 
-    /// Whether it is that of a page of this origin (`https://studio.example`), whose calls a browser lets pass.
+    /// Whether the address has this origin (`https://studio.example`), so that calls from a page there need no CORS.
     pub fn is_of_origin(&self, page_origin: &str) -> bool {
         let rest = self.0.strip_prefix(page_origin);
         self.is_same_origin() || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
@@ -68,7 +69,7 @@ impl ServiceAddress {
         &self.0
     }
 
-    /// The URL of one of the interface's paths.
+    /// Returns the URL of a path of the interface.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_as_people_type_them() {
+    fn parses_addresses_as_typed() {
         for (typed, expected) in [
             ("", Some("")),
             (
@@ -126,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn the_origin_of_a_page_is_told_from_others_that_begin_alike() {
+    fn is_of_origin_compares_whole_origins() {
         let page = "https://studio.example";
         for (address, is_own) in [
             ("", true),
@@ -144,7 +145,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived_and_what_is_accepted_stays(text in "(https?://)?.{0,30}") {
+        fn handles_any_text_and_parses_its_own_output(text in "(https?://)?.{0,30}") {
             if let Some(address) = parsed(&text) {
                 prop_assert_eq!(parsed(&address), Some(address));
             }

@@ -1,4 +1,4 @@
-//! Calls that carry several tasks at once, and their replies.
+//! Batch calls with several tasks, and their responses.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,13 +6,13 @@ use serde_json::Value;
 use crate::ApiError;
 use crate::json::Record;
 
-/// Items in one batch call: 1 to 10 (INTERFACE "Limits").
+/// The maximum number of items in a batch call (INTERFACE "Limits": 1 to 10).
 pub const MAX_BATCH_ITEMS: usize = 10;
 
 /// The body of the three batch endpoints (INTERFACE "POST /v2/generate-batch" and its siblings).
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct BatchRequest {
-    /// What the single endpoint takes, 1 to [`MAX_BATCH_ITEMS`] times.
+    /// The bodies of 1 to [`MAX_BATCH_ITEMS`] single calls.
     pub requests: Vec<Value>,
 }
 
@@ -24,34 +24,33 @@ impl BatchRequest {
     }
 }
 
-/// One answer inside a batch reply (INTERFACE "Batch result entry").
+/// An entry of a batch response (INTERFACE "Batch result entry").
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BatchEntry {
-    /// Position of the item in `requests`, from 0 (INTERFACE "Batch result entry").
+    /// The position of the item in `requests`, from 0 (INTERFACE "Batch result entry").
     pub index: usize,
-    /// HTTP status of that sub-call; 200 to 299 is success.
+    /// The HTTP status of the item; 200 to 299 is success.
     pub status: u16,
-    /// What the matching single endpoint answers for that item.
+    /// The response that the single endpoint returns for the item.
     pub body: Value,
 }
 
-/// A batch reply, sorted out by item: `None` where an item has no usable entry.
+/// A batch response, with one entry per item; `None` for an item without a usable entry.
 ///
-/// Entries that are missing, surplus, out of order, repeated or malformed touch only the items
-/// they concern. Where `index` is absent, the position counts, provided that no entry has one and that there is one
-/// for each item: otherwise it is unknown whose they are.
+/// Entries that are missing, surplus, out of order, repeated or malformed affect only their own items. If no entry has
+/// an `index`, the position counts, provided that there is one entry per item. Otherwise entries can't be attributed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchReply {
     pub entries: Vec<Option<BatchEntry>>,
 }
 
 impl BatchReply {
-    /// Sorts the entries of a batch reply to the `count` items that were sent.
+    /// Assigns the entries of a batch response to the `count` items of the call.
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the service says `success: false` without results, [`ApiError::Malformed`] if there
-    /// are none otherwise.
+    /// [`ApiError::Refused`] if the response has `success: false` and no results, [`ApiError::Malformed`] if it has no
+    /// results otherwise.
     pub fn from_body(body: &Value, count: usize) -> Result<Self, ApiError> {
         let results = body.pointer("/data/results").and_then(Value::as_array);
         let Some(results) = results else {
@@ -84,7 +83,7 @@ impl BatchReply {
             }
             entries[index] = entry(index, result);
         }
-        // Two answers for one item: neither can be trusted.
+        // Neither of two entries for the same item can be trusted.
         for (entry, repeated) in entries.iter_mut().zip(repeated) {
             if repeated {
                 *entry = None;
@@ -94,7 +93,7 @@ impl BatchReply {
     }
 }
 
-/// A number, or one that is written as a text.
+/// Returns the index of an entry: a number, or a number as text.
 fn index_of(entry: &Value) -> Option<usize> {
     let index = entry.get("index")?;
     match index.as_str() {
@@ -103,8 +102,7 @@ fn index_of(entry: &Value) -> Option<usize> {
     }
 }
 
-/// The indexes are those of a count from 1, of which some may lack: by them each item would get the answer of another
-/// one.
+/// Whether the indexes seem to count from 1, with some missing. Each item would get the response of another one.
 fn counts_from_one(indexes: &[Option<usize>], count: usize) -> bool {
     !indexes.contains(&Some(0)) && indexes.contains(&Some(count))
 }
@@ -113,7 +111,7 @@ fn entry(index: usize, result: &Value) -> Option<BatchEntry> {
     let body = result.get("body").filter(|body| body.is_object())?;
     let status = match result.get("status") {
         Some(status) => u16::try_from(status.as_u64()?).ok()?,
-        // Without a status the body's own word counts.
+        // Without a status, `success` in the body decides.
         None if body.get("success") == Some(&Value::Bool(true)) => 200,
         None => return None,
     };
@@ -144,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn missing_surplus_and_malformed_entries_touch_only_their_items() {
+    fn bad_entries_affect_only_their_items() {
         let results = vec![
             result(2),
             json!({"index": 1, "status": "x", "body": {}}),
@@ -155,16 +153,16 @@ mod tests {
     }
 
     #[test]
-    fn an_item_answered_twice_is_not_answered() {
+    fn an_item_with_two_entries_has_none() {
         assert_eq!(
             reply(vec![result(0), result(0), result(1)], 2),
             [None, Some(1)]
         );
     }
 
-    /// Guards against outputs next to the prompts of others.
+    /// Guards against outputs that are shown next to the wrong prompts.
     #[test]
-    fn indexes_that_count_from_one_are_not_believed() {
+    fn rejects_indexes_that_count_from_1() {
         assert_eq!(
             reply(vec![result(1), result(2), result(3)], 3),
             [None, None, None]
@@ -177,22 +175,22 @@ mod tests {
     }
 
     #[test]
-    fn position_counts_where_no_entry_has_an_index() {
+    fn uses_positions_if_no_entry_has_an_index() {
         let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});
         assert_eq!(reply(vec![bare(5), bare(6)], 2), [Some(5), Some(6)]);
         assert_eq!(reply(vec![bare(5), result(1)], 2), [None, Some(1)]);
     }
 
-    /// Guards against the ids of others: one entry was missing, or one too many, and each after it had moved.
+    /// Guards against wrong ids: an entry was missing or surplus, and the positions of all later ones had shifted.
     #[test]
-    fn positions_count_only_where_there_is_an_entry_for_each_item() {
+    fn uses_positions_only_with_one_entry_per_item() {
         let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});
         assert_eq!(reply(vec![bare(6)], 2), [None, None]);
         assert_eq!(reply(vec![bare(4), bare(5), bare(6)], 2), [None, None]);
     }
 
     #[test]
-    fn an_index_may_be_a_text() {
+    fn accepts_an_index_as_text() {
         let entry = |index: &str, id: usize| json!({"index": index, "status": 200, "body": {"data": {"id": id}}});
         assert_eq!(
             reply(vec![entry("1", 6), entry("0", 5), entry("x", 7)], 3),
@@ -202,7 +200,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_order_gives_each_item_its_own_answer(order in Just((0..10usize).collect::<Vec<_>>()).prop_shuffle()) {
+        fn assigns_entries_in_any_order(order in Just((0..10usize).collect::<Vec<_>>()).prop_shuffle()) {
             let results = order.into_iter().map(result).collect();
             prop_assert_eq!(reply(results, 10), (0..10).map(Some).collect::<Vec<_>>());
         }

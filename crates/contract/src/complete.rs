@@ -1,16 +1,16 @@
-//! Values with everything that was left out.
+//! Completion of inputs with defaults and a seed.
 
 use serde_json::{Map, Number, Value};
 
 use crate::{Draft, Parameter, Problem, Schema};
 
 impl Schema {
-    /// Checks the values and adds what was left out: the defaults, and a seed if there is one to choose. The result
-    /// says all that decides the output. `random` returns any number.
+    /// Validates the values and adds the defaults, and a random seed if the model has a seed parameter. The result
+    /// fully determines the output. `random` returns any number.
     ///
     /// # Errors
     ///
-    /// All problems, as [`Schema::validate`] finds them.
+    /// All problems, as found by [`Schema::validate`].
     pub fn complete(
         &self,
         values: &Map<String, Value>,
@@ -28,8 +28,8 @@ impl Schema {
     }
 }
 
-/// A number within the parameter's bounds; none where it has no upper bound: a model may accept fewer numbers than
-/// there are.
+/// Reduces a random number to the parameter's bounds. `None` without an upper bound, because the model's real limit is
+/// unknown.
 fn within_bounds(parameter: &Parameter, random: u64) -> Option<u64> {
     let max = parameter.maximum.as_ref()?.as_u64()?;
     let min = parameter.minimum.as_ref().and_then(Number::as_u64);

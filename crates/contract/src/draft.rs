@@ -1,4 +1,4 @@
-//! What a person has entered into a form, before it is checked.
+//! The contents of a form before validation.
 
 use std::collections::BTreeMap;
 
@@ -7,27 +7,27 @@ use serde_json::Value;
 
 use crate::json;
 
-/// What a person has entered so far, by parameter name. A parameter that is absent was not
-/// touched; one that holds an empty text was cleared. The two differ: see [`crate::check`].
+/// The user's entries by parameter name. An absent parameter was not touched; one with an empty text was cleared. The
+/// two differ: see [`crate::check`].
 ///
-/// Stored in browsers: names and shapes do not change.
+/// Stored in browsers, so names and shapes must not change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     entries: BTreeMap<String, Entry>,
 }
 
-/// What stands in one control.
+/// The content of a form control.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Entry {
-    /// As typed; may be no valid value yet.
+    /// The text as typed; may be invalid.
     Text(String),
-    /// A choice or switch, or a value from a file, with its JSON type.
+    /// The value of a choice or switch, or from a file, with its JSON type.
     Value(Value),
 }
 
 impl Draft {
-    /// `None` for what is no draft: half a draft is none.
+    /// Decodes a stored draft. `None` if any part of it is invalid.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }
@@ -36,7 +36,7 @@ impl Draft {
         json::encode(self)
     }
 
-    /// `None` while untouched.
+    /// Returns the entry of a parameter; `None` if it was not touched.
     pub fn get(&self, name: &str) -> Option<&Entry> {
         self.entries.get(name)
     }
@@ -45,23 +45,23 @@ impl Draft {
         self.entries.insert(name.into(), entry);
     }
 
-    /// Back to untouched.
+    /// Marks a parameter as not touched.
     pub fn reset(&mut self, name: &str) {
         self.entries.remove(name);
     }
 
-    /// Nothing was touched.
+    /// Whether no parameter was touched.
     pub fn is_empty(&self) -> bool {
         self.entries.is_empty()
     }
 
-    /// The parameters that were touched, by name, with what stands in them.
+    /// Returns the touched parameters, ordered by name, with their entries.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &Entry)> {
         let entries = self.entries.iter();
         entries.map(|(name, entry)| (name.as_str(), entry))
     }
 
-    /// A draft that holds exactly these values, e.g. to run an earlier input again.
+    /// Creates a draft with exactly these values, for example to repeat an earlier input.
     pub fn from_values<'a>(values: impl IntoIterator<Item = (&'a String, &'a Value)>) -> Self {
         let mut draft = Self::default();
         for (name, value) in values {
@@ -72,7 +72,7 @@ impl Draft {
 }
 
 impl Entry {
-    /// The entry as text for a text control: strings bare, everything else as JSON.
+    /// Returns the entry as text for a text control: strings without quotes, other values as JSON.
     pub fn to_text(&self) -> String {
         match self {
             Entry::Text(text) | Entry::Value(Value::String(text)) => text.clone(),
@@ -85,9 +85,9 @@ impl Entry {
 mod tests {
     use super::*;
 
-    /// Drafts lie in browsers: they are read and written as they always were.
+    /// Drafts are stored in browsers, so their format must stay the same.
     #[test]
-    fn stored_samples_are_read_and_written_as_they_were() {
+    fn stored_samples_round_trip() {
         for sample in include_str!("draft/samples.jsonl").lines() {
             let draft = json::read(sample).and_then(Draft::from_value);
             let written = draft.map(|draft| draft.to_value().to_string());
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_no_draft() {
+    fn rejects_invalid_drafts() {
         for text in ["null", "{}", r#"{"entries":1}"#, r#"{"entries":{"a":1}}"#] {
             assert_eq!(json::read(text).and_then(Draft::from_value), None, "{text}");
         }

@@ -1,22 +1,22 @@
-//! The envelope of every reply.
+//! The envelope of every response.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{Accepted, ApiError};
 
-/// What every reply is wrapped in (INTERFACE "Envelope of v2 single calls", "Errors" 1).
+/// The envelope of every response (INTERFACE "Envelope of v2 single calls", "Errors" 1).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Envelope<T> {
     pub success: bool,
     pub data: T,
-    /// Present on discovery replies.
+    /// Present in discovery responses.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
 
 impl<T> Envelope<T> {
-    /// A successful reply.
+    /// Wraps the data of a successful response.
     pub fn success(data: T) -> Self {
         Self {
             success: true,
@@ -26,8 +26,8 @@ impl<T> Envelope<T> {
     }
 }
 
-/// The body of a reply with this HTTP status, if that is one of success; `retry_after_ms`: the wait in milliseconds
-/// that its headers ask for.
+/// Returns the body of a successful response. `retry_after_ms` is the wait in milliseconds from its `Retry-After`
+/// header.
 ///
 /// # Errors
 ///
@@ -39,15 +39,15 @@ pub fn answer(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<V
     }
 }
 
-/// The same of a reply to generate, alone or as a batch.
+/// Returns the body of a response to generate or generate-batch.
 ///
-/// Bodies of failing replies are "not shown" in INTERFACE ("Errors" 5). One that tells of a task, with its id and its
-/// status, or of an item of a batch that was answered well, says that these were taken, whatever its HTTP status:
-/// what is sent once more would be paid twice.
+/// INTERFACE does not show the bodies of failing responses ("Errors" 5). If the body contains a task with an id and a
+/// status, or a successful batch item, the service accepted it whatever the HTTP status is, and sending it again would
+/// be billed twice.
 ///
 /// # Errors
 ///
-/// The HTTP status is outside 200–299, and the body says no such thing.
+/// The HTTP status is outside 200–299, and the body contains no accepted task.
 pub fn submitted(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<Value, ApiError> {
     match tells_of_task(&body) || tells_of_item(&body) {
         true => Ok(body),
@@ -79,10 +79,10 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against paying twice, and against "nothing was billed" about what was: the body of a failing reply has
-    /// the ids of tasks that were taken.
+    /// Guards against a second charge, and against a false "nothing was billed": the body of a failing response
+    /// contains the ids of accepted tasks.
     #[test]
-    fn what_was_taken_counts_whatever_the_http_status() {
+    fn an_accepted_task_counts_with_any_http_status() {
         let task = json!({"success": false, "data": {"id": "t", "status": "starting"}});
         let batch = json!({"success": false, "data": {"results": [
             {"index": 0, "status": 422, "body": {}}, {"index": 1, "status": 200, "body": task}
@@ -95,14 +95,14 @@ mod tests {
             for status in [200, 302, 400, 403, 404, 409, 422, 429, 500, 503] {
                 let said = submitted(status, body.clone(), None);
                 assert_eq!(said, Ok(body.clone()), "{status}");
-                // Of any other call the HTTP status alone decides.
+                // For all other calls, the HTTP status alone decides.
                 assert_eq!(answer(status, body.clone(), None).is_ok(), status == 200);
             }
         }
     }
 
     #[test]
-    fn a_refusal_stays_one() {
+    fn a_refusal_is_an_error() {
         let all_refused =
             json!({"data": {"results": [{"index": 0, "status": 429, "body": {}}, {}, 7]}});
         let bodies = [

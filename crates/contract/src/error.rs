@@ -1,4 +1,4 @@
-//! The ways in which a call can fail, and what a person is told of each.
+//! The errors of a call, and their messages for the user.
 
 mod blame;
 mod error_body;
@@ -16,17 +16,17 @@ use field_problem::field_problems;
 pub use error_body::ErrorBody;
 pub use field_problem::FieldProblem;
 
-/// Why a call gave no answer that can be used. [`ApiError::user_message`] says it to a person.
+/// Why a call returned no usable response. [`ApiError::user_message`] explains it to the user.
 ///
-/// Codes, names and shapes of failing replies are "not shown" in INTERFACE ("Errors" 4, 5): the
-/// HTTP status decides the kind, and any message found in the body is kept.
+/// INTERFACE does not show the codes, names and shapes of failing responses ("Errors" 4, 5): the HTTP status decides
+/// the kind, and any message found in the body is preserved.
 ///
-/// Stored with tasks: names and shapes do not change.
+/// Stored with tasks, so names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApiError {
-    /// The browser got no answer: no network, no server listening, the connection broke, or the
-    /// service's CORS headers do not allow this page. A browser does not tell these apart.
+    /// No response: no network, no server, a broken connection, or CORS headers that don't allow this page. Browsers
+    /// don't distinguish these.
     #[error("no answer: {detail}")]
     Network { detail: String },
     #[error("no answer within {after_ms} ms")]
@@ -35,8 +35,8 @@ pub enum ApiError {
     #[error("unauthorized: {message}")]
     Unauthorized {
         message: String,
-        /// It was 403: the service knows who asks and refuses this all the same, where it uses the codes as they are
-        /// meant. Not kept.
+        /// Whether the status was 403: the service knows the caller and refuses anyway, if it uses the codes as
+        /// specified. Not stored.
         #[serde(skip)]
         is_forbidden: bool,
     },
@@ -44,8 +44,8 @@ pub enum ApiError {
     #[error("not found: {message}")]
     NotFound {
         message: String,
-        /// The service itself said so: each of its responses carries a boolean `success` (INTERFACE.md, rules). What
-        /// stands in its place for a while, a proxy or a gateway, has words of its own. Not kept.
+        /// Whether the 404 comes from the service itself, whose responses all contain a boolean `success`
+        /// (INTERFACE.md, rules). Responses of proxies and gateways don't. Not stored.
         #[serde(skip)]
         is_of_service: bool,
     },
@@ -56,20 +56,20 @@ pub enum ApiError {
         #[serde(default)]
         fields: Vec<FieldProblem>,
     },
-    /// 429; the wait in milliseconds, where the service said one.
+    /// 429, with the wait in milliseconds if the service named one.
     #[error("rate-limited: {message}")]
     RateLimited {
         message: String,
         retry_after_ms: Option<u64>,
     },
-    /// 5xx; the wait in milliseconds, where the service said one.
+    /// 5xx, with the wait in milliseconds if the service named one.
     #[error("server error {status}: {message}")]
     Server {
         status: u16,
         message: String,
         retry_after_ms: Option<u64>,
     },
-    /// The answer is not JSON, lacks what it must have, or is too large to read.
+    /// The response is not JSON, lacks a required field, or is too large to read.
     #[error("malformed answer: {detail}")]
     Malformed { detail: String },
     /// Any other refusal: another 4xx, a 3xx, or `success: false`.
@@ -78,21 +78,21 @@ pub enum ApiError {
 }
 
 impl ApiError {
-    /// Details of [`ApiError::Network`] where it is known why no answer was seen. Stored with tasks.
+    /// Values of the detail of [`ApiError::Network`] if the cause is known. Stored with tasks.
     pub const PAGE_CLOSED: &str = "the page was closed before the answer came";
     pub const EXPORTED_UNSENT: &str = "not sent yet when its history was exported";
     pub const REDIRECTED: &str = "redirected";
-    /// Detail of [`ApiError::Malformed`] where an answer was not read to its end. Stored with tasks.
+    /// The detail of [`ApiError::Malformed`] for a response that exceeds the size limit. Stored with tasks.
     pub const TOO_LARGE: &str = "it is too large to read";
-    /// Detail of [`ApiError::Network`] where an answer had begun. Stored with tasks.
+    /// The detail of [`ApiError::Network`] for a response that was cut off. Stored with tasks.
     pub const CUT: &str = "the connection broke while the answer arrived";
     pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
-    /// How [`ApiError::user_message`] begins of [`ApiError::Invalid`]. Stored with tasks.
+    /// The prefix of the [`ApiError::user_message`] of [`ApiError::Invalid`]. Stored with tasks.
     const INVALID_INPUT: &str = "The service found the input invalid.";
-    /// How it begins of [`ApiError::Unauthorized`]. Stored with tasks.
+    /// The prefix of the message of [`ApiError::Unauthorized`]. Stored with tasks.
     const UNAUTHORIZED: &str =
         "The service did not accept the credentials. Check User ID and Access token in Settings.";
-    /// Detail of [`ApiError::Malformed`] where another than the service has answered. Stored with tasks.
+    /// The detail of [`ApiError::Malformed`] for a web page in place of JSON. Stored with tasks.
     const WEB_PAGE: &str = "it is a web page, not JSON. The service address may be wrong";
 
     pub fn malformed(detail: impl Into<String>) -> Self {
@@ -101,7 +101,7 @@ impl ApiError {
         }
     }
 
-    /// An answer that is to be JSON and is something else.
+    /// Creates the error for a body that is not JSON.
     pub fn not_json(body: &[u8]) -> Self {
         let start = String::from_utf8_lossy(&body[..body.len().min(60)]);
         match start.trim() {
@@ -111,7 +111,7 @@ impl ApiError {
         }
     }
 
-    /// `success: false` under a good HTTP status.
+    /// Creates the error for `success: false` with a successful HTTP status.
     pub(crate) fn refused(body: &Value) -> Self {
         Self::Refused {
             status: 200,
@@ -119,8 +119,7 @@ impl ApiError {
         }
     }
 
-    /// The error that an HTTP status outside 200–299 and its body mean. `body` is `None` where it
-    /// was not JSON.
+    /// Creates the error for an HTTP status outside 200–299. `body` is `None` if it was not JSON.
     pub fn from_status(status: u16, body: Option<&Value>, retry_after_ms: Option<u64>) -> Self {
         let message = body.map(body_message).unwrap_or_default();
         match status {
@@ -153,7 +152,7 @@ impl ApiError {
         }
     }
 
-    /// Asking again later may succeed. For `generate` that is not enough to retry: see
+    /// Whether a later attempt may succeed. For `generate`, that is not enough to retry: see
     /// [`ApiError::was_certainly_not_accepted`].
     pub fn is_retryable(&self) -> bool {
         matches!(
@@ -166,15 +165,13 @@ impl ApiError {
         )
     }
 
-    /// The service says nothing at present of what was asked for, though it may have before: it does
-    /// not answer, it is asked too often, or it has a problem of its own. A refusal is an answer, and so is what
-    /// can't be read.
+    /// Whether the service can't answer at present, so that a cached response may be shown: it is unreachable,
+    /// rate-limits, or reports an internal error. A refusal is an answer, and so is an unreadable response.
     pub fn is_outage(&self) -> bool {
         self.is_unreachable() || matches!(self, Self::RateLimited { .. } | Self::Server { .. })
     }
 
-    /// No service is there that could take a request: there is no answer, or what stands before the service says
-    /// that it gets none, or answers in its place with a page for people.
+    /// Whether no service can be reached: there is no response, or a proxy reports that, or answers with a web page.
     pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Network { .. } | Self::Timeout { .. } => true,
@@ -184,18 +181,19 @@ impl ApiError {
         }
     }
 
-    /// The account has no credit left (402): whatever is sent is refused until that has changed.
+    /// Whether the account is out of credit (402), so that all submissions are refused.
     pub fn is_out_of_credit(&self) -> bool {
         matches!(self, Self::Refused { status: 402, .. })
     }
 
-    /// It is a 403 whose words are not about credentials: a quota, a limit of the plan, a rule on what is asked for.
+    /// Whether this is a 403 whose message is not about credentials, but about a quota, a limit of the plan, or a
+    /// content rule.
     pub fn is_other_refusal(&self) -> bool {
         matches!(self, Self::Unauthorized { message, is_forbidden: true } if !blames_credentials(message))
     }
 
-    /// Asking once more, with the same, would be answered the same: a 4xx that is about the request itself. Not what
-    /// depends on credentials, credit, time or another's request.
+    /// Whether repeating the request would fail the same way: a 4xx about the request itself, not about credentials,
+    /// credit, timing or another request.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Invalid { .. } => true,
@@ -206,27 +204,26 @@ impl ApiError {
         }
     }
 
-    /// The answer would be as large if it were asked for again.
+    /// Whether the response exceeded the size limit. A repetition would, too.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)
     }
 
-    /// The answer had begun and broke off.
+    /// Whether the response was cut off.
     pub fn is_cut(&self) -> bool {
         matches!(self, Self::Network { detail } if detail == Self::CUT)
     }
 
-    /// The service has said that it did not take the request: no task exists and nothing was
-    /// billed. After anything else a `generate` may have been received; a service that notices the same request
-    /// twice (409, 425) has perhaps taken it the first time: browsers send one again by themselves where a
-    /// connection breaks.
+    /// Whether the service has certainly not accepted the request: no task exists, and nothing was billed. After all
+    /// other errors, it may have received a `generate`. A 409 or 425 may mean that it has accepted the same request
+    /// before, because browsers repeat a request when the connection breaks.
     pub fn was_certainly_not_accepted(&self) -> bool {
         match self {
             Self::Unauthorized { .. }
             | Self::NotFound { .. }
             | Self::Invalid { .. }
             | Self::RateLimited { .. } => true,
-            // A gateway gave up waiting for the answer (444, 460, 499): the request had gone on.
+            // A gateway stopped waiting for the response (444, 460, 499), after it had passed the request on.
             Self::Refused {
                 status: 444 | 460 | 499,
                 ..
@@ -241,7 +238,7 @@ impl ApiError {
         }
     }
 
-    /// The service has noticed that the request is like one that it has had (409), or may be a repetition (425).
+    /// Whether the service reports a conflict with an earlier request (409), or a possible repetition (425).
     pub fn is_conflict(&self) -> bool {
         matches!(
             self,
@@ -252,7 +249,7 @@ impl ApiError {
         )
     }
 
-    /// The wait that the service asked for, in milliseconds.
+    /// Returns the wait that the service named, in milliseconds.
     pub fn retry_after_ms(&self) -> Option<u64> {
         match self {
             Self::RateLimited { retry_after_ms, .. } | Self::Server { retry_after_ms, .. } => {
@@ -263,8 +260,7 @@ impl ApiError {
     }
 }
 
-/// The most telling message of a body: `message`, `error`, `detail`, of any shape, at the top or
-/// in `data`.
+/// Returns the best message of a body: `message`, `error` or `detail`, of any shape, at the top level or in `data`.
 fn body_message(body: &Value) -> String {
     const MAX: usize = 2000;
     let found = ["message", "error", "detail", "msg", "title"]

@@ -1,5 +1,5 @@
-//! The JSON schema of the function that a chat model may call: the service puts it into its Python
-//! files (INTERFACE "GET /api/openai-function"), the page shows it on its own.
+//! The JSON schema of a model as a function for chat models. The service puts it into its Python files (INTERFACE "GET
+//! /api/openai-function"), and the page shows it.
 
 mod labels;
 mod names;
@@ -14,17 +14,17 @@ pub use names::{argument_names, function_name};
 /// OpenAI's limit for a function's description, in characters.
 const MAX_DESCRIPTION: usize = 1024;
 
-/// How a chat model gives a value whose type is not known.
+/// The instruction for values of an unknown type.
 const AS_JSON: &str = "Write anything but a text as JSON.";
 
-/// How it gives the items of a list that may be of any type.
+/// The instruction for list items of any type.
 const ITEMS_AS_JSON: &str = "Write items that are no texts as JSON.";
 
-/// `{name, description, parameters}`; `description` is the model's.
+/// Returns `{name, description, parameters}`; `description` is the model's.
 ///
-/// Every argument has one type that all providers know, and enumerations hold texts only: one that
-/// they don't know makes some refuse all tools of a request. The Python files read the texts back,
-/// see [`labels`], and accept what the service accepts. No chat model is asked for a secret.
+/// Every argument has one type that all providers support, and enumerations contain only texts, because some providers
+/// refuse all tools of a request otherwise. The Python files convert the texts back, see [`labels`], and accept what
+/// the service accepts. Secrets are left out.
 pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -34,7 +34,7 @@ pub fn function_schema(schema: &Schema, description: &str) -> Value {
             continue;
         }
         properties.insert(argument.clone(), argument_schema(parameter, is_required));
-        // What has a default is filled in when it is left out, even if it must be sent.
+        // A parameter with a default is filled in, so the chat model may leave it out.
         if is_required && parameter.default.is_none() {
             required.push(argument);
         }
@@ -60,7 +60,7 @@ pub fn function_schema(schema: &Schema, description: &str) -> Value {
     })
 }
 
-/// A parameter as an argument of the function.
+/// Returns the schema of a parameter as a function argument.
 fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
     let mut schema = property(parameter, is_required);
     let Value::Object(fields) = &mut schema else {
@@ -78,7 +78,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
             }
             let texts: Vec<&String> = labels.iter().map(|(label, _)| label).collect();
             fields.insert("enum".into(), json!(texts));
-            // Bounds are for numbers.
+            // Bounds apply to numbers only.
             fields.remove("minimum");
             fields.remove("maximum");
         }
@@ -122,7 +122,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
                 fields.insert("description".into(), json!(description.trim()));
             }
         }
-        // A default of null is the same as leaving it out.
+        // A default of null is the same as no value.
         _ => {
             if let Some(Value::Array(types)) = fields.get("type") {
                 let name = types.first().cloned().unwrap_or_default();
@@ -136,15 +136,15 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
     schema
 }
 
-/// The type of a list's items, as far as the schema says it in a word that all providers know. Items of any other
-/// list may be anything: a chat model writes them as texts, which the Python files read as JSON.
+/// Returns the type of a list's items if the schema declares one that all providers support. For all other lists, the
+/// chat model writes the items as texts, which the Python files parse as JSON.
 pub fn declared_items(parameter: &Parameter) -> Option<&str> {
     let items = parameter.extra.get("items")?.get("type")?.as_str();
     let known = ["string", "integer", "number", "boolean", "object"];
     items.filter(|name| known.contains(name))
 }
 
-/// One parameter, as the service accepts it.
+/// Returns the schema of a parameter as the service accepts it.
 pub fn property(parameter: &Parameter, required: bool) -> Value {
     let mut property = Map::new();
     let nullable = parameter.default == Some(Value::Null);
@@ -165,7 +165,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         None => None,
     };
     if parameter.kind() == Kind::Array {
-        // OpenAI asks for it; the service does not say what the items are.
+        // Required by OpenAI; the type of the items is unknown.
         property.insert("items".into(), json!({}));
     }
     let description = parameter_words(parameter);
@@ -181,7 +181,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         property.insert("enum".into(), Value::Array(allowed));
     }
     if required && parameter.kind() == Kind::Text {
-        // A required text may not be blank.
+        // A required text must not be blank.
         property.insert("pattern".into(), json!("\\S"));
     }
     for (key, bound) in [
@@ -205,7 +205,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
     Value::Object(property)
 }
 
-/// The description, with the type where that says more than the schema.
+/// Returns the description, with the type name if the schema can't express it.
 fn parameter_words(parameter: &Parameter) -> String {
     let (description, type_name) = (&parameter.description, &parameter.type_name);
     if parameter.kind() == Kind::Unknown && !type_name.is_empty() {
@@ -214,7 +214,7 @@ fn parameter_words(parameter: &Parameter) -> String {
     description.clone()
 }
 
-/// The type that all values have; `None` if they differ.
+/// Returns the common type of all values; `None` if they differ.
 fn type_of_all(values: &[Value]) -> Option<&'static str> {
     let type_of = |value: &Value| match value {
         Value::String(_) => Some("string"),

@@ -1,8 +1,7 @@
-//! Credentials that a service offers to any client.
+//! The guest credentials of a service.
 
-/// Credentials that a service offers to any client, next to the model list. The local service does,
-/// when it accepts every token, so that a first run needs no typing. Not part of INTERFACE: a
-/// service that does not know it leaves it out.
+/// Credentials that a service offers to every client in its model list. The local service does so if it accepts every
+/// token, so that a first run needs no setup. An extension of INTERFACE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     pub uid: String,

@@ -1,12 +1,12 @@
-//! A model's input after it was checked: only this can be sent.
+//! A validated input of a model.
 
 use serde_json::{Map, Value};
 
 use crate::json::Record;
 use crate::{ModelId, serde_through_value};
 
-/// A model's input that has passed validation. [`crate::Schema::validate`] makes it, and nothing
-/// else does; [`Input::from_value`] is only for reading back what was validated before it was stored.
+/// An input that has passed validation. Only [`crate::Schema::validate`] creates one; [`Input::from_value`] reads back
+/// an input that was validated before it was stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     model: ModelId,
@@ -40,18 +40,18 @@ impl Input {
         &self.model
     }
 
-    /// The parameters as they will be sent, in the schema's order.
+    /// Returns the parameters as they are sent, in the schema's order.
     pub fn values(&self) -> &Map<String, Value> {
         &self.values
     }
 
-    /// The text that tells this input from others of the same model: its prompt, else its first
-    /// non-empty text; empty if it has none.
+    /// Returns the text that distinguishes this input from others of the same model: its prompt, or its first non-empty
+    /// text; empty if there is none.
     pub fn title(&self) -> &str {
         self.titled().map_or("", |(_, text)| text)
     }
 
-    /// The parameter that has the title.
+    /// Returns the name of the parameter that contains the title.
     pub fn title_name(&self) -> Option<&str> {
         self.titled().map(|(name, _)| name)
     }

@@ -1,46 +1,46 @@
-//! JSON texts, and JSON objects that are read and written field by field.
+//! JSON parsing, and JSON objects that are read and written field by field.
 //!
-//! Records are serde's: [`decode`], [`encode`]. [`Record`] is for the few that are read on the way to the
-//! first card, where derived code weighs several times as much, and for what is tolerant of a field's shape.
-//! The models list is read without values in between, see [`crate::ModelList`].
+//! Records use serde: [`decode`], [`encode`]. [`Record`] is for types in the first view, where derived code would be
+//! several times as large, and for types that tolerate fields of other shapes. The model list is parsed directly into
+//! its types, see [`crate::ModelList`].
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-/// The one reader of JSON texts: every other way in would bring a parser of its own.
+/// Parses a JSON text. This is the only JSON parser; a second one would increase the binary size.
 ///
 /// # Errors
 ///
-/// It is no JSON, or deeper than 128 levels.
+/// The text is not JSON, or is nested more than 128 levels deep.
 #[inline(never)]
 pub fn parse(text: &[u8]) -> Result<Value, serde_json::Error> {
-    // Some servers put a byte order mark before it; browsers pass over it, too.
+    // Some servers send a byte order mark, which browsers ignore, too.
     serde_json::from_slice(text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text))
 }
 
-/// [`parse`], where what is wrong with a text does not matter.
+/// Parses a JSON text; `None` if it is invalid.
 pub fn read(text: &str) -> Option<Value> {
     parse(text.as_bytes()).ok()
 }
 
-/// Several JSON values, one after the other.
+/// Parses several JSON values in sequence.
 ///
 /// # Errors
 ///
-/// One of them is no JSON: then none is given.
+/// Any of them is not JSON.
 pub fn parse_all(text: &str) -> Result<Vec<Value>, serde_json::Error> {
     serde_json::Deserializer::from_slice(text.as_bytes())
         .into_iter()
         .collect()
 }
 
-/// What serde's derives read; `None` for what is no such thing.
+/// Decodes a value with serde; `None` if it does not match the type.
 pub fn decode<T: DeserializeOwned>(value: Value) -> Option<T> {
     serde_json::from_value(value).ok()
 }
 
-/// What serde's derives write.
+/// Encodes a value with serde.
 pub fn encode(value: &impl Serialize) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
@@ -48,7 +48,7 @@ pub fn encode(value: &impl Serialize) -> Value {
     }
 }
 
-/// The text of [`encode`], without the values in between.
+/// Encodes a value as JSON text, without an intermediate [`Value`].
 pub fn to_text(value: &impl Serialize) -> String {
     match serde_json::to_string(value) {
         Ok(text) => text,
@@ -56,7 +56,7 @@ pub fn to_text(value: &impl Serialize) -> String {
     }
 }
 
-/// The text inside a JSON string.
+/// Returns the content of a JSON string.
 pub fn text(value: Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text),
@@ -64,12 +64,12 @@ pub fn text(value: Value) -> Option<String> {
     }
 }
 
-/// A whole number that is not negative.
+/// Returns a non-negative integer.
 pub fn number(value: Value) -> Option<u64> {
     value.as_u64()
 }
 
-/// Every entry of a JSON array; `None` if one of them can't be read.
+/// Reads every entry of a JSON array; `None` if any of them is invalid.
 pub fn list<T>(value: Value, read: fn(Value) -> Option<T>) -> Option<Vec<T>> {
     match value {
         Value::Array(entries) => entries.into_iter().map(read).collect(),
@@ -77,8 +77,7 @@ pub fn list<T>(value: Value, read: fn(Value) -> Option<T>) -> Option<Vec<T>> {
     }
 }
 
-/// A JSON object on its way in or out. What is read is taken out, so that what is left are the
-/// fields that were not asked for.
+/// A JSON object that is being read or written. Reading a field removes it, so that the unknown fields remain.
 #[derive(Debug, Default)]
 pub struct Record(Map<String, Value>);
 
@@ -111,7 +110,7 @@ impl Record {
         usize::try_from(self.number(name)?).ok()
     }
 
-    /// A field that may be absent or null, which is `Some(None)`; `None` if it can't be read.
+    /// Reads an optional field. `Some(None)` if it is absent or null; `None` if it is invalid.
     pub fn optional<T>(
         &mut self,
         name: &str,
@@ -123,7 +122,7 @@ impl Record {
         }
     }
 
-    /// A switch that may be absent, which is `absent`; `None` if it can't be read.
+    /// Reads a boolean with a default for an absent field; `None` if it is invalid.
     pub fn switch(&mut self, name: &str, absent: bool) -> Option<bool> {
         match self.take(name) {
             None => Some(absent),
@@ -136,21 +135,21 @@ impl Record {
         self.0.insert(name.to_owned(), value);
     }
 
-    /// Leaves out what is absent.
+    /// Sets a field if there is a value.
     pub fn put_some(&mut self, name: &str, value: Option<Value>) {
         if let Some(value) = value {
             self.put(name, value);
         }
     }
 
-    /// Puts every field of another object behind those that are there.
+    /// Appends all fields of another object.
     pub fn put_all(&mut self, fields: &Map<String, Value>) {
         for (name, value) in fields {
             self.put(name, value.clone());
         }
     }
 
-    /// The fields that were not taken out.
+    /// Returns the fields that were not read.
     pub fn rest(self) -> Map<String, Value> {
         self.0
     }
@@ -160,7 +159,7 @@ impl Record {
     }
 }
 
-/// Serde's traits on top of `to_value` and `from_value`, for the service and for tests.
+/// Implements serde's traits with `to_value` and `from_value`, for the service and for tests.
 #[macro_export]
 macro_rules! serde_through_value {
     ($($type:ty),+) => {$(
@@ -189,7 +188,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_is_taken_leaves_the_rest_in_order() {
+    fn reading_fields_leaves_the_rest_in_order() {
         let mut record =
             Record::read(json!({"a": 1, "b": "x", "c": null, "d": -1, "e": 0})).unwrap();
         assert_eq!(record.text("b").as_deref(), Some("x"));
@@ -200,16 +199,16 @@ mod tests {
         assert_eq!(Value::Object(record.rest()).to_string(), r#"{"a":1,"e":0}"#);
     }
 
-    /// Guards against a paid task whose id is thrown away: the answer that has it begins with a byte order mark.
+    /// Guards against losing the id of a paid task because its response begins with a byte order mark.
     #[test]
-    fn a_byte_order_mark_is_passed_over() {
+    fn skips_a_byte_order_mark() {
         let text = "\u{feff}{\"id\":1}";
         assert_eq!(parse(text.as_bytes()).unwrap(), json!({"id": 1}));
         assert_eq!(read(text), Some(json!({"id": 1})));
     }
 
     #[test]
-    fn one_bad_entry_spoils_a_list() {
+    fn an_invalid_entry_invalidates_a_list() {
         assert_eq!(list(json!(["a", "b"]), text).unwrap(), ["a", "b"]);
         assert_eq!(list(json!(["a", 1]), text), None);
         assert_eq!(list(json!("a"), text), None);

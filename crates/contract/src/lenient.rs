@@ -1,17 +1,16 @@
-//! Reading JSON straight into types, where a service may say anything: what is of another shape than was
-//! wanted reads as nothing and spoils nothing next to it.
+//! Tolerant parsing of JSON directly into types: a value of an unexpected shape reads as absent and does not affect its
+//! neighbours.
 //!
-//! For long replies, whose every value would else be made twice: once as a [`serde_json::Value`], and once
-//! as what it means.
+//! For long responses, which would otherwise be built twice: as [`serde_json::Value`]s and as the final types.
 
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visitor};
 
-/// What hears of one value. It is asked where the parts of a list or an object are to go; `None` passes
-/// them over.
+/// Receives a parsed value. For the entries of a list and the fields of an object, it returns the target of the nested
+/// value; `None` skips it.
 ///
-/// An object of traits, so that the reader's code is there once and not for each type.
+/// A trait object, so that the parser's code is not duplicated for each type.
 pub trait Target {
     fn text(&mut self, _text: &str) {}
 
@@ -19,14 +18,14 @@ pub trait Target {
 
     fn begin_list(&mut self) {}
 
-    /// The next entry of the list.
+    /// Returns the target of the next list entry.
     fn entry(&mut self) -> Option<&mut dyn Target> {
         None
     }
 
     fn begin_object(&mut self) {}
 
-    /// The field of this name. Of a field that is there twice the last counts.
+    /// Returns the target of a field. If a field occurs twice, the last one counts.
     fn field(&mut self, _name: &str) -> Option<&mut dyn Target> {
         None
     }
@@ -44,10 +43,10 @@ impl Target for Option<f64> {
     }
 }
 
-/// Reads one JSON text.
+/// Parses a JSON text.
 ///
 /// # Errors
-/// It is no JSON, or deeper than JSON is read anywhere, even in a part that is not used.
+/// The text is not JSON, or is nested too deeply, even in a part that is skipped.
 pub fn read(text: &[u8], target: &mut dyn Target) -> Result<(), serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);
     Reader(Some(target)).deserialize(&mut reader)?;
@@ -124,7 +123,7 @@ impl<'de> Visitor<'de> for Reader<'_> {
     }
 }
 
-/// The same target for a while.
+/// Reborrows the target.
 fn reborrowed<'a>(target: &'a mut Option<&mut dyn Target>) -> Option<&'a mut dyn Target> {
     match target {
         Some(target) => Some(&mut **target),
@@ -132,7 +131,7 @@ fn reborrowed<'a>(target: &'a mut Option<&mut dyn Target>) -> Option<&'a mut dyn
     }
 }
 
-/// An entry of a list that this target hears of.
+/// An entry of a list.
 struct Entry<'a>(Option<&'a mut dyn Target>);
 
 impl<'de> DeserializeSeed<'de> for Entry<'_> {
@@ -143,7 +142,7 @@ impl<'de> DeserializeSeed<'de> for Entry<'_> {
     }
 }
 
-/// The name of a field, which becomes where its value goes.
+/// The name of a field; deserializes to the target of its value.
 struct Field<'a>(Option<&'a mut dyn Target>);
 
 impl<'de, 'a> DeserializeSeed<'de> for Field<'a> {

@@ -1,9 +1,8 @@
-//! The words on the wire: every request and reply of the generation service's interface, the
-//! schema of a model's input, what makes an input valid, and what an output is by its address.
+//! The wire format of the generation service's interface: every request and response, the schema of a model's input,
+//! input validation, and the classification of output URLs.
 //!
-//! Pure: no clock, no network, no DOM. What the interface calls "not shown" is decoded tolerantly:
-//! unknown fields are kept, unknown status words mean progress, `error` and `output` may have any
-//! shape.
+//! No I/O: no clock, network or DOM. Parts that the interface does not specify ("not shown") are decoded tolerantly:
+//! unknown fields are preserved, unknown statuses count as progress, and `error` and `output` may have any shape.
 
 mod account_status;
 mod address;

@@ -26,7 +26,7 @@ impl ModelId {
         Self::take(&mut Record::read(value)?)
     }
 
-    /// The identity among the fields of a record.
+    /// Reads the identity from the fields of a record.
     pub(crate) fn take(record: &mut Record) -> Option<Self> {
         Some(Self {
             category: record.text("category")?,
@@ -54,9 +54,8 @@ impl fmt::Display for ModelId {
 
 serde_through_value!(ModelId);
 
-/// One entry of `GET /api/models` (INTERFACE "Model entry"). Only the identity is demanded;
-/// every other field that is absent or of another type reads as empty. The paths of its `endpoint` are
-/// the same for all models, and not read.
+/// An entry of `GET /api/models` (INTERFACE "Model entry"). Only the identity is required; all other fields read as
+/// empty if they are absent or of another type. The paths in `endpoint` are the same for all models and are not read.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     pub name: String,
@@ -64,15 +63,15 @@ pub struct Model {
     pub description: String,
     pub documentation: String,
     pub preview: String,
-    /// A small picture for its card, where the service has one: it is an addition to the interface.
+    /// The URL of a small picture for the model's card, if there is one. An extension of the interface.
     pub poster: String,
-    /// Why it can't be reached at present, where a service that runs its models elsewhere says so; empty
-    /// otherwise. It is an addition to the interface.
+    /// Why the model is unavailable at present, if the service runs its models elsewhere and reports that; otherwise
+    /// empty. An extension of the interface.
     pub away: String,
 }
 
 impl Model {
-    /// The name to show: the model's own, or its identity where it has none.
+    /// Returns the name to show: the model's own, or its subcategory if it has none.
     pub fn display_name(&self) -> &str {
         match self.name.trim() {
             "" => &self.id.subcategory,

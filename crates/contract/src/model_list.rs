@@ -1,31 +1,29 @@
-//! The list of models, and what the service says in addition to it of itself.
+//! The model list, and the service's extensions that it announces.
 
 use crate::lenient::{self, Target};
 use crate::prose::bounded;
 use crate::{ApiError, Guest, Model, ModelId};
 
-/// The longest category or subcategory, in bytes: each is a segment of the paths of its schema.
+/// The maximum length of a category or subcategory, in bytes. Each is a path segment of the schema's URL.
 const MAX_SEGMENT: usize = 2_000;
 
-/// `GET /api/models`, whole. Entries without an identity are counted, not dropped in silence.
+/// The response to `GET /api/models`. Entries without an identity are counted.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ModelList {
     pub models: Vec<Model>,
-    /// Entries that could not be read.
+    /// The number of invalid entries.
     pub unreadable: usize,
-    /// Credentials for any client, where the service offers them.
+    /// The guest credentials, if the service offers them.
     pub guest: Option<Guest>,
-    /// How many milliseconds the service honours the key of a submission, where it says that it
-    /// honours keys.
+    /// How long the service remembers an idempotency key, in milliseconds, if it supports keys.
     pub idempotent_for_ms: Option<u64>,
-    /// What the service has in addition to INTERFACE to take its models elsewhere; see [`Integration`].
+    /// The service's integrations with other tools, an extension of INTERFACE; see [`Integration`].
     pub integrations: Vec<String>,
-    /// Whether the service tells an access token which account it is of; see
-    /// [`AccountStatus`](crate::AccountStatus).
+    /// Whether the service supports [`AccountStatus`](crate::AccountStatus).
     pub has_accounts: bool,
 }
 
-/// Words for what a service may have in addition to INTERFACE, in the `integrations` of its list of models.
+/// The known values of `integrations` in the model list, an extension of INTERFACE.
 pub struct Integration;
 
 impl Integration {
@@ -35,10 +33,10 @@ impl Integration {
 }
 
 impl ModelList {
-    /// Reads the body of the reply.
+    /// Parses the body of the response.
     ///
     /// # Errors
-    /// [`ApiError::Malformed`] if it is no JSON, or has no list of models.
+    /// [`ApiError::Malformed`] if it is not JSON, or has no list of models.
     pub fn from_body(body: &[u8]) -> Result<Self, ApiError> {
         let mut reply = Reply::default();
         lenient::read(body, &mut reply).map_err(|_| ApiError::not_json(body))?;
@@ -82,7 +80,7 @@ impl Target for Reply {
     }
 }
 
-/// Without what stood there before.
+/// Resets a target and returns it.
 fn begun<T: Target + Default>(target: &mut T) -> Option<&mut dyn Target> {
     *target = T::default();
     Some(target)
@@ -132,7 +130,7 @@ impl Target for Words {
 struct Data {
     is_list: bool,
     models: Vec<Model>,
-    /// Entries so far, of which the last is still being read.
+    /// The number of entries so far. The last one is still being read.
     count: usize,
     entry: Entry,
 }
@@ -157,7 +155,7 @@ impl Target for Data {
     }
 }
 
-/// A model, as far as it has been read.
+/// A model entry that is being read.
 #[derive(Default)]
 struct Entry {
     name: Option<String>,
@@ -189,7 +187,7 @@ impl Target for Entry {
 
 impl Entry {
     fn into_model(self) -> Option<Model> {
-        // Longer ones fit into no address, and so have neither a schema nor a page.
+        // Longer ones don't fit into a URL, so that the model has neither a schema nor a page.
         let is_addressable = |text: &String| text.len() <= MAX_SEGMENT;
         Some(Model {
             id: ModelId {
@@ -217,7 +215,7 @@ mod tests {
 
     /// Guards against a list that is never shown because of one category of 10 MB.
     #[test]
-    fn a_category_that_fits_into_no_address_is_counted_as_unreadable() {
+    fn an_oversized_category_counts_as_unreadable() {
         let entry = |category: &str| json!({"category": category, "subcategory": "a"});
         let long = "é".repeat(5_000_000);
         let body = json!({"success": true, "data": [entry("image"), entry(&long)]});
@@ -226,14 +224,14 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_says_of_keys_is_read_with_care() {
+    fn reads_key_support_tolerantly() {
         let said = |said: Value| {
             let body = json!({"success": true, "data": [], "idempotency_key": said});
             list(&body).idempotent_for_ms
         };
         assert_eq!(said(json!({"ttl_seconds": 86400})), Some(86_400_000));
         assert_eq!(said(json!({"ttl_seconds": 1.5, "more": 1})), Some(1_500));
-        // Only the duration counts: without it, nothing is known.
+        // Only the duration counts; without it, key support is unknown.
         for odd in [
             json!(true),
             json!({}),
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_service_says_of_integrations_is_read_with_care() {
+    fn reads_integrations_tolerantly() {
         let said = |said: Value| {
             let body = json!({"success": true, "data": [], "integrations": said});
             list(&body).integrations
@@ -258,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_with_fields_missing_or_of_other_types_is_still_a_model() {
+    fn accepts_models_with_missing_or_odd_fields() {
         let list = list(&json!({"success": true, "data": [
             {"category": "image", "subcategory": "a", "name": null, "poster": 7, "endpoint": "none", "new": 1,
              "description": ["x", {"y": [null, 1.5, -1, true]}], "preview": {"category": 7}},
@@ -273,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn a_poster_is_read_where_there_is_one() {
+    fn reads_posters() {
         let list = list(&json!({"data": [
             {"category": "image", "subcategory": "a", "poster": "/posters/a.webp"},
             {"category": "image", "subcategory": "b"}
@@ -282,9 +280,9 @@ mod tests {
         assert_eq!(posters, ["/posters/a.webp", ""]);
     }
 
-    /// As with every other reply, whose last word counts.
+    /// The same as in all other responses.
     #[test]
-    fn of_a_field_that_is_there_twice_the_last_counts() {
+    fn the_last_of_duplicate_fields_counts() {
         let body = r#"{"data": [{"category": "x"}], "data": [
             {"category": "a", "subcategory": "b", "name": "old", "name": "new", "n\u0061me": "newest"}]}"#;
         let list = ModelList::from_body(body.as_bytes()).unwrap();
@@ -293,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_without_a_list_is_malformed() {
+    fn a_response_without_a_list_is_malformed() {
         let deep = format!("{{\"data\": {}{}}}", "[".repeat(5_000), "]".repeat(5_000));
         let in_a_field = format!(
             r#"{{"data": [{{"category": "a", "subcategory": "b", "new": {}{}}}]}}"#,

@@ -1,4 +1,4 @@
-//! Numbers that stay exact: integers over the whole i64/u64 range never pass through a float.
+//! Exact numbers: integers in the i64/u64 range are never converted to floats.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ mod typed;
 
 pub use typed::read_typed;
 
-/// Reads a number as people and tables write it. `None` for anything else, `NaN` and infinities
-/// included, and for integers outside i64/u64, which could only be kept rounded.
+/// Parses a number as users and tables write it. `None` for all other texts, including `NaN` and infinities, and for
+/// integers outside i64/u64, which would be rounded.
 pub fn parse(text: &str) -> Option<Number> {
     let text = text.trim();
     if let Ok(n) = text.parse::<u64>() {
@@ -26,20 +26,20 @@ pub fn parse(text: &str) -> Option<Number> {
     }
 }
 
-/// A decimal number as people write it, in parts: also `+1.5`, `.5`, `5.` and `007.5`.
+/// The parts of a decimal number, including `+1.5`, `.5`, `5.` and `007.5`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct DecimalText<'a> {
     pub is_negative: bool,
-    /// Digits; may be none where the fraction has some.
+    /// The digits before the point; may be empty if the fraction is not.
     pub whole: &'a str,
-    /// The digits after the point; may be none.
+    /// The digits after the point; may be empty.
     pub fraction: &'a str,
-    /// What stands after the `e`, unread.
+    /// The text after the `e`, not validated.
     pub exponent: Option<&'a str>,
 }
 
 impl<'a> DecimalText<'a> {
-    /// `None` for what is no decimal number; an exponent may still turn out to be none.
+    /// Splits a decimal number; `None` for other texts. The exponent is not validated.
     pub fn split(text: &'a str) -> Option<Self> {
         let is_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let (is_negative, digits) = match text.strip_prefix('-') {
@@ -61,8 +61,8 @@ impl<'a> DecimalText<'a> {
     }
 }
 
-/// A decimal fraction as JSON spells it. `None` for whole numbers: what is too large to be exact is no
-/// number here.
+/// Converts a decimal fraction to JSON syntax. `None` for integers, because those that are too large to be exact are
+/// rejected.
 fn as_json(text: &str) -> Option<String> {
     let number = DecimalText::split(text).filter(|_| text.contains(['.', 'e', 'E']))?;
     let or_zero = |digits: &'_ str| if digits.is_empty() { "0" } else { digits }.to_owned();
@@ -74,7 +74,7 @@ fn as_json(text: &str) -> Option<String> {
     Some(format!("{sign}{whole}.{fraction}{exponent}"))
 }
 
-/// Whether the number is whole, and if so its exact value.
+/// Returns the exact value of a whole number; `None` for fractions.
 pub fn as_integer(number: &Number) -> Option<i128> {
     if let Some(n) = number.as_u64() {
         return Some(n.into());
@@ -83,11 +83,11 @@ pub fn as_integer(number: &Number) -> Option<i128> {
         return Some(n.into());
     }
     let float = number.as_f64()?;
-    // 2^53: beyond it a float no longer says which integer was meant.
+    // 2^53: beyond it, a float no longer represents a single integer.
     (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i128)
 }
 
-/// Orders two numbers; exact where both are whole.
+/// Compares two numbers; exact if both are whole.
 pub fn compare(a: &Number, b: &Number) -> Ordering {
     match (as_integer(a), as_integer(b)) {
         (Some(a), Some(b)) => a.cmp(&b),
@@ -98,8 +98,7 @@ pub fn compare(a: &Number, b: &Number) -> Ordering {
     }
 }
 
-/// Whether two numbers are the same number: `2` and `2.0` are, `2^53 + 1` and the float next to it are
-/// not.
+/// Whether two numbers are equal: `2` and `2.0` are, `2^53 + 1` and the nearest float are not.
 pub fn equal(a: &Number, b: &Number) -> bool {
     match (a.as_i128(), b.as_i128()) {
         (Some(a), Some(b)) => a == b,
@@ -110,8 +109,7 @@ pub fn equal(a: &Number, b: &Number) -> bool {
 }
 
 fn is_whole(float: &Number, whole: i128) -> bool {
-    // A float at the end of i128's range is not an integer that a `Number` holds: nothing
-    // saturates.
+    // Saturation in the cast is harmless: a float that large is not equal to any integer in a `Number`.
     let float = float.as_f64().filter(|float| float.fract() == 0.0);
     float.is_some_and(|float| float as i128 == whole)
 }
@@ -122,7 +120,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn text_that_is_no_number() {
+    fn parses_numbers_only() {
         for text in [
             "",
             " ",
@@ -156,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_number_in_other_words() {
+    fn compares_numbers_by_value() {
         let number = |text| serde_json::from_str::<Number>(text).unwrap();
         for (a, b, same) in [
             ("2", "2.0", true),
@@ -179,18 +177,18 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_u64_and_i64_survives_text(n: u64, m: i64) {
+        fn every_u64_and_i64_round_trips(n: u64, m: i64) {
             prop_assert_eq!(parse(&n.to_string()).unwrap().as_u64(), Some(n));
             prop_assert_eq!(parse(&m.to_string()).unwrap().as_i64(), Some(m));
         }
 
         #[test]
-        fn integers_one_apart_are_told_apart(n in 0..u64::MAX) {
+        fn compares_adjacent_integers_exactly(n in 0..u64::MAX) {
             prop_assert_eq!(compare(&n.into(), &(n + 1).into()), Ordering::Less);
         }
 
         #[test]
-        fn any_text_is_survived(text in ".*") {
+        fn handles_any_text(text in ".*") {
             let _ = parse(&text);
         }
     }

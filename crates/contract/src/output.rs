@@ -1,8 +1,8 @@
-//! Judges what stands behind an output's URL, and whether it may be shown as more than text.
+//! The kind of an output, by its URL, and whether the URL is safe to show as more than text.
 
 use std::fmt;
 
-/// The kind of an output, judged before it is loaded.
+/// The kind of an output, determined before it is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OutputKind {
     Image,
@@ -11,8 +11,7 @@ pub enum OutputKind {
     Other,
 }
 
-/// Extension, the MIME type it stands for, kind. The first line of a MIME type names its usual
-/// extension.
+/// Extension, MIME type, kind. The first entry of a MIME type has its preferred extension.
 const TYPES: &[(&str, &str, OutputKind)] = &[
     ("png", "image/png", OutputKind::Image),
     ("jpg", "image/jpeg", OutputKind::Image),
@@ -57,7 +56,7 @@ const TYPES: &[(&str, &str, OutputKind)] = &[
 impl OutputKind {
     pub const ALL: [Self; 4] = [Self::Image, Self::Video, Self::Audio, Self::Other];
 
-    /// A word for addresses and style sheets.
+    /// Returns the name used in URLs and style sheets.
     pub fn word(self) -> &'static str {
         match self {
             Self::Image => "image",
@@ -67,7 +66,7 @@ impl OutputKind {
         }
     }
 
-    /// Gives the name of one output of this kind.
+    /// Returns the label of an output of this kind.
     pub fn label(self) -> &'static str {
         match self {
             Self::Image => "Image",
@@ -77,8 +76,8 @@ impl OutputKind {
         }
     }
 
-    /// The kind by `data:` type or by the extension in the path. Once the file is there, its
-    /// bytes decide. A URL that tells nothing is what the model's `category` makes.
+    /// Determines the kind by the type of a `data:` URL or by the extension in the path; otherwise by the model's
+    /// `category`. Once the file is loaded, its bytes decide.
     pub fn of(url: &str, category: &str) -> Self {
         let kind = match OutputAddress::of(url) {
             OutputAddress::Data(mime) => Some(Self::of_mime(&mime)),
@@ -87,7 +86,7 @@ impl OutputKind {
         kind.unwrap_or_else(|| Self::of_category(category))
     }
 
-    /// The kind that a MIME type names.
+    /// Returns the kind of a MIME type.
     pub fn of_mime(mime: &str) -> Self {
         match mime.split('/').next() {
             Some("image") => Self::Image,
@@ -97,8 +96,8 @@ impl OutputKind {
         }
     }
 
-    /// Gives the kind of outputs that models of a category make: `text-to-video` makes videos, `image-generation`
-    /// images. The last word that names a medium is the result's.
+    /// Returns the kind of outputs that models of a category create: `text-to-video` creates videos, `image-generation`
+    /// images. The last word that names a medium counts.
     pub fn of_category(category: &str) -> Self {
         category
             .to_ascii_lowercase()
@@ -119,13 +118,13 @@ impl OutputKind {
     }
 }
 
-/// The usual extension of a file of a MIME type; none for what tells nothing, such as `application/octet-stream`.
+/// Returns the preferred extension of a MIME type; `None` for unspecific types such as `application/octet-stream`.
 pub fn extension_of_mime(mime: &str) -> Option<&'static str> {
     let known = |entry: &&(&str, &str, OutputKind)| !mime.is_empty() && entry.1 == mime;
     TYPES.iter().find(known).map(|entry| entry.0)
 }
 
-/// The MIME type that an extension stands for.
+/// Returns the MIME type of an extension.
 pub fn known_type(extension: &str) -> Option<&'static str> {
     known(extension).map(|entry| entry.1)
 }
@@ -136,7 +135,7 @@ fn known(extension: &str) -> Option<&'static (&'static str, &'static str, Output
         .find(|(known, ..)| known.eq_ignore_ascii_case(extension))
 }
 
-/// `Image/PNG; charset=x` is `image/png`.
+/// Returns the MIME type without parameters, in lower case: `image/png` for `Image/PNG; charset=x`.
 pub fn essence(mime: &str) -> String {
     let end = mime.find([';', ',']).unwrap_or(mime.len());
     mime[..end].trim().to_ascii_lowercase()
@@ -147,7 +146,8 @@ fn by_extension(url: &str) -> Option<&'static (&'static str, &'static str, Outpu
     path_extension(path).and_then(known)
 }
 
-/// The kind by the file name that the query of an address gives, as in `/view?filename=a.mp4`, where its path says none.
+/// Returns the kind by the file name in the query of a URL, as in `/view?filename=a.mp4`, if the path has no known
+/// extension.
 pub fn kind_by_query(url: &str) -> Option<OutputKind> {
     let [of_path, of_name] = url_extensions(url);
     match of_path.and_then(known) {
@@ -156,7 +156,7 @@ pub fn kind_by_query(url: &str) -> Option<OutputKind> {
     }
 }
 
-/// The extensions in an address: of its path, and of the file name that its query gives.
+/// Returns the extensions in a URL: of its path, and of the file name in its query.
 pub fn url_extensions(url: &str) -> [Option<&str>; 2] {
     let url = &url[..url.find('#').unwrap_or(url.len())];
     let (path, query) = url.split_once('?').unwrap_or((url, ""));
@@ -167,7 +167,7 @@ pub fn url_extensions(url: &str) -> [Option<&str>; 2] {
 
 fn path_extension(path: &str) -> Option<&str> {
     let path = path.split_once("://").map_or(path, |(_, rest)| rest);
-    // `https://example.mov` is a host, not a film.
+    // `https://example.mov` is a host, not a video.
     let (_, file) = path.rsplit_once('/')?;
     file_extension(file)
 }
@@ -177,21 +177,21 @@ fn file_extension(file: &str) -> Option<&str> {
     Some(extension.trim_end_matches(is_trimmed))
 }
 
-/// The kind of text in an output, by its form alone.
+/// The kind of address in an output text, by its syntax alone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputAddress {
-    /// `http://` or `https://` with a host and without user name or password, which serve only to deceive
-    /// the reader.
+    /// `http://` or `https://` with a host. URLs with a user name or password are excluded, because they are used for
+    /// phishing.
     Web,
     /// A path from the root of the service (`/outputs/1.png`).
     Path,
-    /// `data:` with its MIME type in lower case; empty where it has none.
+    /// A `data:` URL, with its MIME type in lower case; empty if there is none.
     Data(String),
-    /// `blob:`
+    /// A `blob:` URL.
     Blob,
-    /// An address all the same, which no browser is given: any other scheme or host.
+    /// Any other URL, which is never passed to the browser.
     Other,
-    /// No address.
+    /// Not a URL.
     Text,
 }
 
@@ -215,7 +215,7 @@ impl OutputAddress {
     }
 }
 
-/// Whether an output has to be loaded: it is neither data nor text.
+/// Whether the output must be loaded: it is neither a data URL nor text.
 pub fn is_elsewhere(url: &str) -> bool {
     !matches!(
         OutputAddress::of(url),
@@ -223,18 +223,18 @@ pub fn is_elsewhere(url: &str) -> bool {
     )
 }
 
-/// An address that a page may hand to the browser as link or media. All strings of a service are
-/// hostile: whatever does not become a `SafeUrl` is shown as text.
+/// A URL that a page may use as link or media. All strings from a service are untrusted: those that are not a `SafeUrl`
+/// are shown as text.
 ///
-/// As a link [`OutputAddress::Web`], and [`OutputAddress::Path`] from the service's own address; as media
-/// also `data:image|video|audio` and `blob:`. All else is refused: other schemes however they are spelt,
-/// `//host`, other relative addresses (they would resolve against this page, which the service knows
-/// nothing of), and control characters inside (browsers drop some of them, so that `java\nscript:` runs).
+/// As a link: [`OutputAddress::Web`], and [`OutputAddress::Path`] relative to the service's address. As media also
+/// `data:image|video|audio` and `blob:`. All other URLs are refused: other schemes in any spelling, `//host`, other
+/// relative URLs (they would resolve against this page), and URLs with control characters (browsers drop some of them,
+/// so that `java\nscript:` runs).
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SafeUrl(String);
 
 impl SafeUrl {
-    /// An address for a link. `service` is the service's address; empty if it is this page's own.
+    /// Returns a URL for a link. `service` is the service's address; empty for this page's own origin.
     pub fn link(url: &str, service: &str) -> Option<Self> {
         let url = url.trim_matches(is_trimmed);
         if url.chars().any(char::is_control) {
@@ -250,7 +250,7 @@ impl SafeUrl {
         }
     }
 
-    /// An address for `<img>`, `<video>`, `<audio>` and for fetching an output.
+    /// Returns a URL for `<img>`, `<video>`, `<audio>` and for fetching an output.
     pub fn media(url: &str, service: &str) -> Option<Self> {
         if let Some(link) = Self::link(url, service) {
             return Some(link);
@@ -266,7 +266,7 @@ impl SafeUrl {
         (is_media && !url.chars().any(char::is_control)).then(|| Self(url.to_owned()))
     }
 
-    /// An address that is fetched, to be saved or read, and never opened: also `data:` of any other type.
+    /// Returns a URL for fetching a file that is saved or read, but never opened. Accepts `data:` URLs of all types.
     pub fn file(url: &str, service: &str) -> Option<Self> {
         Self::media(url, service).or_else(|| {
             let url = url.trim_matches(is_trimmed);
@@ -279,7 +279,7 @@ impl SafeUrl {
         &self.0
     }
 
-    /// Whether the browser may open it in a tab of its own.
+    /// Whether the browser may open the URL in a new tab.
     pub fn is_link(&self) -> bool {
         let address = OutputAddress::of(&self.0);
         matches!(address, OutputAddress::Web | OutputAddress::Path)
@@ -314,7 +314,7 @@ fn has_plain_host(url: &str) -> bool {
     })
 }
 
-/// Browsers take a backslash for a slash here.
+/// Returns the authority of a URL. Browsers treat a backslash like a slash here.
 fn authority(rest: &str) -> &str {
     &rest[..rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len())]
 }

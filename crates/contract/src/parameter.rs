@@ -1,4 +1,4 @@
-//! A parameter of a model: its type, its bounds and its choices.
+//! A parameter of a model: its type, bounds and choices.
 
 use serde_json::{Map, Number, Value};
 
@@ -10,25 +10,25 @@ use crate::{Entry, serde_through_value};
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parameter {
     pub name: String,
-    /// The service's own type name; [`Parameter::kind`] is what it means here.
+    /// The service's own type name; [`Parameter::kind`] interprets it.
     pub type_name: String,
     pub description: String,
-    /// `Some(Value::Null)` where the schema says `"default": null`: that is a default too.
+    /// `Some(Value::Null)` if the schema has `"default": null`, which is a default, too.
     pub default: Option<Value>,
     pub allowed_values: Option<Vec<Value>>,
     pub minimum: Option<Number>,
     pub maximum: Option<Number>,
-    /// Fields that the interface does not name.
+    /// Fields that the interface doesn't define.
     pub extra: Map<String, Value>,
 }
 
 serde_through_value!(Parameter);
 
-/// What a parameter's value is, whatever word the service used for it.
+/// The kind of a parameter's value, independent of the service's type name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Text,
-    /// One of [`Parameter::choices`], each keeping its JSON type.
+    /// One of [`Parameter::choices`], with its JSON type.
     Enum,
     /// A list of any number of [`Parameter::choices`].
     Several,
@@ -37,11 +37,11 @@ pub enum Kind {
     Boolean,
     Array,
     Object,
-    /// A type we have no word for: any JSON.
+    /// An unknown type, which accepts any JSON.
     Unknown,
 }
 
-/// What a text parameter's URL points at, judged by its name.
+/// The medium that a URL parameter refers to, by its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Media {
     Image,
@@ -85,13 +85,13 @@ impl Parameter {
         record.into_value()
     }
 
-    /// What a control shows, and what is checked, while nothing was entered.
+    /// Returns the entry that applies while the parameter is not touched.
     pub fn default_entry(&self) -> Option<Entry> {
         self.default.clone().map(Entry::Value)
     }
 
-    /// The permitted values, of which one is chosen, or several: `allowedValues`, for a list also the `enum` of its
-    /// `items`, as JSON Schema has it. Empty where any value is permitted.
+    /// Returns the permitted values: `allowedValues`, or for a list also the `enum` of its `items`, as in JSON Schema.
+    /// Empty if all values are permitted.
     pub fn choices(&self) -> &[Value] {
         if let Some(allowed) = self.allowed_values.as_deref().filter(|it| !it.is_empty()) {
             return allowed;
@@ -106,8 +106,8 @@ impl Parameter {
         word.eq_ignore_ascii_case("array") || word.eq_ignore_ascii_case("list")
     }
 
-    /// Permitted values win over the type's word, except for a list: of these it has several. Where they are lists
-    /// themselves, one of them is chosen.
+    /// Returns the kind. Permitted values take precedence over the type name. A list accepts several of them, unless
+    /// they are lists themselves.
     pub fn kind(&self) -> Kind {
         let choices = self.choices();
         if !choices.is_empty() {
@@ -116,7 +116,7 @@ impl Parameter {
         }
         match self.type_name.to_ascii_lowercase().as_str() {
             "string" | "text" | "str" | "url" | "uri" => Kind::Text,
-            // An enumeration that lists nothing permits any text.
+            // An enumeration without values permits any text.
             "enum" => Kind::Text,
             "integer" | "int" | "long" | "int64" | "uint64" => Kind::Integer,
             "number" | "float" | "double" | "decimal" => Kind::Number,
@@ -127,8 +127,7 @@ impl Parameter {
         }
     }
 
-    /// The most characters that a text may have: JSON Schema's `maxLength`, which INTERFACE does not
-    /// name.
+    /// Returns the maximum length of a text in characters: JSON Schema's `maxLength`, an extension of INTERFACE.
     pub fn max_length(&self) -> Option<u64> {
         let bounds = self.kind() == Kind::Text;
         bounds
@@ -140,7 +139,7 @@ impl Parameter {
         words(&self.name)
     }
 
-    /// A text that people write several lines of.
+    /// Whether the parameter is a multi-line text.
     pub fn is_long_text(&self) -> bool {
         self.kind() == Kind::Text
             && self.words().iter().any(|word| {
@@ -151,12 +150,12 @@ impl Parameter {
             })
     }
 
-    /// An integer that seeds randomness, so that a dice button makes sense.
+    /// Whether the parameter is an integer that seeds the random number generator.
     pub fn is_seed(&self) -> bool {
         self.kind() == Kind::Integer && self.words().iter().any(|word| word == "seed")
     }
 
-    /// A text that holds the address of an image, a video or a sound.
+    /// Returns the medium of a text parameter that contains the URL of an image, video or audio file.
     pub fn media(&self) -> Option<Media> {
         if self.kind() != Kind::Text || self.is_long_text() {
             return None;
@@ -169,15 +168,15 @@ impl Parameter {
         })
     }
 
-    /// Whether its value is a secret, such as a key at another provider: not to be kept, and not to be written into a
-    /// file or link. INTERFACE names no mark for it; OpenAPI's is the format `password`, cog's is `x-cog-secret`.
+    /// Whether the value is a secret, such as an API key, which must not be stored or written into a file or link.
+    /// INTERFACE defines no marker; OpenAPI uses the format `password`, cog uses `x-cog-secret`.
     pub fn is_secret(&self) -> bool {
         self.extra.get("format").and_then(Value::as_str) == Some("password")
             || self.extra.get("x-cog-secret").and_then(Value::as_bool) == Some(true)
     }
 
-    /// A text that certainly holds the address of a file: its format is `uri`, or its name ends with the word for a
-    /// medium (`style_image`; not `image_style`, and not `voice`, which may be the name of one).
+    /// Whether the text is certainly the URL of a file: its format is `uri`, or its name ends with a medium
+    /// (`style_image`, but not `image_style` or `voice`).
     pub fn takes_file(&self) -> bool {
         let is_uri = self.extra.get("format").and_then(Value::as_str) == Some("uri");
         let last = self.name.rsplit('_').next().unwrap_or_default();
@@ -187,8 +186,8 @@ impl Parameter {
     }
 }
 
-/// Whether a parameter's name sounds like that of a secret, though the schema may not say so: a person is asked before
-/// its value is shared.
+/// Whether a parameter's name suggests a secret that the schema does not mark. The user is asked before its value is
+/// shared.
 pub fn sounds_secret(name: &str) -> bool {
     let words = words(name);
     let is_secret =
@@ -196,7 +195,7 @@ pub fn sounds_secret(name: &str) -> bool {
     words.iter().any(is_secret) || words.windows(2).any(|pair| pair == ["api", "key"])
 }
 
-/// The words of a name, lower case: `imageUrl` and `image_url` both give `image`, `url`.
+/// Splits a name into lower-case words: `imageUrl` and `image_url` both yield `image`, `url`.
 fn words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut after_lower = false;
@@ -215,7 +214,7 @@ fn words(name: &str) -> Vec<String> {
     words
 }
 
-/// A bound that is no number bounds nothing.
+/// Parses a bound; `None` if it is not a number.
 fn bound(value: Value) -> Option<Number> {
     match value {
         Value::Number(number) => Some(number),
@@ -234,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn falsy_defaults_survive() {
+    fn preserves_falsy_defaults() {
         for default in [json!(false), json!(0), json!(""), json!(null)] {
             let p = parameter(json!({"name": "a", "type": "string", "default": default}));
             assert_eq!(p.default, Some(default.clone()));
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_above_2_53_are_exact_and_unknown_fields_are_kept() {
+    fn bounds_are_exact_and_unknown_fields_preserved() {
         let p = parameter(json!({
             "name": "seed", "type": "integer", "minimum": 0, "maximum": 18446744073709551615u64,
             "unit": "px"
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn words_of_a_name() {
+    fn splits_names_into_words() {
         let kind_of = |name: &str| parameter(json!({"name": name, "type": "string"}));
         assert_eq!(kind_of("imageUrl").media(), Some(Media::Image));
         assert_eq!(kind_of("start_image").media(), Some(Media::Image));
@@ -266,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_marked_as_such() {
+    fn recognizes_secret_markers() {
         let is_secret = |value: Value| parameter(value).is_secret();
         assert!(is_secret(
             json!({"name": "key", "type": "string", "format": "password"})
@@ -279,9 +278,9 @@ mod tests {
         ));
     }
 
-    /// Guards against a token in a shared link because the schema does not call it a secret.
+    /// Guards against a token in a shared link because the schema does not mark it as a secret.
     #[test]
-    fn names_that_sound_like_secrets() {
+    fn recognizes_names_of_secrets() {
         for name in [
             "huggingface_token",
             "apiKey",
@@ -297,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn kinds_of_types_seen_and_not_seen() {
+    fn maps_type_names_to_kinds() {
         let kind = |type_name: &str| parameter(json!({"name": "a", "type": type_name})).kind();
         assert_eq!(kind("FLOAT"), Kind::Number);
         assert_eq!(kind("tensor"), Kind::Unknown);
@@ -305,9 +304,9 @@ mod tests {
         assert_eq!(choice.kind(), Kind::Enum);
     }
 
-    /// Guards against a list of permitted values that is sent as one of them.
+    /// Guards against sending a single value for a list of permitted values.
     #[test]
-    fn a_list_of_permitted_values_is_a_choice_of_several() {
+    fn a_list_with_permitted_values_is_a_multiple_choice() {
         for several in [
             json!({"name": "a", "type": "array", "allowedValues": ["bird", "car"]}),
             json!({"name": "a", "type": "List", "items": {"type": "string", "enum": ["bird", "car"]}}),

@@ -1,11 +1,11 @@
-//! Parameters of the usual types.
+//! Constructors for parameters of common types.
 
 use serde_json::{Map, Number, Value, json};
 
 use crate::Parameter;
 
 impl Parameter {
-    /// A text of at most `max_length` characters.
+    /// Creates a text parameter of at most `max_length` characters.
     pub fn text(name: &str, max_length: u64, description: &str) -> Self {
         let mut text = Self::of_type("string", name, description);
         text.extra.insert("maxLength".into(), max_length.into());
@@ -20,7 +20,7 @@ impl Parameter {
         }
     }
 
-    /// A choice between whole numbers; they are numbers on the wire, not texts.
+    /// Creates a choice between integers, which are sent as numbers.
     pub fn number_choice(name: &str, values: &[u64], default: u64, description: &str) -> Self {
         Self {
             default: Some(default.into()),
@@ -54,7 +54,8 @@ impl Parameter {
         }
     }
 
-    /// Without default, bounds or choices. `type_name` as in INTERFACE.md: `string`, `integer`, `float`, ….
+    /// Creates a parameter without default, bounds or choices. `type_name` as in INTERFACE.md: `string`, `integer`,
+    /// `float`, ….
     pub fn of_type(type_name: &str, name: &str, description: &str) -> Self {
         Self {
             name: name.to_owned(),

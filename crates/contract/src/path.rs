@@ -1,5 +1,4 @@
-//! The paths of the ten endpoints (INTERFACE "Endpoints"), and of those that a service may have in addition to
-//! them.
+//! The paths of the ten endpoints (INTERFACE "Endpoints"), and of the extensions.
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
@@ -13,16 +12,16 @@ pub const STATUS_BATCH: &str = "/v2/status-batch";
 pub const RESPONSE_BATCH: &str = "/v2/response-batch";
 pub const MODELS: &str = "/api/models";
 
-/// Additional: all ComfyUI nodes as one folder.
+/// Extension: all ComfyUI nodes as one archive.
 pub const COMFYUI_NODES: &str = "/api/comfyui-nodes.zip";
 
-/// Additional: all models as functions of one Python file.
+/// Extension: all models as functions in one Python file.
 pub const OPENAI_FUNCTIONS: &str = "/api/openai-functions";
 
-/// Additional: all models as one MCP server.
+/// Extension: all models as one MCP server.
 pub const MCP: &str = "/api/mcp";
 
-/// Additional: which account an access token is of; see [`crate::AccountStatus`].
+/// Extension: the account of an access token; see [`crate::AccountStatus`].
 pub const ACCOUNT: &str = "/api/account";
 
 /// `GET /api/schema/:category/:subcategory`
@@ -40,12 +39,12 @@ pub fn comfyui_node(model: &ModelId) -> String {
     format!("/api/comfyui-node/{}", model_segments(model))
 }
 
-/// Additional: `GET /api/mcp/:category/:subcategory`
+/// Extension: `GET /api/mcp/:category/:subcategory`
 pub fn mcp(model: &ModelId) -> String {
     format!("{MCP}/{}", model_segments(model))
 }
 
-/// `category/subcategory`, each encoded as one path segment.
+/// Returns `category/subcategory`, each encoded as one path segment.
 pub fn model_segments(model: &ModelId) -> String {
     format!(
         "{}/{}",
@@ -54,8 +53,8 @@ pub fn model_segments(model: &ModelId) -> String {
     )
 }
 
-/// One path segment: everything but the unreserved characters of RFC 3986 is encoded, so that a
-/// name with a slash stays one segment.
+/// Encodes one path segment: all characters except the unreserved ones of RFC 3986, so that a name with a slash stays
+/// one segment.
 pub fn segment(text: &str) -> String {
     const SET: &AsciiSet = &NON_ALPHANUMERIC
         .remove(b'-')
@@ -65,7 +64,7 @@ pub fn segment(text: &str) -> String {
     utf8_percent_encode(text, SET).to_string()
 }
 
-/// What [`segment`] encoded; bytes that are no UTF-8 become replacement characters.
+/// Decodes a [`segment`]; invalid UTF-8 becomes replacement characters.
 pub fn decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }
@@ -75,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slash_or_unicode_in_a_name_stays_inside_its_segment() {
+    fn encodes_slashes_and_unicode_in_segments() {
         let model = ModelId::new("image/é", "a b?c#d");
         assert_eq!(schema(&model), "/api/schema/image%2F%C3%A9/a%20b%3Fc%23d");
     }

@@ -1,17 +1,17 @@
-//! Texts that are shown and never sent back: descriptions, names of models, error messages.
+//! Texts that are shown and never sent back: descriptions, model names, error messages.
 
 use serde_json::Value;
 
-/// The longest prose that is shown, in characters: far more than a person reads. Firefox lays out a text of 10
-/// MB for minutes, and nothing can be pressed meanwhile.
+/// The maximum length of such a text, in characters. Firefox takes minutes to lay out a text of 10 MB and is blocked
+/// meanwhile.
 pub const MAX_PROSE: usize = 10_000;
 
-/// The text, or its beginning if it is longer than [`MAX_PROSE`].
+/// Truncates a text to [`MAX_PROSE`] characters.
 pub fn bounded(text: String) -> String {
     bounded_to(text, MAX_PROSE)
 }
 
-/// The text, or its beginning if it has more than so many characters.
+/// Truncates a text to `most` characters.
 pub fn bounded_to(mut text: String, most: usize) -> String {
     if let Some((end, _)) = text.char_indices().nth(most) {
         text.truncate(end);
@@ -20,7 +20,7 @@ pub fn bounded_to(mut text: String, most: usize) -> String {
     text
 }
 
-/// The message inside an error of any shape; `None` for null and empty ones.
+/// Returns the message in an error of any shape; `None` if there is none.
 pub(crate) fn message_in(error: &Value) -> Option<String> {
     let text = match error {
         Value::Null | Value::Bool(_) => return None,
@@ -40,7 +40,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_long_text_ends_between_two_characters() {
+    fn truncates_between_characters() {
         let most = "é".repeat(MAX_PROSE);
         assert_eq!(bounded(most.clone()), most);
         assert_eq!(bounded(format!("{most}éé")), format!("{most}…"));

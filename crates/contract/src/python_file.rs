@@ -1,37 +1,37 @@
-//! The names of the Python files of a model: `{category}_{subcategory}.py` in a form that Python
-//! can import. The service gives them to the files, the page says where to put them.
+//! The names of a model's Python files: `{category}_{subcategory}.py` in a form that Python can import. The service
+//! uses them for the files, the page shows them.
 
 use crate::ModelId;
 
-/// Longest module name; with `_node.py` well below any file system's limit.
+/// The maximum length of a module name; with `_node.py` well below the limit of all file systems.
 const MAX_MODULE: usize = 100;
 
-/// The name of the OpenAI function file.
+/// Returns the name of the OpenAI function file.
 pub fn function(model: &ModelId) -> String {
     format!("{}.py", module(model))
 }
 
-/// The name of the ComfyUI node file.
+/// Returns the name of the ComfyUI node file.
 pub fn node(model: &ModelId) -> String {
     format!("{}_node.py", module(model))
 }
 
-/// The name of the file that has a model as an MCP server.
+/// Returns the name of the MCP server file.
 pub fn mcp(model: &ModelId) -> String {
     format!("{}_mcp.py", module(model))
 }
 
-/// The name of the file that has all models as functions.
+/// The name of the file with all models as functions.
 pub const FUNCTIONS: &str = "atelier_functions.py";
 
-/// The name of the file that has all models as one MCP server.
+/// The name of the file with all models as one MCP server.
 pub const MCP: &str = "atelier_mcp.py";
 
-/// The name of the archive that has all ComfyUI nodes.
+/// The name of the archive with all ComfyUI nodes.
 pub const NODES: &str = "atelier-nodes.zip";
 
-/// `{category}_{subcategory}` as a module that Python can import: lower case and ASCII only, as file
-/// systems and import hooks differ over the rest.
+/// Returns `{category}_{subcategory}` as a Python module name: lower-case ASCII only, because file systems and import
+/// hooks treat other characters differently.
 pub fn module(model: &ModelId) -> String {
     let words: Vec<String> = [&model.category, &model.subcategory]
         .into_iter()
@@ -41,7 +41,7 @@ pub fn module(model: &ModelId) -> String {
         .collect();
     let mut name = words.join("_");
     if words.len() < 2 {
-        // A single word could be one of Python's keywords, or a device of Windows.
+        // A single word could be a Python keyword or a Windows device name.
         name.push_str(if name.is_empty() { "model" } else { "_model" });
     }
     if name.starts_with(|c: char| c.is_ascii_digit()) {
@@ -51,7 +51,7 @@ pub fn module(model: &ModelId) -> String {
     bounded(&name, &whole, MAX_MODULE)
 }
 
-/// A letter without an ASCII form gives its code, so that two models don't get one name.
+/// Converts a word to ASCII. Other letters become their code points, so that names stay different.
 fn ascii(word: &str) -> String {
     let mut ascii = String::new();
     for c in word.chars() {
@@ -64,7 +64,7 @@ fn ascii(word: &str) -> String {
     ascii
 }
 
-/// Cuts an ASCII name that is too long; a checksum of the whole keeps it different from its like.
+/// Truncates an ASCII name that is too long, and appends a checksum of the whole text to keep it unique.
 pub fn bounded(name: &str, whole: &str, most: usize) -> String {
     if name.len() <= most {
         return name.to_owned();
@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn models_of_all_sorts_give_modules() {
+    fn module_names_are_valid() {
         for (category, subcategory, name) in [
             ("image", "strata", "image_strata"),
             ("text-to-image", "flux/dev", "text_to_image_flux_dev"),
@@ -107,17 +107,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_stays_different() {
+    fn truncated_names_stay_unique() {
         let long = |end: &str| module(&ModelId::new("x".repeat(300), end));
         assert_eq!(long("a b").len(), 100);
         assert_ne!(long("a b"), long("c"));
     }
 
     proptest! {
-        /// Words joined by `_` are no keyword of Python's and no device of Windows': none has a `_`
+        /// Words joined by `_` are never Python keywords or Windows device names, because none of these contains a `_`
         /// between letters.
         #[test]
-        fn any_model_gives_a_name_that_python_imports(category in ".{0,120}|[a-z_-]{0,6}", subcategory in ".{0,120}|[a-z_-]{0,6}") {
+        fn any_model_has_an_importable_module_name(category in ".{0,120}|[a-z_-]{0,6}", subcategory in ".{0,120}|[a-z_-]{0,6}") {
             let name = module(&ModelId::new(category, subcategory));
             prop_assert!(name.len() <= 100);
             prop_assert!(name.starts_with(|c: char| c.is_ascii_lowercase()));

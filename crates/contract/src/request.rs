@@ -1,4 +1,4 @@
-//! The body and the headers of a single call.
+//! The bodies and headers of single calls.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::{Input, ModelId, TaskId};
 
-/// The header of a single submission that names it, so that the same one sent again is taken once:
-/// for services that say they honour it (see [`crate::ModelList`]). Not part of INTERFACE. In small
-/// letters, as `http` wants its constants; on the wire it is the same in any case.
+/// The header with the idempotency key of a single submission: the service accepts a repeated submission only once. For
+/// services that support it (see [`crate::ModelList`]); an extension of INTERFACE. In lower case because the `http`
+/// crate requires it.
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
-/// The same as a field of an item of a batch.
+/// The field with the idempotency key in a batch item.
 pub const IDEMPOTENCY_FIELD: &str = "idempotency_key";
 
-/// Who asks (INTERFACE "Authentication"). The token is shown by nothing that prints: it only
-/// yields the header's value.
+/// The credentials of the caller (INTERFACE "Authentication"). The token is never printed; it is only readable as the
+/// header's value.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     pub uid: String,
@@ -30,7 +30,7 @@ impl Credentials {
         }
     }
 
-    /// The value of the `Authorization` header.
+    /// Returns the value of the `Authorization` header.
     pub fn authorization(&self) -> String {
         format!("Bearer {}", self.token)
     }
@@ -44,12 +44,12 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// The body of `POST /v2/generate`: the common fields, then the model's own.
+/// The body of `POST /v2/generate`: the common fields, then the model's.
 #[derive(Clone, PartialEq)]
 pub struct GenerateRequest<'a> {
     pub uid: &'a str,
     pub input: &'a Input,
-    /// The values of secret parameters. This body alone holds them: an [`Input`] is stored, and has none.
+    /// The values of secret parameters. They are only in this body, because an [`Input`] is stored.
     pub secrets: Option<&'a Map<String, Value>>,
 }
 

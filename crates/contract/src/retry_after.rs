@@ -1,24 +1,24 @@
 //! The `Retry-After` header.
 
-/// Reads a `Retry-After` header: seconds, or an HTTP date. Returns the wait in milliseconds.
+/// Parses a `Retry-After` header: seconds, or an HTTP date. Returns the wait in milliseconds; 0 for a date in the past,
+/// `None` for other texts.
 ///
-/// `now_ms` is the present time since the Unix epoch: the service's own `Date` header where it can
-/// be read, so that a wrong local clock does not matter, else the local clock. `date` reads an HTTP
-/// date as milliseconds since the Unix epoch: the browser can, and a reader of our own would weigh
-/// in the page. A date in the past is a wait of 0; text that is neither is `None`.
+/// `now_ms` is the current time in milliseconds since the Unix epoch: from the service's `Date` header if it is
+/// readable, so that a wrong local clock does not matter, otherwise from the local clock. `date` parses an HTTP date to
+/// milliseconds since the Unix epoch; the browser's parser saves code in the page.
 pub fn parse(header: &str, now_ms: u64, date: impl Fn(&str) -> Option<u64>) -> Option<u64> {
     let header = header.trim();
     if let Ok(seconds) = header.parse::<u64>() {
         return Some(seconds.saturating_mul(1000));
     }
-    // A wait that is too long to be counted becomes the longest one.
+    // A wait that doesn't fit into an integer becomes the maximum.
     if !header.is_empty() && header.bytes().all(|byte| byte.is_ascii_digit()) {
         return Some(u64::MAX);
     }
     if let Some(seconds) = crate::parse_number(header).and_then(|number| number.as_f64()) {
         return (seconds >= 0.0).then(|| (seconds * 1000.0).ceil() as u64);
     }
-    // Some readers of dates make a year of any number: an HTTP date names its zone.
+    // Some date parsers accept any number as a year; an HTTP date ends with its time zone.
     let names_zone = header.ends_with("GMT");
     names_zone
         .then(|| date(header))
@@ -37,10 +37,10 @@ mod tests {
     }
 
     #[test]
-    fn seconds_dates_and_nonsense() {
+    fn parses_seconds_and_dates() {
         assert_eq!(parse("12", 0, date), Some(12_000));
         assert_eq!(parse("0.5", 0, date), Some(500));
-        // Guards against the longest waits of all being taken for none.
+        // Guards against treating very long waits as none.
         assert_eq!(parse("18446744073709551616", 0, date), Some(u64::MAX));
         let header = "Wed, 21 Oct 2015 07:28:00 GMT";
         let at = date(header).unwrap();

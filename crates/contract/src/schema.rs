@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::json::Record;
 use crate::{ApiError, Draft, ModelId, Parameter, serde_through_value};
 
-/// Names that every generate request gives a meaning of its own (INTERFACE "Common request
-/// fields"). A schema that lists one of them lists what Atelier fills in.
+/// The names of the common request fields (INTERFACE "Common request fields"). If a schema lists one of them, Atelier
+/// fills it in.
 pub const RESERVED_NAMES: [&str; 3] = ["uid", "category", "subcategory"];
 
 /// The input schema of a model (INTERFACE "Schema").
@@ -16,11 +16,11 @@ pub const RESERVED_NAMES: [&str; 3] = ["uid", "category", "subcategory"];
 pub struct Schema {
     pub model: ModelId,
     pub parameters: Parameters,
-    /// The parameters whose values are secrets, once [`Schema::with_secrets_apart`] has taken them out of the others.
+    /// The secret parameters, after [`Schema::with_secrets_apart`] has moved them here.
     pub secrets: Parameters,
 }
 
-/// In the order of the form (INTERFACE "Schema").
+/// The parameters, in the order of the form (INTERFACE "Schema").
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Parameters {
     /// Parameters that must be sent.
@@ -32,11 +32,11 @@ pub struct Parameters {
 serde_through_value!(Schema);
 
 impl Schema {
-    /// Reads the whole body of `GET /api/schema/...` that was asked for this model. Whatever model
-    /// the reply names: what is sent, and paid, is the one that a person chose.
+    /// Parses the body of `GET /api/schema/...` for this model. A different model name in the response is ignored: the
+    /// model that the user chose is the one that is billed.
     ///
     /// # Errors
-    /// [`ApiError::Malformed`] if it has no parameters that can be read.
+    /// [`ApiError::Malformed`] if it has no readable parameters.
     pub fn from_body(mut body: Value, model: ModelId) -> Result<Self, ApiError> {
         let data = body.get_mut("data").map(Value::take).unwrap_or_default();
         let schema = Record::read(data).and_then(|mut record| Self::take(&mut record, model));
@@ -60,8 +60,8 @@ impl Schema {
         })
     }
 
-    /// The same schema without the parameters that are secret, which [`Schema::secrets`] has then. No draft, table, link
-    /// or file that is made by it has a place for the value of one.
+    /// Moves the secret parameters to [`Schema::secrets`], so that drafts, tables, links and files of this schema never
+    /// contain their values.
     pub fn with_secrets_apart(mut self) -> Self {
         let Parameters { required, optional } = &mut self.parameters;
         let secrets = &mut self.secrets;
@@ -74,7 +74,7 @@ impl Schema {
         self
     }
 
-    /// The schema of the secrets alone: it checks what was typed for them.
+    /// Returns a schema of the secrets alone, for their validation.
     pub fn of_secrets(&self) -> Self {
         Self {
             model: self.model.clone(),
@@ -83,23 +83,23 @@ impl Schema {
         }
     }
 
-    /// The secrets that were set apart, each with whether it is required.
+    /// Returns the secrets that were moved apart, each with whether it is required.
     pub fn secret_parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
         self.secrets.all()
     }
 
-    /// Whether this is the name of a secret that was set apart.
+    /// Whether this is the name of a secret that was moved apart.
     pub fn is_secret(&self, name: &str) -> bool {
         self.secrets.all().any(|(it, _)| it.name == name)
     }
 
-    /// The place of a parameter in the form, in which the secrets come last.
+    /// Returns the position of a parameter in the form; secrets come last.
     pub fn place_of(&self, name: &str) -> Option<usize> {
         let mut all = self.parameters().chain(self.secrets.all());
         all.position(|(it, _)| it.name == name)
     }
 
-    /// Takes the secrets out of a draft that has come from elsewhere, and gives them.
+    /// Removes the secrets from an external draft, and returns them.
     pub fn take_secrets(&self, draft: &mut Draft) -> Draft {
         let mut secrets = Draft::default();
         for (Parameter { name, .. }, _) in self.secrets.all() {
@@ -118,8 +118,8 @@ impl Schema {
         record.into_value()
     }
 
-    /// Every parameter that a person fills in, required ones first, each with whether it is
-    /// required. A name listed twice counts once.
+    /// Returns all parameters of the form, required ones first, each with whether it is required. Duplicate names are
+    /// skipped.
     pub fn parameters(&self) -> impl Iterator<Item = (&Parameter, bool)> {
         let mut seen = BTreeSet::new();
         self.parameters.all().filter(move |(p, _)| {
@@ -128,7 +128,7 @@ impl Schema {
         })
     }
 
-    /// The parameter of this name and whether it is required.
+    /// Returns the parameter with this name, and whether it is required.
     pub fn parameter(&self, name: &str) -> Option<(&Parameter, bool)> {
         self.parameters().find(|(p, _)| p.name == name)
     }
@@ -141,7 +141,7 @@ impl Parameters {
     }
 
     fn from_value(value: Value) -> Option<Self> {
-        // Services in languages that have one word for lists and objects write "none" as a list.
+        // Some languages have one type for lists and objects, and write an empty object as a list.
         if value.as_array().is_some_and(Vec::is_empty) {
             return Some(Self::default());
         }
@@ -161,8 +161,7 @@ impl Parameters {
     }
 }
 
-/// Entries that are no parameter (no name, no object) are passed over: a form of what can be read
-/// beats none.
+/// Reads the valid entries. Entries without a name are skipped, because a partial form is better than none.
 fn readable(value: Option<Value>) -> Vec<Parameter> {
     match value {
         Some(Value::Array(entries)) => entries
@@ -179,7 +178,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn odd_lists_give_what_can_be_read() {
+    fn skips_invalid_parameters() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {
@@ -196,9 +195,9 @@ mod tests {
         assert_eq!(names, [("prompt", true)]);
     }
 
-    /// Guards against secrets in stored drafts, tables, links and files: no draft that fits the schema holds one.
+    /// Guards against secrets in stored drafts, tables, links and files: a draft that fits the schema contains none.
     #[test]
-    fn a_schema_without_its_secrets_has_no_place_for_them() {
+    fn with_secrets_apart_excludes_secrets_from_drafts() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {

@@ -1,4 +1,4 @@
-//! The words for the progress of a task.
+//! The statuses of a task.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 use crate::prose::bounded_to;
 use crate::serde_through_value;
 
-/// The longest word that is kept and shown, in characters.
+/// The maximum length of a status, in characters.
 const MAX_WORD: usize = 100;
 
-/// The service's word for a task's progress (INTERFACE "States and transitions").
+/// The service's status of a task (INTERFACE "States and transitions").
 ///
-/// `completed` and `failed` end a task; every other word, known or not, is progress.
+/// `completed` and `failed` are final; all other statuses, known or not, mean progress.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum StatusWord {
     Starting,
@@ -20,14 +20,14 @@ pub enum StatusWord {
     Processing,
     Completed,
     Failed,
-    /// A word the interface does not name; empty if the reply had none.
+    /// A status that the interface doesn't define; empty if the response has none.
     Other(String),
 }
 
 serde_through_value!(StatusWord);
 
 impl StatusWord {
-    /// A status that is no text reads as an unnamed word: progress. There is always one.
+    /// Reads a status. A value that is not a text counts as an unknown status. Always `Some`.
     pub fn from_value(value: Value) -> Option<Self> {
         Some(match value {
             Value::String(word) => Self::from(word.as_str()),
@@ -40,7 +40,7 @@ impl StatusWord {
         self.as_str().into()
     }
 
-    /// The word as the service writes it, or its beginning; in lower case, if it is one that is known.
+    /// Returns the status, truncated if it is long; known statuses are in lower case.
     pub fn as_str(&self) -> &str {
         match self {
             Self::Starting => "starting",
@@ -52,8 +52,8 @@ impl StatusWord {
         }
     }
 
-    /// Another service's word for `completed`. The interface does not name it, so whether there is an output is found
-    /// out by asking for it.
+    /// Whether another service's status may mean `completed`. The interface doesn't define it, so the output must be
+    /// requested to find out.
     pub fn may_mean_completed(&self) -> bool {
         let words = [
             "succeeded",
@@ -66,7 +66,7 @@ impl StatusWord {
         matches!(self, Self::Other(word) if words.iter().any(|other| word.eq_ignore_ascii_case(other)))
     }
 
-    /// Nothing more becomes of the task (INTERFACE "States and transitions").
+    /// Whether the status is final (INTERFACE "States and transitions").
     pub fn is_terminal(&self) -> bool {
         matches!(self, Self::Completed | Self::Failed)
     }
@@ -96,16 +96,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unknown_words_are_progress_and_keep_their_spelling() {
+    fn unknown_statuses_mean_progress_and_keep_their_spelling() {
         let word = StatusWord::from("Warming-Up");
         assert!(!word.is_terminal());
         assert_eq!(word.to_string(), "Warming-Up");
         assert_eq!(StatusWord::from("COMPLETED"), StatusWord::Completed);
     }
 
-    /// Guards against a page that stands still for minutes, at each visit, because of a word of 10 MB.
+    /// Guards against a page that is blocked for minutes at each visit because of a status of 10 MB.
     #[test]
-    fn a_word_is_kept_as_far_as_anyone_reads_it() {
+    fn truncates_long_statuses() {
         let long = "x".repeat(10_000_000);
         let words = [
             StatusWord::from(long.as_str()),
@@ -114,7 +114,7 @@ mod tests {
         for word in words {
             assert_eq!(word.as_str().chars().count(), MAX_WORD + 1);
             assert!(word.as_str().ends_with('…') && !word.is_terminal());
-            // Also of records that were stored with all of it.
+            // Also truncates records that were stored in full.
             assert_eq!(StatusWord::from_value(word.to_value()), Some(word));
         }
     }

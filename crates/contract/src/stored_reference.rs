@@ -1,8 +1,8 @@
-/// What stands in a reference between its type and the name of its file.
+/// The text between the type and the file name in a reference.
 pub const STORED_MARK: &str = ";stored=";
 
-/// The name of the file that a reference of a page stands for (`data:image/png;stored=NAME,`): the page has stored an output that
-/// came as data. To any other program it says nothing, and it is never sent. `None` for what is no reference.
+/// Returns the file name in a reference (`data:image/png;stored=NAME,`), which replaces an output that the page
+/// received as data and stored. References are never sent. `None` if the URL is not a reference.
 pub fn stored_name(url: &str) -> Option<&str> {
     let (start, name) = url.strip_suffix(',')?.rsplit_once(STORED_MARK)?;
     let is_of_name = |c: char| c.is_ascii_hexdigit() || c == '-';
@@ -18,7 +18,7 @@ mod tests {
     use crate::{Entry, check};
 
     #[test]
-    fn only_a_whole_reference_is_one() {
+    fn accepts_complete_references_only() {
         assert_eq!(stored_name("data:image/png;stored=1a-50,"), Some("1a-50"));
         for url in [
             "",
@@ -31,9 +31,9 @@ mod tests {
         }
     }
 
-    /// Guards against a generation that is paid for and gets a reference in the place of a picture.
+    /// Guards against a paid generation that gets a reference in place of an image.
     #[test]
-    fn a_reference_is_no_value_that_can_be_sent() {
+    fn a_reference_cannot_be_sent() {
         let image = json!({"name": "image", "type": "string", "description": "URL of an image."});
         let parameter = serde_json::from_value(image).unwrap();
         let entry = |text: &str| Entry::Text(text.into());

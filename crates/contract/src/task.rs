@@ -1,4 +1,4 @@
-//! A task as the service tells it: its id, its status and its response.
+//! A task in the service's responses: its id, status and outputs.
 
 use std::fmt;
 
@@ -19,47 +19,46 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// What `POST /v2/generate` answers: the task exists (INTERFACE "POST /v2/generate").
+/// The response of `POST /v2/generate`: the task exists (INTERFACE "POST /v2/generate").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     pub id: TaskId,
     pub status: StatusWord,
-    /// `data.error` as text, where the task has failed already.
+    /// `data.error` as text, if the task has already failed.
     pub error: Option<String>,
 }
 
-/// What `POST /v2/status` answers (INTERFACE "POST /v2/status").
+/// The response of `POST /v2/status` (INTERFACE "POST /v2/status").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// The id as the reply repeats it, if it does.
+    /// The task id, if the response repeats it.
     pub id: Option<TaskId>,
     pub status: StatusWord,
-    /// `data.error` as text, where there is one.
+    /// `data.error` as text, if there is one.
     pub error: Option<String>,
-    /// How far it is, in the words of what makes it, where the service has them: `data.progress`, next to
-    /// the interface. One line of at most [`Progress::MAX_LINE`] characters.
+    /// The progress message, `data.progress`, an extension of the interface. One line of at most [`Progress::MAX_LINE`]
+    /// characters.
     pub line: Option<String>,
 }
 
-/// What `POST /v2/response` answers (INTERFACE "POST /v2/response").
+/// The response of `POST /v2/response` (INTERFACE "POST /v2/response").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Output {
     pub status: StatusWord,
-    /// Result URLs; empty if the reply carried none.
+    /// The output URLs; empty if the response has none.
     pub output: Vec<String>,
     pub error: Option<String>,
 }
 
 impl Accepted {
-    /// Reads the body of a generate reply. Without an id there is no telling whether a task
-    /// exists: [`ApiError::Malformed`].
+    /// Parses the body of a generate response.
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the reply says `success: false` and has neither a status nor an id.
-    /// [`ApiError::Malformed`] if it has no `data`, or no id in it.
+    /// [`ApiError::Refused`] if the response has `success: false` and neither a status nor an id.
+    /// [`ApiError::Malformed`] if it has no `data` or no id, so that it is unknown whether a task exists.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
-        // With an id the task was taken, and may be billed, whatever else is said.
+        // With an id, the task was accepted and may be billed, whatever else the response says.
         let taken = body.get("data").filter(|data| id_of(data).is_some());
         let data = taken.map_or_else(|| data_of(body), Ok)?;
         let id = id_of(data).ok_or_else(|| ApiError::malformed("the reply has no task id"))?;
@@ -72,21 +71,21 @@ impl Accepted {
 }
 
 impl Progress {
-    /// The longest line of progress that is shown, in characters.
+    /// The maximum length of a progress message, in characters.
     pub const MAX_LINE: usize = 200;
 
-    /// Reads the body of a status reply; one without a status is malformed.
+    /// Parses the body of a status response.
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
-    /// [`ApiError::Malformed`] if it has no `data`, or no status in it.
+    /// [`ApiError::Refused`] if the response has `success: false` and no status. [`ApiError::Malformed`] if it has no
+    /// `data` or no status.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
         let status =
             status_of(data).ok_or_else(|| ApiError::malformed("the reply has no status"))?;
         let error = error_text(body, data);
-        // It may be all that explains a word that the interface does not name.
+        // The error may be the only explanation of an unknown status.
         let explained = error
             .as_deref()
             .filter(|_| matches!(status, StatusWord::Other(_)));
@@ -100,12 +99,12 @@ impl Progress {
 }
 
 impl Output {
-    /// Reads the body of a response reply. A reply with outputs and no status counts as completed.
+    /// Parses the body of a response response. With outputs and without a status, it counts as completed.
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the reply says `success: false` and has no status.
-    /// [`ApiError::Malformed`] if it has no `data`, or neither status nor output in it.
+    /// [`ApiError::Refused`] if the response has `success: false` and no status. [`ApiError::Malformed`] if it has no
+    /// `data`, or neither a status nor outputs.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
         let data = data_of(body)?;
         let output = data.get("output").map(outputs_of);
@@ -126,10 +125,10 @@ impl Output {
     }
 }
 
-/// The `data` object of a successful reply.
+/// Returns the `data` object of a successful response.
 ///
-/// `success: false` under a good HTTP status is a refusal, unless the reply carries a status of
-/// its own: a task that ended `failed` is an answer, not a failed call.
+/// `success: false` with a successful HTTP status is a refusal, unless there is a status: a task that `failed` is an
+/// answer, not a failed call.
 fn data_of(body: &Value) -> Result<&Value, ApiError> {
     let data = body.get("data").filter(|data| data.is_object());
     let has_status = data.is_some_and(|data| data.get("status").is_some());
@@ -142,7 +141,7 @@ fn data_of(body: &Value) -> Result<&Value, ApiError> {
 fn id_of(data: &Value) -> Option<TaskId> {
     match data.get("id")? {
         Value::String(id) if !id.is_empty() => Some(TaskId(id.clone())),
-        // What is read as a fraction has lost digits: by that id nothing would be found.
+        // A fraction, or a number too large for an integer, has lost digits, so no task has that id.
         Value::Number(id) if !id.is_f64() => Some(TaskId(id.to_string())),
         _ => None,
     }
@@ -153,7 +152,7 @@ fn status_of(data: &Value) -> Option<StatusWord> {
     StatusWord::from_value(status.clone())
 }
 
-/// The last line: a bar that draws itself again has many.
+/// Returns the last line of the progress: a redrawn progress bar has many.
 fn line_of(data: &Value) -> Option<String> {
     last_line(data.get("progress")?.as_str()?)
 }
@@ -169,8 +168,8 @@ fn last_line(text: &str) -> Option<String> {
     (!line.is_empty()).then_some(line)
 }
 
-/// Output may be an array, one string or absent. Entries may be bare URLs or objects with a `url`;
-/// anything else is kept as JSON text, so that nothing paid for is dropped.
+/// Returns the outputs. `output` may be an array, a string or absent; entries may be URLs or objects with a `url`.
+/// Other values are preserved as JSON text, so that no paid output is lost.
 fn outputs_of(output: &Value) -> Vec<String> {
     match output {
         Value::Null => Vec::new(),
@@ -184,7 +183,7 @@ fn outputs_of(output: &Value) -> Vec<String> {
     }
 }
 
-/// `data.error` may be a text, an object with a message, any other JSON, or absent; then it may stand next to
+/// Returns the error message: `data.error` as text, as an object with a message or as other JSON, or `error` next to
 /// `data`.
 fn error_text(body: &Value, data: &Value) -> Option<String> {
     let own = data.get("error").and_then(message_in);
@@ -197,9 +196,9 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Guards against a service's own explanation being dropped next to a word like `cancelled`.
+    /// Guards against dropping the service's explanation next to a status like `cancelled`.
     #[test]
-    fn an_error_beside_an_unknown_word_is_what_the_task_says() {
+    fn an_error_explains_an_unknown_status() {
         let body = json!({"data": {"status": "cancelled", "error": {"message": "blocked"}}});
         assert_eq!(
             Progress::from_body(&body).unwrap().line.as_deref(),
@@ -209,9 +208,9 @@ mod tests {
         assert_eq!(Progress::from_body(&known).unwrap().line, None);
     }
 
-    /// Guards against "nothing was generated or billed" about a task that was taken, and against sending it once more.
+    /// Guards against "nothing was generated or billed" for an accepted task, and against sending it again.
     #[test]
-    fn a_task_with_an_id_was_taken_whatever_success_says() {
+    fn a_task_with_an_id_was_accepted_whatever_success_says() {
         let body = json!({"success": false, "message": "warning", "data": {"id": "t"}});
         assert_eq!(Accepted::from_body(&body).unwrap().id.0, "t");
         let without = json!({"success": false, "message": "no", "data": {}});
@@ -219,9 +218,9 @@ mod tests {
         assert!(matches!(refused, Err(ApiError::Refused { .. })));
     }
 
-    /// Guards against an id that is asked about with digits that the service has never given.
+    /// Guards against polling with an id whose digits were rounded.
     #[test]
-    fn an_id_that_lost_digits_is_none() {
+    fn rejects_rounded_ids() {
         let body = |id: &str| crate::json::read(&format!(r#"{{"data": {{"id": {id}}}}}"#)).unwrap();
         let id = |text: &str| Accepted::from_body(&body(text)).map(|accepted| accepted.id.0);
         assert_eq!(id("18446744073709551615").unwrap(), "18446744073709551615");
@@ -233,9 +232,9 @@ mod tests {
         }
     }
 
-    /// Guards against a failure without a word, where the word stands next to `data`.
+    /// Guards against a failure without a message, if the message is next to `data`.
     #[test]
-    fn a_failure_may_say_why_beside_its_data() {
+    fn reads_an_error_next_to_data() {
         let error = |body: Value| Progress::from_body(&body).unwrap().error;
         let outside =
             json!({"success": false, "error": "out of memory", "data": {"status": "failed"}});
@@ -244,9 +243,9 @@ mod tests {
         assert_eq!(error(both).as_deref(), Some("inner"));
     }
 
-    /// What a program draws over and over is not shown as one long line.
+    /// Guards against showing a redrawn progress bar as one long line.
     #[test]
-    fn progress_is_its_last_line() {
+    fn shows_the_last_line_of_progress() {
         let line = |progress: Value| {
             let body = json!({"data": {"status": "processing", "progress": progress}});
             Progress::from_body(&body).unwrap().line
@@ -267,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn error_of_any_shape_gives_its_message() {
+    fn reads_errors_of_any_shape() {
         for (error, expected) in [
             (json!("no"), Some("no")),
             (json!({"message": "no"}), Some("no")),
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn output_may_be_an_array_one_string_or_absent() {
+    fn reads_outputs_of_any_shape() {
         let output = |data| {
             Output::from_body(&json!({"success": true, "data": data}))
                 .unwrap()
@@ -305,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_task_is_an_answer_even_under_success_false() {
+    fn a_failed_task_is_an_answer_despite_success_false() {
         let body = json!({"success": false, "data": {"status": "failed", "error": "nsfw"}});
         let progress = Progress::from_body(&body).unwrap();
         assert_eq!(progress.status, StatusWord::Failed);
@@ -334,7 +333,7 @@ mod tests {
         })
     }
 
-    /// The texts that are addresses, or may be.
+    /// Returns the texts that may be URLs.
     fn texts_in(output: &Value) -> Vec<&str> {
         match output {
             Value::String(text) => vec![text],
@@ -348,7 +347,7 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against losing a task, or files that are paid for, because of what else is in the reply.
+        /// Guards against losing a task or paid files because of other fields in the response.
         #[test]
         fn keeps_the_id_and_the_outputs_of_a_reply_of_any_shape(
             id in "[a-z0-9]{1,8}", other in any_json(), output in any_json()

@@ -1,5 +1,5 @@
-//! What makes an input valid. The same rules check a form, a row of a table and the body of a
-//! request, so that all three accept the same inputs.
+//! Input validation. The same rules apply to a form, a table row and a request body, so that all three accept the same
+//! inputs.
 
 use serde_json::{Map, Number, Value};
 use thiserror::Error;
@@ -7,29 +7,28 @@ use thiserror::Error;
 use crate::number::{as_integer, compare, equal, parse, read_typed};
 use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json, stored_name};
 
-/// Words that chat models and programs write for "no value". The Python files know the same.
+/// Words that chat models and programs write for "no value". The Python files contain the same list.
 pub const FILLERS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
 
-/// Why one parameter's entry can't be sent. The text names the parameter and the bound.
+/// Why a parameter's entry can't be sent. The text names the parameter and the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct Problem {
     /// The parameter's name.
     pub parameter: String,
-    /// A whole sentence for a person.
+    /// A full sentence for the user.
     pub message: String,
 }
 
-/// Checks one entry and gives the value to send; `None` means "leave it out".
+/// Validates one entry and returns the value to send; `None` means "leave it out".
 ///
-/// - An untouched or cleared parameter is left out, except that a cleared *text* whose schema has
-///   another default is sent as `""`: what was cleared stays cleared.
+/// - An untouched or cleared parameter is left out. Exception: a cleared *text* whose schema has another default is
+///   sent as `""`, so that it stays cleared.
 /// - Integers are exact; a number is never rounded to fit.
 ///
 /// # Errors
 ///
-/// What is wrong with the entry: it is required and absent, of another type, out of bounds, or no permitted
-/// value.
+/// The entry is required and absent, has the wrong type, is out of bounds, or is not permitted.
 pub fn check(
     parameter: &Parameter,
     required: bool,
@@ -70,9 +69,9 @@ pub fn check(
 }
 
 impl Parameter {
-    /// What a draft has of it to be sent: what was entered, else the default of a required parameter, and with
-    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out:
-    /// the user has not entered it, and the service has a default of its own.
+    /// Returns the entry to send: the one in the draft, otherwise the default of a required parameter, or with
+    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out,
+    /// because the user has not entered it and the service has its own default.
     pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
         let is_sent = |default: &Entry| {
             required || (send_defaults && check(self, false, Some(default)).is_ok())
@@ -83,15 +82,15 @@ impl Parameter {
 }
 
 impl Schema {
-    /// Checks a whole draft. Every problem is found, in the order of the form.
+    /// Validates a whole draft.
     ///
-    /// With `send_defaults` an untouched optional parameter is sent with its default; without, it
-    /// is left out, as is a default that the schema itself does not permit. Entries that the schema does not know are problems too: nothing a person
-    /// entered is dropped in silence.
+    /// With `send_defaults`, untouched optional parameters are sent with their defaults, except for defaults that the
+    /// schema does not permit; without it, they are left out. Entries with unknown names are problems, so that no entry
+    /// is dropped silently.
     ///
     /// # Errors
     ///
-    /// All problems, in the order of the form; those of unknown parameters come last.
+    /// All problems, in the order of the form; those with unknown parameters come last.
     pub fn validate(&self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
         let mut values = Map::new();
         let mut problems = Vec::new();
@@ -121,7 +120,7 @@ impl Schema {
     }
 }
 
-/// What is wrong with a value, without the value if that is secret: every message that repeats one ends with it.
+/// Removes a secret value from a problem. All messages that quote the value end with it.
 fn without_secret<'a>(parameter: &Parameter, what: &'a str) -> &'a str {
     match what.split_once(", not ") {
         Some((what, _)) if parameter.is_secret() => what,
@@ -157,7 +156,7 @@ fn allows_null(parameter: &Parameter) -> bool {
         || parameter.kind() == Kind::Unknown
 }
 
-/// Gives typed text the JSON type that the parameter asks for.
+/// Converts typed text to the parameter's JSON type.
 fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
     let trimmed = text.trim();
     match parameter.kind() {
@@ -194,7 +193,8 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
     }
 }
 
-/// One permitted value, or several between commas, as a list. A value that looks like two permitted ones is refused.
+/// Parses one permitted value, or several separated by commas, as a list. Refuses a text that matches two permitted
+/// values.
 fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
     let read = |text: &str| {
         let is_text = |value: &&Value| Entry::Value((*value).clone()).to_text() == text;
@@ -218,7 +218,7 @@ fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
     .map(Value::Array)
 }
 
-/// Demands the parameter's JSON type.
+/// Checks the JSON type of a value.
 fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
     let not = |what: &str| match &value {
         Value::String(text) => format!("must be {what}, not the text “{}”", shortened(text)),
@@ -236,7 +236,7 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         | (Kind::Object, Value::Object(_))
         | (Kind::Unknown, _) => Ok(value),
         (Kind::Integer, Value::Number(number)) => match as_integer(number) {
-            // `2.0` is the integer 2, and is sent as such.
+            // `2.0` is the integer 2 and is sent as such.
             Some(whole) => i64::try_from(whole)
                 .map(Value::from)
                 .or_else(|_| u64::try_from(whole).map(Value::from))
@@ -266,16 +266,15 @@ fn one_permitted(allowed: &[Value], value: Value) -> Result<Value, String> {
     permitted(allowed, &value).ok_or_else(|| one_of(allowed, &Entry::Value(value).to_text()))
 }
 
-/// The permitted value that a value means: itself, or the same in other numbers. `2.0` is the `2` of
-/// an enumeration, and is sent as such.
+/// Returns the permitted value that equals a value. Numbers are compared numerically: `2.0` is sent as the `2` of an
+/// enumeration.
 fn permitted(allowed: &[Value], value: &Value) -> Option<Value> {
     let itself = allowed.iter().find(|known| *known == value);
     let same = || allowed.iter().find(|known| is_same(known, value));
     itself.or_else(same).cloned()
 }
 
-/// Equal as JSON Schema compares: numbers by their value, everything else by its type, too. `1` is
-/// neither `"1"` nor `true`.
+/// Compares like JSON Schema: numbers by value, everything else by type and value. `1` equals neither `"1"` nor `true`.
 fn is_same(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => equal(a, b),
@@ -290,8 +289,7 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// What programs write for "no value" is no address: sent, it would be paid for and then fail. A default is
-/// whatever its service says.
+/// Refuses a word for "no value" as a URL: it would be billed and then fail. The service's own default is permitted.
 fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
     match value {
         Value::String(text)
@@ -337,7 +335,7 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
     }
 }
 
-/// A permitted value as people read it: a text bare, but as JSON where another permitted value looks the same.
+/// Returns a permitted value for display: a text without quotes, or as JSON if another permitted value looks the same.
 pub fn choice_text(allowed: &[Value], value: &Value) -> String {
     let text = Entry::Value(value.clone()).to_text();
     let looks_same = |other: &Value| {
@@ -355,7 +353,7 @@ fn one_of(allowed: &[Value], given: &str) -> String {
         .iter()
         .take(8)
         .map(|value| match value {
-            // What stands between commas is one value.
+            // Texts with commas are quoted, because commas separate the values.
             Value::String(text) if text.is_empty() || text.contains([',', '"']) => {
                 value.to_string()
             }
@@ -375,7 +373,7 @@ fn one_of(allowed: &[Value], given: &str) -> String {
     )
 }
 
-/// Long values would drown the message.
+/// Truncates a long value in a message.
 fn shortened(text: &str) -> String {
     const MAX: usize = 40;
     if text.chars().count() <= MAX {

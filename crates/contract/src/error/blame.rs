@@ -1,13 +1,14 @@
-//! Tells what the words of a 403 are about: services answer a wrong token with it, and a used-up quota.
+//! Decides whether the message of a 403 is about credentials. Services return 403 for a wrong token and for a used-up
+//! quota.
 //!
-//! It comes with the first view: the beginnings of a few words do.
+//! This code is part of the first view, so the list contains only a few word prefixes.
 
-/// How words begin that are about what an account may use up, or about the input.
+/// The prefixes of words that are about limits of an account, or about the input.
 const LIMITS: &str = " balance, billing, block, budget, content, credit , credits, limit, moderat, plan, policy, prompt, quota";
 
-/// Whether the service's words may blame the credentials: they do where nothing in them is about a limit or the input. Calls
-/// go on where they do not, so that what is not known stops them. A limit that names the caller is a limit: "This user has
-/// reached the limit of tokens".
+/// Whether the message may be about credentials. It is not if it contains a word about limits or the input, even if it
+/// also names the user: "This user has reached the limit of tokens". Calls continue only in that case; an unknown
+/// message stops them.
 pub fn blames_credentials(message: &str) -> bool {
     let letters = message.chars().map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase(),
@@ -22,7 +23,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_is_told_from_wrong_credentials() {
+    fn distinguishes_limits_from_wrong_credentials() {
         for message in [
             "",
             "Forbidden.",
@@ -39,7 +40,7 @@ mod tests {
             "Invalid token. See the usage section.",
             "Expired credentials",
             "An explanation is in the documentation.",
-            // This program does not read all languages.
+            // Messages in other languages are not understood.
             "令牌无效",
         ] {
             assert!(blames_credentials(message), "{message}");

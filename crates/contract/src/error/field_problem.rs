@@ -1,15 +1,15 @@
-//! What a failing reply says of single parameters.
+//! The problems with single parameters in a failing response.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::prose::{bounded_to, message_in};
 
-/// More problems than that are not read, and no longer names of parameters.
+/// The maximum number of problems that are read. Longer parameter names are truncated to `MAX_NAME` characters.
 const MAX_PROBLEMS: usize = 100;
 const MAX_NAME: usize = 1_000;
 
-/// What a 4xx says of one parameter.
+/// A problem with one parameter in a 4xx response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FieldProblem {
     pub parameter: String,
@@ -17,7 +17,7 @@ pub struct FieldProblem {
 }
 
 impl FieldProblem {
-    /// Begins with the parameter's name, by which it is known in [`ApiError::user_message`].
+    /// Returns a message that starts with the parameter's name, for [`ApiError::user_message`].
     ///
     /// [`ApiError::user_message`]: super::ApiError::user_message
     pub(super) fn user_message(&self) -> String {
@@ -29,8 +29,8 @@ impl FieldProblem {
     }
 }
 
-/// Problems by parameter, in the shapes seen in the field: `fields: [{parameter, message}]`,
-/// `errors: {name: message}` and `detail: [{loc: [.., name], msg}]`.
+/// Finds the problems by parameter in the shapes that services use: `fields: [{parameter, message}]`, `errors: {name:
+/// message}` and `detail: [{loc: [.., name], msg}]`.
 pub(super) fn field_problems(body: &Value) -> Vec<FieldProblem> {
     for key in ["fields", "errors", "detail", "details"] {
         let found: Vec<FieldProblem> = match body.get(key) {
@@ -81,9 +81,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against an error of 10 MB in a record and on the page: each of its problems was short enough.
+    /// Guards against an error of 10 MB in a record and on the page: each single problem was short enough.
     #[test]
-    fn many_and_long_problems_are_bounded() {
+    fn limits_the_number_and_length_of_problems() {
         let long = "x".repeat(20_000);
         let problem = json!({"parameter": long, "message": long});
         let body = json!({"fields": vec![problem; 300]});
@@ -94,9 +94,9 @@ mod tests {
         assert!(problems.iter().all(|it| it.parameter.len() < 1_010));
     }
 
-    /// Guards against a parameter that is left out because its name is a part of another word.
+    /// Guards against a missing parameter name because the name is part of another word.
     #[test]
-    fn what_is_said_of_a_parameter_begins_with_its_name() {
+    fn messages_start_with_the_parameter_name() {
         for (parameter, message, expected) in [
             ("n", "Input should be less", "n: Input should be less"),
             ("prompt", "Your prompt is odd", "prompt: Your prompt is odd"),

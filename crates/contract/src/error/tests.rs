@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 #[test]
-fn statuses_and_their_kinds() {
+fn maps_statuses_to_kinds() {
     let kind =
         |status| crate::json::encode(&ApiError::from_status(status, None, None))["kind"].clone();
     for (status, expected) in [
@@ -25,7 +25,7 @@ fn statuses_and_their_kinds() {
 }
 
 #[test]
-fn only_the_services_own_word_makes_a_generate_safe_to_send_again() {
+fn only_definite_refusals_are_certainly_not_accepted() {
     let error = |status, wait| ApiError::from_status(status, None, wait);
     assert!(error(429, None).was_certainly_not_accepted());
     assert!(error(503, Some(1000)).was_certainly_not_accepted());
@@ -44,10 +44,9 @@ fn only_the_services_own_word_makes_a_generate_safe_to_send_again() {
     }
 }
 
-/// Guards against a kept list that hides a refusal, and against a page that shows nothing though it knows
-/// what the service said before.
+/// Guards against a cached list that hides a refusal, and against an empty page although the earlier response is known.
 #[test]
-fn what_is_no_answer_is_told_from_an_answer() {
+fn distinguishes_outages_from_answers() {
     let error = |status| ApiError::from_status(status, None, None);
     let network = ApiError::Network {
         detail: String::new(),
@@ -68,7 +67,7 @@ fn what_is_no_answer_is_told_from_an_answer() {
         (error(429), true, false),
         (error(302), true, true),
         (ApiError::malformed("x"), false, false),
-        // A page that asks the guests of a café to sign in, in place of the service.
+        // A captive portal in place of the service.
         (ApiError::not_json(b" <!doctype html>"), true, true),
         (ApiError::not_json(b"{"), false, false),
         (ApiError::not_json(b""), false, false),
@@ -78,9 +77,9 @@ fn what_is_no_answer_is_told_from_an_answer() {
     }
 }
 
-/// Guards against words about CORS where it can't be the reason.
+/// Guards against a message about CORS if it can't be the cause.
 #[test]
-fn cors_is_named_of_another_origin_alone() {
+fn mentions_cors_for_other_origins_only() {
     let page = "https://studio.example";
     let network = |detail: &str| ApiError::Network {
         detail: detail.into(),
@@ -110,9 +109,9 @@ fn cors_is_named_of_another_origin_alone() {
     }
 }
 
-/// Guards against "Check User ID and Access token", the only words in sight on a phone, where a quota is used up.
+/// Guards against "Check User ID and Access token", the only visible words on a phone, if a quota is used up.
 #[test]
-fn a_403_begins_with_the_words_of_the_service_unless_they_blame_the_credentials() {
+fn a_403_starts_with_the_services_message_unless_it_is_about_credentials() {
     let said = |status, message: &str| {
         let body = json!({"success": false, "message": message});
         ApiError::from_status(status, Some(&body), None).user_message()
@@ -128,7 +127,7 @@ fn a_403_begins_with_the_words_of_the_service_unless_they_blame_the_credentials(
 }
 
 #[test]
-fn field_problems_of_several_shapes() {
+fn reads_field_problems_of_several_shapes() {
     for body in [
         json!({"fields": [{"parameter": "seed", "message": "too big"}]}),
         json!({"errors": {"seed": ["too big"]}}),
@@ -149,16 +148,16 @@ fn field_problems_of_several_shapes() {
 
 proptest! {
     #[test]
-    fn every_reply_gives_a_sentence(status: u16, text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
+    fn every_response_has_a_message(status: u16, text in r#"[\{\}\[\]",:a-z0-9 ]{0,60}"#) {
         let body = serde_json::from_str::<Value>(&text).ok();
         let sentence = ApiError::from_status(status, body.as_ref(), None).user_message();
         prop_assert!(sentence.ends_with(['.', '!', '?']), "{sentence}");
     }
 }
 
-/// Guards against a task that is said to be free of charge though a gateway only gave up waiting for the answer.
+/// Guards against reporting a task as free of charge after a gateway timeout.
 #[test]
-fn a_gateway_that_gave_up_waiting_has_refused_nothing() {
+fn a_gateway_timeout_is_not_a_refusal() {
     for status in [444, 460, 499] {
         let error = ApiError::from_status(status, None, None);
         assert!(!error.was_certainly_not_accepted(), "{status}");
@@ -166,9 +165,9 @@ fn a_gateway_that_gave_up_waiting_has_refused_nothing() {
     assert!(ApiError::from_status(418, None, None).was_certainly_not_accepted());
 }
 
-/// Each response of the service carries a boolean `success`; a gateway's does not.
+/// Each response of the service contains a boolean `success`; that of a gateway does not.
 #[test]
-fn a_404_says_whose_it_is() {
+fn distinguishes_404s_of_the_service_from_others() {
     let whose = |body: Option<Value>| match ApiError::from_status(404, body.as_ref(), None) {
         ApiError::NotFound { is_of_service, .. } => is_of_service,
         other => panic!("{other:?}"),
@@ -187,18 +186,18 @@ fn a_404_says_whose_it_is() {
     }
 }
 
-/// Guards against raw JSON where a validator lists what is wrong.
+/// Guards against raw JSON in the message if a validator returns a list of errors.
 #[test]
-fn of_a_list_of_errors_the_first_is_said() {
+fn shows_the_first_of_several_errors() {
     let body =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "too odd"}, {"msg": "and long"}]});
     let said = ApiError::from_status(409, Some(&body), None).user_message();
     assert!(said.contains("too odd") && !said.contains("loc"), "{said}");
 }
 
-/// Guards against `edit it first` where the input is not what was refused.
+/// Guards against `edit it first` if the input was not the reason for the refusal.
 #[test]
-fn what_was_refused_is_known_from_the_words_that_are_kept() {
+fn recognizes_the_cause_from_a_stored_message() {
     let said = |status| {
         let body = json!({"success": false, "message": "wrong token"});
         ApiError::from_status(status, Some(&body), None).user_message()

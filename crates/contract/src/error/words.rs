@@ -7,7 +7,7 @@ use crate::prose::bounded;
 impl ApiError {
     const OUTPUT_REFUSED: &str = "The task completed, but the service refuses its output.";
 
-    /// The sentence for a person where a task completed and its output is refused.
+    /// Returns the message for a completed task whose output is refused.
     pub fn output_message(&self) -> String {
         let (Self::Invalid { message, .. } | Self::Refused { message, .. }) = self else {
             return self.user_message();
@@ -15,13 +15,13 @@ impl ApiError {
         with(Self::OUTPUT_REFUSED, message)
     }
 
-    /// Whether this is the [`ApiError::output_message`] of a task that completed.
+    /// Whether this is an [`ApiError::output_message`].
     pub fn is_about_output(message: &str) -> bool {
         message.starts_with(Self::OUTPUT_REFUSED)
     }
 
-    /// [`ApiError::user_message`] of a call to this address, for a page of this origin: a browser that keeps a
-    /// page from calling another origin does not say so.
+    /// Returns [`ApiError::user_message`] for a call to this address from a page of this origin. Browsers don't report
+    /// that CORS blocked a call, so the message mentions it for other origins.
     pub fn user_message_of(&self, address: &ServiceAddress, page_origin: &str) -> String {
         let message = self.user_message();
         let is_seen_here = match self {
@@ -41,24 +41,24 @@ impl ApiError {
         }
     }
 
-    /// The service's own words in the [`ApiError::user_message`] of [`ApiError::Invalid`]. Those of any other refusal are
-    /// about something else than the input, such as what is paid or a queue.
+    /// Returns the service's own message in the [`ApiError::user_message`] of [`ApiError::Invalid`]. Other refusals are
+    /// not about the input.
     pub fn words_on_input(message: &str) -> Option<&str> {
         let words = message.strip_prefix(Self::INVALID_INPUT)?;
         words.strip_prefix(IT_SAYS)
     }
 
-    /// Whether this is the [`ApiError::user_message`] of a refusal of User ID and token.
+    /// Whether this is the [`ApiError::user_message`] of refused credentials.
     pub fn is_about_credentials(message: &str) -> bool {
         message.starts_with(Self::UNAUTHORIZED)
     }
 
-    /// Whether this is the [`ApiError::user_message`] of a refusal for want of credits (402).
+    /// Whether this is the [`ApiError::user_message`] of missing credits (402).
     pub fn is_about_credits(message: &str) -> bool {
         message.starts_with(&refused(402))
     }
 
-    /// What happened and what to do, for a person.
+    /// Returns a message for the user: what happened and what to do.
     pub fn user_message(&self) -> String {
         match self {
             Self::Network { detail } if detail == Self::PAGE_CLOSED => {
@@ -129,16 +129,16 @@ fn refused(status: u16) -> String {
     format!("The service refused (HTTP {status}).")
 }
 
-/// The service's own words come first: they alone say what it is that is forbidden, and a narrow screen shows the start.
+/// The service's message comes first: only it says what is forbidden, and narrow screens show only the beginning.
 fn forbidden(message: &str) -> String {
     let message = with_stop(message);
     format!("The service says: {message} It refused the request (HTTP 403).")
 }
 
-/// Between a sentence of ours and the service's own words. Stored with tasks.
+/// The text between our sentence and the service's message. Stored with tasks.
 const IT_SAYS: &str = " It says: ";
 
-/// A sentence of ours, then the service's own words, marked as such.
+/// Appends the service's message to our sentence, marked as such.
 fn with(sentence: &str, message: &str) -> String {
     if message.is_empty() {
         return sentence.to_owned();

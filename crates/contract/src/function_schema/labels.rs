@@ -1,13 +1,13 @@
-//! The texts that stand for the values of an enumeration.
+//! The text labels of enumeration values.
 
 use serde_json::Value;
 
 use crate::json;
 
-/// A text for each value. Gemini refuses all tools of a request if one enumeration has anything but
+/// Returns a unique text for each value. Gemini refuses all tools of a request if an enumeration contains anything but
 /// non-empty texts.
 ///
-/// A text stands for itself, every other value is written as JSON. No two labels are the same.
+/// A text is its own label; all other values are written as JSON.
 pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
     let mut labels: Vec<(String, Value)> = Vec::new();
     for value in values {
@@ -16,7 +16,7 @@ pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
             labels.push((text, value.clone()));
         }
     }
-    // Texts have theirs by now, so that no other value takes the label of a text.
+    // All texts have their labels now, so that no other value takes one of them.
     for at in 0..labels.len() {
         if labels[at].0.is_empty() {
             labels[at].0 = free_label(&labels, &json::to_text(&labels[at].1));
@@ -25,7 +25,7 @@ pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
     labels
 }
 
-/// The text itself, or with a number where another value has it.
+/// Returns the text, with a number if another value already has it.
 fn free_label(labels: &[(String, Value)], text: &str) -> String {
     let mut label = text.to_owned();
     let mut number = 2;
@@ -41,9 +41,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against two values of one label, and against a label that Gemini refuses.
+    /// Guards against two values with the same label, and against a label that Gemini refuses.
     #[test]
-    fn every_value_has_a_label_of_its_own_that_is_not_empty() {
+    fn labels_are_unique_and_not_empty() {
         let values = [json!(1), json!("1"), json!(""), json!(1), json!(1.0)];
         let others = [json!(null), json!(true), json!("true"), json!([1])];
         let all = [values.as_slice(), &others].concat();

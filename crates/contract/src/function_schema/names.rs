@@ -1,14 +1,14 @@
-//! Names made from a model's identity and parameters: reduced to what each place permits.
+//! Names derived from a model's identity and parameters, limited to the permitted characters.
 
 use std::collections::HashSet;
 
 use crate::python_file::bounded;
 use crate::{ModelId, Schema};
 
-/// OpenAI's limit for a function's name and for a property's.
+/// OpenAI's maximum length of a function or property name, in characters.
 const MAX_OPENAI: usize = 64;
 
-/// A name that OpenAI accepts for a function: letters, digits, `_` and `-`, at most 64.
+/// Returns a valid OpenAI function name: letters, digits, `_` and `-`, at most 64 characters.
 pub fn function_name(id: &ModelId) -> String {
     let joined = format!("{}_{}", id.category, id.subcategory);
     let plain = reduced(&joined, "-");
@@ -20,8 +20,8 @@ pub fn function_name(id: &ModelId) -> String {
     bounded(&named, &joined, MAX_OPENAI)
 }
 
-/// For each parameter, the name of its property in the function's schema: its own where OpenAI
-/// accepts it, else one made from it. No two are the same.
+/// Returns each parameter's name and its property name in the function's schema: its own name if OpenAI accepts it,
+/// otherwise one derived from it. Property names are unique.
 pub fn argument_names(schema: &Schema) -> Vec<(String, String)> {
     let fits =
         |name: &str| !name.is_empty() && name.len() <= MAX_OPENAI && reduced(name, "-.") == name;
@@ -53,7 +53,7 @@ pub fn argument_names(schema: &Schema) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Everything but ASCII letters, digits, `_` and what is in `also` becomes `_`.
+/// Replaces all characters except ASCII letters, digits, `_` and those in `also` by `_`.
 fn reduced(text: &str, also: &str) -> String {
     text.chars()
         .map(|c| {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn functions_have_names_that_openai_takes() {
+    fn function_names_are_valid_for_openai() {
         for (category, subcategory, function) in [
             ("image", "strata", "image_strata"),
             ("text-to-image", "a.b", "text-to-image_a_b"),
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn no_two_arguments_share_a_name() {
+    fn argument_names_are_unique() {
         let optional = ["a b", "a_b", "a%b", "", "a_b_2", "é"]
             .map(|name| serde_json::json!({"name": name, "type": "string"}));
         let schema: Schema = serde_json::from_value(serde_json::json!({

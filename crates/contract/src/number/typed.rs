@@ -2,13 +2,14 @@ use serde_json::Number;
 
 use super::{DecimalText, parse};
 
-/// Reads a number as a person types it or a spreadsheet writes it. A comma may stand for the point: `3,5` is 3.5.
+/// Parses a number as typed by a user or exported from a spreadsheet. A comma may be the decimal separator: `3,5` is
+/// 3.5.
 ///
 /// # Errors
 ///
-/// How it must be written, as the part of a sentence before "not “…”": it is no number, it can be read in two ways
-/// (`1,234`; for a whole number also `1.000`), a spreadsheet has rounded it (`4.29497E+09` for a whole number), or it
-/// is too large to be exact.
+/// How the number must be written, as the part of a sentence before "not “…”". Returned if the text is not a number, is
+/// ambiguous (`1,234`; for a whole number also `1.000`), was rounded by a spreadsheet (`4.29497E+09` for a whole
+/// number), or is too large to be exact.
 pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
     let text = text.trim();
     let has_comma = text.contains(',');
@@ -35,8 +36,8 @@ pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
     })
 }
 
-/// Some of its digits are zeros that stand for unknown ones: Excel shows 4294967295 as `4.29497E+09`, and larger
-/// numbers as `1E+12`.
+/// Whether the last digits were lost by rounding: Excel shows 4294967295 as `4.29497E+09`, and larger numbers as
+/// `1E+12`.
 fn is_rounded(number: &DecimalText) -> bool {
     let Some(exponent) = number.exponent else {
         return false;
@@ -45,8 +46,8 @@ fn is_rounded(number: &DecimalText) -> bool {
     shift > number.fraction.len() && (exponent.starts_with('+') || !number.fraction.is_empty())
 }
 
-/// One to three digits, a mark and three digits: `1,234` and `1.000` are thousands in one half of the world and
-/// decimals in the other. `0,125` is none.
+/// Whether the text is ambiguous: one to three digits, a separator and three digits. `1,234` and `1.000` are thousands
+/// in some locales and decimals in others. `0,125` is not ambiguous.
 fn may_be_thousands(number: &DecimalText) -> bool {
     let is_short = (1..=3).contains(&number.whole.len()) && !number.whole.starts_with('0');
     is_short && number.fraction.len() == 3 && number.exponent.is_none()
@@ -65,9 +66,9 @@ mod tests {
         read_typed(text, is_whole).ok().map(|it| it.to_string())
     }
 
-    /// Guards against a field in which a phone set to German can't write 3.5, and against 1234 that is read as 1.234.
+    /// Guards against a field that doesn't accept 3,5 from a phone set to German, and against reading 1,234 as 1.234.
     #[test]
-    fn commas_are_points_where_they_can_be_nothing_else() {
+    fn accepts_unambiguous_decimal_commas() {
         for (text, number) in [
             ("3,5", "3.5"),
             ("0,0001", "0.0001"),
@@ -91,9 +92,9 @@ mod tests {
         }
     }
 
-    /// Guards against a seed other than the one that was in the spreadsheet.
+    /// Guards against a different seed than the one in the spreadsheet.
     #[test]
-    fn whole_numbers_that_were_rounded_are_refused() {
+    fn refuses_rounded_whole_numbers() {
         for text in ["4.29497E+09", "1.84467E+19", "1E+12", "4,29497E+09"] {
             assert_eq!(read(text, true), None, "{text}");
         }
@@ -103,9 +104,9 @@ mod tests {
         assert!(read("1.5E+10", false).is_some());
     }
 
-    /// Guards against advice on decimals where a whole number is wanted.
+    /// Guards against advice on decimals for a whole number.
     #[test]
-    fn advice_is_for_the_kind_of_number() {
+    fn advice_matches_the_kind_of_number() {
         for text in ["1,024", "1.000", "1.234,5", "1,2,3"] {
             let advice = read_typed(text, true).unwrap_err();
             assert_eq!(

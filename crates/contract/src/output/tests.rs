@@ -2,7 +2,7 @@ use super::*;
 use proptest::prelude::*;
 
 #[test]
-fn kinds_by_extension_data_and_category() {
+fn determines_kinds_by_extension_data_and_category() {
     use OutputKind::*;
     for (url, category, kind) in [
         ("https://a/b.PNG?x=y.mp4#z.wav", "", Image),
@@ -28,9 +28,9 @@ fn kinds_by_extension_data_and_category() {
     }
 }
 
-/// Guards against films at `/view?filename=a.mp4` that are taken for pictures.
+/// Guards against treating videos at `/view?filename=a.mp4` as images.
 #[test]
-fn kinds_by_the_file_name_in_a_query() {
+fn determines_kinds_by_the_file_name_in_a_query() {
     use OutputKind::*;
     for (url, kind) in [
         ("https://a/view?filename=a.mp4&type=output", Some(Video)),
@@ -43,7 +43,7 @@ fn kinds_by_the_file_name_in_a_query() {
 }
 
 #[test]
-fn hostile_addresses_stay_text() {
+fn rejects_hostile_urls() {
     for url in [
         "javascript:alert(1)",
         " \u{1}JaVaScRiPt:alert(1)",
@@ -79,7 +79,7 @@ fn hostile_addresses_stay_text() {
 }
 
 #[test]
-fn an_address_is_told_by_its_form() {
+fn classifies_addresses_by_syntax() {
     use OutputAddress::*;
     for (text, address) in [
         (" HTTPS://a/b.png\n", Web),
@@ -101,7 +101,7 @@ fn an_address_is_told_by_its_form() {
 }
 
 #[test]
-fn good_addresses_pass() {
+fn accepts_safe_urls() {
     let link = |url, service| SafeUrl::link(url, service).map(|url| url.0);
     for url in [
         "https://a/b.png?x=1#y",
@@ -123,9 +123,9 @@ fn good_addresses_pass() {
     assert!(SafeUrl::media("blob:https://a/b", "").is_some());
 }
 
-/// Guards against a text that came as data and could not be saved, and against a page that is opened.
+/// Guards against a text output that can't be saved because it is a data URL, and against opening it as a page.
 #[test]
-fn data_of_any_type_is_a_file_and_nothing_to_open() {
+fn data_urls_of_any_type_are_files_but_not_links() {
     for url in [
         "data:text/plain;base64,AA",
         "data:,a",
@@ -145,7 +145,7 @@ fn data_of_any_type_is_a_file_and_nothing_to_open() {
 
 proptest! {
     #[test]
-    fn any_text_is_survived_and_only_known_schemes_pass(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {
+    fn handles_any_text_and_accepts_known_schemes_only(url in "\\PC{0,40}|[a-z:/\\\\\n@. ]{0,20}", service in "\\PC{0,20}") {
         let _ = OutputKind::of(&url, &service);
         if let Some(safe) = SafeUrl::media(&url, &service) {
             let lower = safe.as_str().to_lowercase();

@@ -18,9 +18,9 @@ fn schema(required: Value, optional: Value) -> Schema {
     .unwrap()
 }
 
-/// Guards against a list that is sent as a bare text, and against `1` that is sent as `"1"`.
+/// Guards against sending a list as a text, and `1` as `"1"`.
 #[test]
-fn a_choice_of_several_is_a_list() {
+fn a_multiple_choice_is_sent_as_a_list() {
     let objects = parameter(json!({
         "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo"],
         "default": ["bird", "car"]
@@ -66,7 +66,7 @@ fn a_choice_of_several_is_a_list() {
 
 /// Guards against a form that can't be sent because of a default that the user has not entered.
 #[test]
-fn an_optional_default_that_its_schema_does_not_permit_is_left_out() {
+fn leaves_out_optional_defaults_that_are_not_permitted() {
     let steps = json!({"name": "steps", "type": "integer", "maximum": 50, "default": 99});
     let style = json!({"name": "style", "type": "enum", "allowedValues": ["a"], "default": "b"});
     let size = json!({"name": "size", "type": "integer", "default": 8});
@@ -111,7 +111,7 @@ fn messages_name_the_parameter_and_the_bound() {
 }
 
 #[test]
-fn a_cleared_field_is_neither_its_default_nor_zero() {
+fn a_cleared_field_is_left_out_or_empty() {
     let number = parameter(json!({"name": "n", "type": "integer", "default": 4}));
     assert_eq!(check(&number, false, text("").as_ref()), Ok(None));
     let words = parameter(json!({"name": "t", "type": "string", "default": "blur"}));
@@ -120,9 +120,9 @@ fn a_cleared_field_is_neither_its_default_nor_zero() {
     assert_eq!(check(&plain, false, text("").as_ref()), Ok(None));
 }
 
-/// Guards against a chat model's filler that is sent, and paid for, as the address of a file.
+/// Guards against a chat model's filler that is sent and billed as the URL of a file.
 #[test]
-fn a_file_is_never_the_word_null() {
+fn refuses_fillers_as_files() {
     let by_format = parameter(json!({"name": "start", "type": "string", "format": "uri"}));
     let by_name = parameter(json!({"name": "mask", "type": "string"}));
     for file in [by_format, by_name] {
@@ -167,12 +167,12 @@ fn enum_values_keep_their_json_type() {
 }
 
 #[test]
-fn enum_numbers_are_compared_by_their_value() {
+fn compares_enum_numbers_by_value() {
     let check = |allowed: Value, value: Value| {
         let choice = parameter(json!({"name": "n", "type": "enum", "allowedValues": allowed}));
         check(&choice, true, Some(&Entry::Value(value))).map(Option::unwrap_or_default)
     };
-    // What is sent is what the schema lists.
+    // The value in the schema is sent.
     for (allowed, value, sent) in [
         (json!([1, 2]), json!(2.0), json!(2)),
         (json!([1.0, 2.5]), json!(1), json!(1.0)),
@@ -192,7 +192,7 @@ fn enum_numbers_are_compared_by_their_value() {
     }
     assert!(check(json!([true, "1"]), json!(1)).is_err());
     assert!(check(json!([{"a": 1}]), json!({"a": 1, "b": 1})).is_err());
-    // As a table of prompts has it.
+    // A number in a table of prompts.
     let numbers = parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, 2]}));
     assert_eq!(
         super::check(&numbers, true, text("2.0").as_ref()),
@@ -201,7 +201,7 @@ fn enum_numbers_are_compared_by_their_value() {
 }
 
 #[test]
-fn untouched_optionals_are_left_out_unless_defaults_are_asked_for() {
+fn leaves_out_untouched_optionals_without_send_defaults() {
     let schema = schema(
         json!([{"name": "prompt", "type": "string"}]),
         json!([
@@ -226,7 +226,7 @@ fn untouched_optionals_are_left_out_unless_defaults_are_asked_for() {
 }
 
 #[test]
-fn every_problem_is_found_and_unknown_names_are_not_dropped() {
+fn finds_every_problem_including_unknown_names() {
     let schema = schema(
         json!([{"name": "prompt", "type": "string"}]),
         json!([{"name": "steps", "type": "integer", "maximum": 5}]),
@@ -242,7 +242,7 @@ fn every_problem_is_found_and_unknown_names_are_not_dropped() {
 }
 
 #[test]
-fn types_without_a_word_of_ours_take_any_json() {
+fn unknown_types_accept_any_json() {
     let odd = parameter(json!({"name": "mesh", "type": "tensor"}));
     assert_eq!(
         check(&odd, true, text("[1, {\"a\": null}]").as_ref()),
@@ -298,10 +298,9 @@ fn any_parameter() -> impl Strategy<Value = Parameter> {
 }
 
 proptest! {
-    /// What validation lets through, the service's own check of the same schema lets through
-    /// unchanged: the two sides can't disagree.
+    /// A value that passes validation passes the service's validation with the same schema unchanged.
     #[test]
-    fn a_valid_value_stays_valid_and_unchanged(p in any_parameter(), entry in any_json(), typed in ".{0,12}", required: bool) {
+    fn a_valid_value_validates_unchanged(p in any_parameter(), entry in any_json(), typed in ".{0,12}", required: bool) {
         for entry in [Entry::Value(entry), Entry::Text(typed)] {
             if let Ok(Some(value)) = check(&p, required, Some(&entry)) {
                 prop_assert_eq!(check(&p, required, Some(&Entry::Value(value.clone()))), Ok(Some(value)));
@@ -325,7 +324,7 @@ proptest! {
 }
 
 #[test]
-fn a_text_has_the_length_that_the_schema_permits() {
+fn checks_the_maximum_length_of_a_text() {
     let parameter: Parameter =
         serde_json::from_value(json!({"name": "a", "type": "string", "maxLength": 3})).unwrap();
     let check = |text: &str| check(&parameter, true, Some(&Entry::Text(text.into())));
@@ -338,10 +337,9 @@ fn a_text_has_the_length_that_the_schema_permits() {
     assert_eq!(problem.message, "a must have at most 3 characters, not 4");
 }
 
-/// Guards against permitted values that can't be told apart, and against advice to write a text where a number may be
-/// meant.
+/// Guards against ambiguous values in messages, and against advising a text if a number may be meant.
 #[test]
-fn permitted_values_are_told_apart_in_messages() {
+fn messages_distinguish_permitted_values() {
     let several = |choices: Value| {
         let several = json!({"name": "frames", "type": "array", "allowedValues": choices});
         Parameter::from_value(several).unwrap()
