@@ -1,4 +1,4 @@
-//! Hashes the sources into `DRAWING`: cached pictures get another address when the code that draws them changes.
+//! Hashes the sources into `DRAWING`, so that cached images get a new URL when the drawing code changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;

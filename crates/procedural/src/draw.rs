@@ -1,4 +1,4 @@
-//! What the models draw with: randomness, noise, colour, a canvas, and the reading of a prompt.
+//! Shared drawing tools: random numbers, noise, colors, a canvas, and the prompt parser.
 
 pub mod canvas;
 pub mod color;
@@ -10,7 +10,7 @@ pub mod rng;
 pub mod vocabulary;
 pub mod webm;
 
-/// 0 below `from`, 1 above `to`, smooth between.
+/// Returns 0 below `from`, 1 above `to`, and a smooth interpolation in between.
 pub fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
     let t = ((x - from) / (to - from)).clamp(0.0, 1.0);
     t * t * (3.0 - 2.0 * t)

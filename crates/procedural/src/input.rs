@@ -1,9 +1,8 @@
-//! Reading the values of a complete input.
+//! Typed access to the values of a complete input.
 
 use serde_json::{Map, Value};
 
-/// Typed access to an input that [`super::complete`] made, so that every parameter is there. A
-/// name that is not in the schema reads as nothing.
+/// The values of a complete input, which contains every parameter of the schema. Unknown names read as zero or empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Input<'a>(pub &'a Map<String, Value>);
 
@@ -27,7 +26,7 @@ impl<'a> Input<'a> {
             .unwrap_or_default()
     }
 
-    /// The size in pixels that `aspect_ratio` asks for, about `long` on the longer side, both even.
+    /// Returns the size in pixels for `aspect_ratio`: about `long` on the longer side, both sides even.
     pub fn size(self, long: u32) -> (u32, u32) {
         let sides = self.text("aspect_ratio").split_once(':');
         let side = |text: &str| text.parse::<f32>().ok().filter(|side| *side > 0.0);

@@ -1,5 +1,5 @@
-//! Models that compute files from an input: pictures, films and music, from a prompt, parameters and a seed.
-//! Deterministic and without AI, network, clock or storage.
+//! Procedural models that compute images, videos and music from a prompt, parameters and a seed. Deterministic; no AI,
+//! network, clock or storage.
 
 pub mod draw;
 mod input;
@@ -11,17 +11,17 @@ mod schema;
 pub use input::Input;
 pub use model::{About, Error, FAIL_WORD, File, Frame, Job, Model};
 
-/// Identifies all code of this crate: the same code draws the same pictures.
+/// A hash of this crate's source code, which determines its output.
 pub const DRAWING: &str = env!("DRAWING");
 
-/// The width of a poster, in pixels: enough for a card of 320 on a sharp screen.
+/// The width of a poster in pixels: enough for a card of 320 px on a high-density screen.
 pub const POSTER_WIDTH: u32 = 512;
 /// The height of a poster, in pixels.
 pub const POSTER_HEIGHT: u32 = 320;
-/// The size that a poster should have at most, in bytes.
+/// The target size of a poster file, in bytes.
 pub const POSTER_BYTES: usize = 20_000;
 
-/// Returns all models, in the order of a list.
+/// Returns all models, in the order of the list.
 pub fn models() -> Vec<Box<dyn Model>> {
     vec![
         Box::new(models::Strata),

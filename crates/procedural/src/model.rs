@@ -1,4 +1,4 @@
-//! The interface of every model, and one run of it.
+//! The interface of the models, and a single run.
 
 use atelier_contract::{ModelId, Schema};
 use serde_json::{Map, Value};
@@ -9,65 +9,65 @@ use crate::draw::prompt::Reading;
 use crate::draw::rng::Rng;
 use crate::draw::vocabulary::Sense;
 
-/// A prompt that contains this fails on purpose, to show what a failure looks like.
+/// A prompt with this text fails on purpose, to demonstrate a failure.
 pub const FAIL_WORD: &str = "[fail]";
 
-/// Something that makes files from an input.
+/// A model that makes files from an input.
 pub trait Model: Send + Sync {
-    /// Name, identity and words for people.
+    /// Returns the name, the identity and the texts of the model.
     fn about(&self) -> About<'_>;
 
     /// Returns the model's input schema.
     fn schema(&self) -> Schema;
 
-    /// The input that its preview shows; parameters left out take their defaults.
+    /// Returns the input of the preview; missing parameters use their defaults.
     fn sample(&self) -> Value;
 
-    /// The model whose preview the sample takes as its input image.
+    /// Returns the model whose preview is the input image of the sample.
     fn sample_source(&self) -> Option<ModelId> {
         None
     }
 
-    /// The extension of the files it makes, without the dot.
+    /// Returns the extension of the model's files, without the dot.
     fn extension(&self) -> &'static str;
 
-    /// The duration of a run at speed 1, in seconds: long enough to watch its progress.
+    /// Returns the duration of a run at speed 1, in seconds: long enough to watch its progress.
     fn seconds(&self, input: &Map<String, Value>) -> f64;
 
-    /// Returns whether a word with this meaning in the prompt changes what the model makes.
+    /// Returns whether a word with this meaning in the prompt affects the output.
     fn understands(&self, sense: &Sense) -> bool;
 
-    /// A picture of what it makes of the input, for a card.
+    /// Paints a preview image of the output, for a card.
     ///
     /// # Errors
     ///
     /// As for [`Self::run`].
     fn poster(&self, job: &Job<'_>) -> Result<Canvas, Error>;
 
-    /// Does the work. Same input, same bytes.
+    /// Makes the files. The same input always yields the same bytes.
     ///
     /// # Errors
     ///
-    /// [`Error::Failed`] with a sentence if the input can't be worked on; what `job.open` and `job.progress` return.
+    /// [`Error::Failed`] with a message if the input is not usable; any error from `job.open` and `job.progress`.
     fn run(&self, job: &Job<'_>) -> Result<Vec<File>, Error>;
 }
 
-/// The name of a model and a description of it.
+/// The name and the descriptions of a model.
 #[derive(Debug, Clone, Copy)]
 pub struct About<'a> {
     pub name: &'a str,
     pub category: &'a str,
     pub subcategory: &'a str,
-    /// One or two sentences for a list.
+    /// One or two sentences for the list.
     pub description: &'a str,
-    /// Paragraphs for its documentation page.
+    /// The paragraphs of the documentation page.
     pub details: &'a [&'a str],
 }
 
-/// One file that a model made.
+/// A file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct File {
-    /// Extension without the dot; decides the type it is served with.
+    /// The extension without the dot; determines the MIME type.
     pub extension: &'static str,
     pub bytes: Vec<u8>,
 }
@@ -75,30 +75,30 @@ pub struct File {
 /// Why a run ended without files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Error {
-    /// The input can't be worked on; a sentence for the user.
+    /// The input is not usable; contains a message for the user.
     Failed(String),
-    /// An input file can't be read at present; for the log. The run is worth repeating.
+    /// An input file can't be read at present; contains a message for the log. The run may be retried.
     Unavailable(String),
     /// The caller has stopped the run.
     Stopped,
 }
 
-/// One run of a model.
+/// A run of a model.
 pub struct Job<'a> {
     pub input: Input<'a>,
-    /// The prompt, as it was read.
+    /// The parsed prompt.
     pub reading: Reading,
-    /// Is called with the part of the run that is done, 0 to 1. Its error ends the run.
+    /// Called with the completed fraction of the run, 0 to 1. An error ends the run.
     pub progress: &'a dyn Fn(f64) -> Result<(), Error>,
-    /// Reads an earlier output by its address.
+    /// Reads an earlier output by its URL.
     pub open: &'a dyn Fn(&str) -> Result<Vec<u8>, Error>,
-    /// The frame that a poster is painted into.
+    /// The frame of a poster; `None` for a normal run.
     pub frame: Option<Frame>,
-    /// Multiplies the sides of pictures and films.
+    /// A factor for the width and height of images and videos.
     pub scale: f64,
 }
 
-/// The size of a poster in pixels, and what a model paints over that needs an image.
+/// The size of a poster in pixels, and the input image for models that need one.
 pub struct Frame {
     pub width: u32,
     pub height: u32,
@@ -106,7 +106,7 @@ pub struct Frame {
 }
 
 impl<'a> Job<'a> {
-    /// A run of a complete input: every parameter of the schema is there. Without progress or earlier outputs.
+    /// Creates a run of a complete input, without progress reports and earlier outputs.
     pub fn new(input: &'a Map<String, Value>) -> Self {
         let input = Input(input);
         Self {
@@ -119,12 +119,12 @@ impl<'a> Job<'a> {
         }
     }
 
-    /// Random numbers of the seed and the prompt. `stream` tells apart the variations of a task.
+    /// Creates a random number generator from the seed and the prompt. `stream` separates the variations of a task.
     pub(crate) fn rng(&self, stream: u64) -> Rng {
         Rng::new(self.input.integer("seed") ^ self.reading.hash, stream)
     }
 
-    /// The size of a picture in pixels, `long` on its longer side.
+    /// Returns the size of an image in pixels, with `long` on its longer side.
     pub(crate) fn size(&self, long: u32) -> (u32, u32) {
         match &self.frame {
             Some(frame) => (frame.width, frame.height),
@@ -134,7 +134,7 @@ impl<'a> Job<'a> {
 }
 
 impl dyn Model + '_ {
-    /// Runs the model, or fails where the prompt asks for it.
+    /// Runs the model, or fails if the prompt asks for it.
     ///
     /// # Errors
     ///

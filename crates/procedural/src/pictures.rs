@@ -1,22 +1,22 @@
-//! Pictures, and the several of one task.
+//! Images, and the variations of one task.
 
 use crate::draw::canvas::Canvas;
 use crate::draw::grain::Grain;
 use crate::draw::rng::Rng;
 use crate::{Error, File, Job};
 
-/// A picture before it becomes a file.
+/// An image before it is encoded.
 pub struct Picture {
     pub canvas: Canvas,
-    /// Strength of the grain, in steps of a byte.
+    /// The strength of the grain, in byte steps.
     pub grain: f32,
 }
 
-/// Makes `num_outputs` pictures, each from its own stream of random numbers.
+/// Makes `num_outputs` images, each with its own stream of random numbers.
 ///
 /// # Errors
 ///
-/// [`Error::Stopped`] when the caller stops the run, [`Error::Failed`] when a picture can't be encoded.
+/// [`Error::Stopped`] if the caller stops the run, [`Error::Failed`] if an image can't be encoded.
 pub fn variations(
     job: &Job<'_>,
     paint: impl Fn(&Job<'_>, &mut Rng) -> Picture,

@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use crate::draw::vocabulary;
 use crate::{About, Model};
 
-/// The longest prompt, in characters; ten of them fit into the body of a batch.
+/// The maximum length of a prompt, in characters; ten of them fit into the body of a batch.
 const LONGEST_PROMPT: u64 = 10_000;
 
-/// A model's schema.
+/// Creates a model's schema.
 pub fn schema(about: About<'_>, required: Vec<Parameter>, optional: Vec<Parameter>) -> Schema {
     Schema {
         model: ModelId::new(about.category, about.subcategory),
@@ -18,7 +18,7 @@ pub fn schema(about: About<'_>, required: Vec<Parameter>, optional: Vec<Paramete
     }
 }
 
-/// The prompt that every model has, with the words that this one understands. No part of INTERFACE.
+/// Creates the prompt parameter, with the words that the model understands as an extension of INTERFACE.
 pub fn prompt(model: &dyn Model, description: &str) -> Parameter {
     let mut prompt = Parameter::text("prompt", LONGEST_PROMPT, description);
     let words: Vec<Value> = vocabulary::entries()
@@ -34,7 +34,7 @@ pub fn prompt(model: &dyn Model, description: &str) -> Parameter {
     prompt
 }
 
-/// The seed that every model has. Without one, a random one is chosen.
+/// Creates the seed parameter. Without a value, a random seed is chosen.
 pub fn seed() -> Parameter {
     Parameter {
         minimum: Some(0.into()),
@@ -47,12 +47,12 @@ pub fn seed() -> Parameter {
     }
 }
 
-/// How many images to make, 1 to 4.
+/// Creates the parameter for the number of images, 1 to 4.
 pub fn num_outputs() -> Parameter {
     Parameter::integer("num_outputs", 1, 1, 4, "How many variations to make.")
 }
 
-/// The shape of the picture; 1024 pixels on its longer side.
+/// Creates the aspect ratio parameter; the longer side has 1024 pixels.
 pub fn aspect_ratio(default: &str) -> Parameter {
     let ratios = ["1:1", "3:2", "2:3", "4:3", "3:4", "16:9", "9:16"];
     Parameter::choice(

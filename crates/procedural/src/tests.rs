@@ -32,7 +32,7 @@ fn sample(model: &dyn Model) -> Map<String, Value> {
 }
 
 fn make(model: &dyn Model, input: &Map<String, Value>) -> Vec<File> {
-    // An address is the name of the model that has made the file.
+    // The URL is the id of the model that made the file.
     let open = |address: &str| {
         let source = model.sample_source().filter(|id| id.to_string() == address);
         let source = find(&source.unwrap());
@@ -46,7 +46,7 @@ fn make(model: &dyn Model, input: &Map<String, Value>) -> Vec<File> {
     model.make(&job).unwrap()
 }
 
-/// The sample, as short as the model permits.
+/// Returns the sample input with the shortest permitted duration.
 fn short_sample(model: &dyn Model) -> Map<String, Value> {
     let mut input = sample(model);
     if let Some((duration, _)) = model.schema().parameter("duration") {
@@ -56,7 +56,7 @@ fn short_sample(model: &dyn Model) -> Map<String, Value> {
 }
 
 #[test]
-fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
+fn output_is_determined_by_input_and_seed() {
     for model in models() {
         let model = model.as_ref();
         let mut input = short_sample(model);
@@ -75,7 +75,7 @@ fn the_same_input_gives_the_same_bytes_and_another_seed_others() {
 }
 
 #[test]
-fn the_draw_scale_multiplies_the_sides_of_a_picture() {
+fn scale_multiplies_the_image_size() {
     let model = find(&ModelId::new("image", "tessera"));
     let input = sample(model.as_ref());
     let sides = |scale: f64| {
@@ -84,7 +84,7 @@ fn the_draw_scale_multiplies_the_sides_of_a_picture() {
             ..Job::new(&input)
         };
         let file = model.make(&job).unwrap().remove(0).bytes;
-        // Width and height of a PNG lie at a fixed place.
+        // The width and height of a PNG file are at fixed offsets.
         [16, 20].map(|at| u32::from_be_bytes(file[at..at + 4].try_into().unwrap()))
     };
     let (whole, quarter) = (sides(1.0), sides(0.25));
@@ -93,7 +93,7 @@ fn the_draw_scale_multiplies_the_sides_of_a_picture() {
 }
 
 #[test]
-fn the_prompt_shapes_the_result() {
+fn the_prompt_changes_the_output() {
     for model in models() {
         let model = model.as_ref();
         let mut input = short_sample(model);
@@ -104,7 +104,7 @@ fn the_prompt_shapes_the_result() {
 }
 
 #[test]
-fn schemas_are_whole_and_use_every_type() {
+fn schemas_are_complete_and_use_every_type() {
     let mut types = HashSet::new();
     let mut ids = HashSet::new();
     let mut files = HashSet::new();

@@ -1,4 +1,4 @@
-//! A picture in linear light, and PNG files.
+//! An image in linear light, with PNG and WebP encoding.
 
 use std::io::Cursor;
 
@@ -17,7 +17,7 @@ pub struct Canvas {
     pub pixels: Vec<Rgb>,
 }
 
-/// No input image is larger than this on a side: outputs of this service are far smaller.
+/// The maximum size of an input image in pixels per side. Outputs of this service are much smaller.
 const MAX_SIDE: u32 = 4096;
 
 impl Canvas {
@@ -29,7 +29,7 @@ impl Canvas {
         }
     }
 
-    /// Calls `paint(x, y)` for every pixel, at its centre.
+    /// Calls `paint(x, y)` for the center of every pixel.
     pub fn paint(width: u32, height: u32, mut paint: impl FnMut(f32, f32) -> Rgb) -> Self {
         let mut pixels = Vec::with_capacity(width as usize * height as usize);
         for y in 0..height {
@@ -44,7 +44,7 @@ impl Canvas {
         }
     }
 
-    /// The shorter side, in pixels: what sizes are measured by.
+    /// Returns the length of the shorter side in pixels, the unit of other sizes.
     pub fn unit(&self) -> f32 {
         self.width.min(self.height) as f32
     }
@@ -55,12 +55,12 @@ impl Canvas {
         y * self.width as usize + x
     }
 
-    /// The pixel, or the nearest one at the edge.
+    /// Returns a pixel; outside the canvas, the nearest one at the edge.
     pub fn get(&self, x: i64, y: i64) -> Rgb {
         self.pixels[self.index(x, y)]
     }
 
-    /// The colour between the pixels; the edge goes on outside.
+    /// Samples the color at a point with bilinear interpolation. The edge pixels extend outside.
     pub fn sample(&self, x: f32, y: f32) -> Rgb {
         let (x, y) = (x - 0.5, y - 0.5);
         let (ix, iy) = (x.floor(), y.floor());
@@ -71,7 +71,7 @@ impl Canvas {
         top.mix(bottom, fy)
     }
 
-    /// Covers a pixel with a colour by `alpha`; outside the canvas nothing happens.
+    /// Blends a color over a pixel with `alpha`. Ignores pixels outside the canvas.
     pub fn cover(&mut self, x: i64, y: i64, color: Rgb, alpha: f32) {
         if x >= 0 && y >= 0 && x < i64::from(self.width) && y < i64::from(self.height) {
             let index = self.index(x, y);
@@ -79,7 +79,7 @@ impl Canvas {
         }
     }
 
-    /// Covers a disc with soft edges.
+    /// Draws an antialiased disc.
     pub fn disc(&mut self, x: f32, y: f32, radius: f32, color: Rgb, alpha: f32) {
         let reach = radius.ceil() as i64 + 1;
         let (cx, cy) = (x.floor() as i64, y.floor() as i64);
@@ -94,8 +94,7 @@ impl Canvas {
         }
     }
 
-    /// Each pixel becomes the mean of its neighbours, `radius` pixels far, three times: nearly a
-    /// Gaussian.
+    /// Applies a box blur with this radius in pixels three times, which approximates a Gaussian blur.
     pub fn blur(&mut self, radius: usize) {
         if radius == 0 {
             return;
@@ -111,7 +110,7 @@ impl Canvas {
         }
     }
 
-    /// Adds a blurred copy of what is brighter than `threshold`.
+    /// Adds a blurred copy of the pixels that are brighter than `threshold`.
     pub fn bloom(&mut self, threshold: f32, radius: usize, strength: f32) {
         let mut glow = self.clone();
         for pixel in &mut glow.pixels {
@@ -124,7 +123,7 @@ impl Canvas {
         }
     }
 
-    /// The picture's bytes, with grain: it hides the steps between shades, too.
+    /// Returns the image's bytes with grain, which also dithers gradients.
     pub fn bytes(&self, grain: &Grain) -> Vec<u8> {
         let w = self.width as usize;
         let mut bytes = Vec::with_capacity(self.pixels.len() * 3);
@@ -134,11 +133,11 @@ impl Canvas {
         bytes
     }
 
-    /// Encodes the canvas as a PNG file.
+    /// Encodes the image as a PNG file.
     ///
     /// # Errors
     ///
-    /// The canvas has no pixels, or another number of them than its sides say.
+    /// The canvas has no pixels, or their number does not match its size.
     pub fn png(&self, grain: &Grain) -> Result<Vec<u8>, png::EncodingError> {
         let mut file = Vec::new();
         let mut encoder = png::Encoder::new(&mut file, self.width, self.height);
@@ -153,11 +152,12 @@ impl Canvas {
         Ok(file)
     }
 
-    /// Encodes the picture as lossy WebP, as well as `max_bytes` allow; in the lowest quality, it may take more.
+    /// Encodes the image as lossy WebP, with the highest quality that fits into `max_bytes`. At the lowest quality, it
+    /// may be larger.
     ///
     /// # Errors
     ///
-    /// The canvas has no pixels, or another number of them than its sides say.
+    /// The canvas has no pixels, or their number does not match its size.
     pub fn webp(&self, max_bytes: usize) -> Result<Vec<u8>, EncodingError> {
         let rgb: Vec<u8> = self.pixels.iter().flat_map(|p| p.bytes(0.0)).collect();
         let mut file = Vec::new();
@@ -176,11 +176,11 @@ impl Canvas {
         Ok(file)
     }
 
-    /// Reads a PNG file.
+    /// Decodes a PNG file.
     ///
     /// # Errors
     ///
-    /// A sentence: it is no PNG file, a damaged one, or one of more than 4096 pixels on a side.
+    /// A message if the file is not PNG, is damaged, or has more than 4096 pixels on a side.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let mut decoder = png::Decoder::new(Cursor::new(bytes));
         decoder.set_transformations(png::Transformations::normalize_to_color8());
@@ -213,7 +213,7 @@ impl Canvas {
     }
 }
 
-/// A running mean over one row or column.
+/// Applies a moving average to one row or column.
 fn blur_line(pixels: &mut [Rgb], start: usize, step: usize, length: usize, radius: usize) {
     let line: Vec<Rgb> = (0..length).map(|i| pixels[start + i * step]).collect();
     let at = |i: isize| line[i.clamp(0, length as isize - 1) as usize];

@@ -1,8 +1,8 @@
-//! Colour: linear light to paint with, Oklab to mix and choose with.
+//! Colors: linear light for painting, Oklab for mixing and choosing.
 
 use super::lerp;
 
-/// Linear-light sRGB; 0 to 1, above 1 where it glows.
+/// Linear-light sRGB; 0 to 1, above 1 for highlights.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rgb {
     pub r: f32,
@@ -10,7 +10,7 @@ pub struct Rgb {
     pub b: f32,
 }
 
-/// Oklab: equal distances look equally different.
+/// Oklab, a perceptually uniform color space.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Lab {
     /// Lightness, 0 to 1.
@@ -21,7 +21,7 @@ pub struct Lab {
     pub b: f32,
 }
 
-/// A colour by lightness (0 to 1), chroma (0 to about 0.3) and hue (degrees).
+/// Creates a color by lightness (0 to 1), chroma (0 to about 0.3) and hue (degrees).
 pub fn lch(l: f32, chroma: f32, hue: f32) -> Lab {
     let (sin, cos) = hue.to_radians().sin_cos();
     Lab {
@@ -66,7 +66,7 @@ impl Rgb {
         }
     }
 
-    /// Mixes in linear light, as light itself does.
+    /// Mixes two colors in linear light, like additive light.
     pub fn mix(self, other: Self, t: f32) -> Self {
         Self {
             r: lerp(self.r, other.r, t),
@@ -91,8 +91,8 @@ impl Rgb {
         }
     }
 
-    /// The bytes of sRGB, each shifted by `noise` (in steps of one byte) before rounding. What is
-    /// brighter than white rolls off softly.
+    /// Returns sRGB bytes, each shifted by `noise` (in byte steps) before rounding. Values above white are compressed
+    /// smoothly.
     pub fn bytes(self, noise: f32) -> [u8; 3] {
         let byte = |c: f32| {
             let c = if c > 0.8 {
@@ -110,7 +110,7 @@ impl Rgb {
         [byte(self.r), byte(self.g), byte(self.b)]
     }
 
-    /// Makes a colour of the bytes of sRGB.
+    /// Creates a color from sRGB bytes.
     pub fn from_bytes([r, g, b]: [u8; 3]) -> Self {
         let linear = |byte: u8| {
             let c = f32::from(byte) / 255.0;
@@ -129,7 +129,7 @@ impl Rgb {
 }
 
 impl Lab {
-    /// The linear-light colour; where no screen can show it, its chroma gives way.
+    /// Converts to linear light. Reduces the chroma until the color is in the sRGB gamut.
     pub fn rgb(self) -> Rgb {
         let mut lab = self;
         for _ in 0..12 {
@@ -156,7 +156,7 @@ impl Lab {
         }
     }
 
-    /// Mixes as the eye would.
+    /// Mixes two colors perceptually.
     pub fn mix(self, other: Self, t: f32) -> Self {
         Self {
             l: lerp(self.l, other.l, t),
@@ -182,18 +182,18 @@ impl Lab {
         self.a.hypot(self.b)
     }
 
-    /// Gives the hue in degrees, from 0 to 360.
+    /// Returns the hue in degrees, from 0 to 360.
     pub fn hue(self) -> f32 {
         self.b.atan2(self.a).to_degrees().rem_euclid(360.0)
     }
 
-    /// Too little colour to tell which.
+    /// Whether the chroma is too low to have a visible hue.
     pub fn is_grey(self) -> bool {
         self.chroma() < 0.04
     }
 }
 
-/// Colours along a line, at 0 the first, at 1 the last.
+/// Interpolates between colors: the first one at 0, the last one at 1.
 pub fn gradient(stops: &[Lab], t: f32) -> Lab {
     match stops {
         [] => lch(0.5, 0.0, 0.0),
@@ -211,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn colours_survive_the_way_to_oklab_and_back() {
+    fn colors_round_trip_through_oklab() {
         for bytes in [[0, 0, 0], [255, 255, 255], [200, 40, 90], [3, 120, 240]] {
             let rgb = Rgb::from_bytes(bytes);
             let back = rgb.lab().rgb();

@@ -2,17 +2,17 @@
 
 use super::rng::Rng;
 
-/// Grain to add to a picture's bytes: the same for all channels, as in film.
+/// A grain pattern that is added to an image's bytes, the same for all channels.
 #[derive(Debug, Clone)]
 pub struct Grain {
     tile: Vec<f32>,
 }
 
-/// Sides of the tile; odd, so that its repetition does not line up with anything.
+/// The side length of the tile; odd, so that the repetition does not align with other patterns.
 const SIDE: usize = 211;
 
 impl Grain {
-    /// `strength` in steps of a byte; 0 only dithers.
+    /// Creates a pattern. `strength` is in byte steps; 0 only dithers.
     pub fn new(rng: &mut Rng, strength: f32) -> Self {
         let tile = (0..SIDE * SIDE)
             .map(|_| rng.normal() * strength + rng.unit() - 0.5)
@@ -21,7 +21,7 @@ impl Grain {
     }
 
     pub fn at(&self, x: usize, y: usize) -> f32 {
-        // Each row of tiles is shifted, so that no columns show.
+        // Each row of tiles is shifted, so that columns are not visible.
         let x = x + (y / SIDE) * 83;
         self.tile[(y % SIDE) * SIDE + x % SIDE]
     }

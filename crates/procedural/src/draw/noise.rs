@@ -3,7 +3,7 @@
 use super::lerp;
 use super::rng::Rng;
 
-/// A field of smooth noise, about -1 to 1, that repeats after 256 units.
+/// A smooth noise field, about -1 to 1, with a period of 256.
 #[derive(Debug, Clone)]
 pub struct Noise {
     order: [u8; 256],
@@ -18,7 +18,7 @@ impl Noise {
         Self { order }
     }
 
-    /// The number in the order that follows so many places after another.
+    /// Returns the entry of the permutation table at `number` plus `places`.
     fn after(&self, number: u8, places: i32) -> u8 {
         self.order[usize::from(number.wrapping_add(places as u8))]
     }
@@ -33,7 +33,7 @@ impl Noise {
         let (ix, iy, iz) = (ix as i32, iy as i32, iz as i32);
         let fade = |t: f32| t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
         let (u, v, w) = (fade(fx), fade(fy), fade(fz));
-        // What corners have in common is looked up once: this is most of the work of a picture.
+        // Shared corners are looked up once, because this takes most of the rendering time.
         let [left, right] = [ix, ix.wrapping_add(1)].map(|x| self.after(0, x));
         let columns = [(left, fx), (right, fx - 1.0)]
             .map(|(number, dx)| [iy, iy.wrapping_add(1)].map(|y| (self.after(number, y), dx)));
@@ -54,7 +54,7 @@ impl Noise {
         lerp(plane(iz, fz), plane(iz.wrapping_add(1), fz - 1.0), w)
     }
 
-    /// Several octaves, each of twice the frequency and half the strength; about -1 to 1.
+    /// Sums several octaves, each with twice the frequency and half the amplitude; about -1 to 1.
     pub fn fbm(&self, x: f32, y: f32, octaves: u32) -> f32 {
         self.fbm3(x, y, 0.5, octaves)
     }
@@ -62,7 +62,7 @@ impl Noise {
     pub fn fbm3(&self, x: f32, y: f32, z: f32, octaves: u32) -> f32 {
         let (mut sum, mut strength, mut total, mut scale) = (0.0, 1.0, 0.0, 1.0);
         for octave in 0..octaves {
-            // Shifted, so that the octaves' grids do not line up.
+            // Shifted, so that the grids of the octaves do not align.
             let shift = octave as f32 * 17.3;
             sum += strength * self.at3(x * scale + shift, y * scale - shift, z * scale + shift);
             total += strength;
@@ -72,7 +72,7 @@ impl Noise {
         sum / total
     }
 
-    /// Sharp crests, as of mountains; 0 to 1.
+    /// Returns ridged noise with sharp crests, like mountains; 0 to 1.
     pub fn ridged(&self, x: f32, y: f32, octaves: u32) -> f32 {
         let (mut sum, mut strength, mut total, mut scale, mut crest) = (0.0, 1.0, 0.0, 1.0, 1.0);
         for octave in 0..octaves {

@@ -1,10 +1,10 @@
-//! Choosing colours that go together.
+//! Color palettes that match.
 
 use super::color::{Lab, lch};
 use super::prompt::Reading;
 use super::rng::Rng;
 
-/// A few colours from dark to light, with one accent that stands out.
+/// Five colors from dark to light, and an accent color.
 #[derive(Debug, Clone)]
 pub struct Palette {
     /// Five colours, dark to light.
@@ -12,7 +12,7 @@ pub struct Palette {
     pub accent: Lab,
 }
 
-/// Hue pairs that look good together when the prompt names none: a main one and where to go.
+/// Matching pairs of hues for prompts that name none: the main hue and the other end.
 const PAIRS: [(f32, f32); 9] = [
     (258.0, 45.0),
     (200.0, 30.0),
@@ -26,7 +26,7 @@ const PAIRS: [(f32, f32); 9] = [
 ];
 
 impl Palette {
-    /// The hues that the prompt names lead; otherwise the dice choose.
+    /// Creates a palette from the hues in the prompt, or from a random pair.
     pub fn of(reading: &Reading, rng: &mut Rng) -> Self {
         let (mut main, mut side) = PAIRS[rng.below(PAIRS.len())];
         let mut accent = None;
@@ -43,9 +43,9 @@ impl Palette {
         };
         match hues.as_slice() {
             [] => {}
-            // One colour named is the colour: its neighbours go with it.
+            // With a single named color, use its neighbors.
             [only] => {
-                // From gold one goes to red, not to a sickly green.
+                // Gold turns towards red, because towards green looks sickly.
                 let golden = (50.0..=125.0).contains(only);
                 let turn = if golden || rng.chance(0.5) {
                     -30.0
@@ -64,17 +64,17 @@ impl Palette {
         let turn = shorter_turn(main, side);
         let color = |i: usize| {
             let t = i as f32 / 4.0;
-            // Nearly opposite hues stay apart: what lies between them belongs to neither.
+            // Avoid the hues between nearly opposite ones, because they match neither.
             let on_the_way = if turn.abs() > 100.0 {
                 [0.0, 0.05, 0.1, 0.93, 1.0][i]
             } else {
                 t
             };
-            // Light and dark ends carry less colour, as in nature.
+            // Light and dark ends have less chroma, as in nature.
             let fullness = 1.0 - (t - 0.55).abs() * 0.75;
             let l = 0.22 + 0.66 * t + lift;
             let hue = (main + turn * on_the_way).rem_euclid(360.0);
-            // Dark yellow is brown to the eye, not olive.
+            // Dark yellow must look brown, not olive.
             let yellow = (1.0 - (hue - 95.0).abs() / 35.0).max(0.0);
             let hue = hue - yellow * (0.75 - l).max(0.0) * 70.0;
             lch(l, chroma * fullness * 1.15, hue)
@@ -89,13 +89,13 @@ impl Palette {
         }
     }
 
-    /// A colour between the darkest (0) and the lightest (1).
+    /// Returns the color between the darkest (0) and the lightest (1).
     pub fn at(&self, t: f32) -> Lab {
         super::color::gradient(&self.colors, t)
     }
 }
 
-/// Degrees to turn from one hue to another, the short way.
+/// Returns the shorter turn from one hue to another, in degrees.
 pub fn shorter_turn(from: f32, to: f32) -> f32 {
     (to - from + 540.0).rem_euclid(360.0) - 180.0
 }

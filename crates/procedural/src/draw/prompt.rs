@@ -1,22 +1,22 @@
-//! How a prompt is read: words of the [vocabulary](super::vocabulary) set the scene, and every word
-//! moves the dice.
+//! The prompt parser. Words in the [vocabulary](super::vocabulary) set the scene, and all words affect the random
+//! numbers.
 
 use super::color::{Lab, lch};
 use super::vocabulary::{self, Entry, Feature, Ground, Sense, Time};
 
-/// The wishes of a prompt, as far as the vocabulary goes.
+/// The properties that a prompt asks for.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Reading {
     /// The hash of all words, known or not.
     pub hash: u64,
     pub time: Option<Time>,
-    /// The last that is named.
+    /// The last ground in the prompt.
     pub ground: Option<Ground>,
-    /// The colours named, each once, in the prompt's order.
+    /// The named colors, without duplicates, in the prompt's order.
     pub named: Vec<Lab>,
-    /// Hues of the things named, in degrees.
+    /// The hues of the named things, in degrees.
     pub hues: Vec<f32>,
-    /// Hues of the lights named, in degrees, from the zenith down.
+    /// The hues of the named lights, in degrees, from the zenith down.
     pub glows: Vec<f32>,
     /// -1 calm to 1 wild.
     pub energy: f32,
@@ -27,11 +27,11 @@ pub struct Reading {
     /// -1 sparse to 1 dense.
     pub dense: f32,
     features: Vec<Feature>,
-    /// The features that are not to be there.
+    /// The features that the prompt excludes.
     denied: Vec<Feature>,
 }
 
-/// The word after one of these is not meant, with an article between them or not.
+/// The word after one of these is negated, with or without an article between them.
 const NEGATIONS: [&str; 3] = ["no", "not", "without"];
 const ARTICLES: [&str; 4] = ["a", "an", "any", "the"];
 
@@ -59,7 +59,7 @@ impl Reading {
                 .and_then(|next| vocabulary::find(&format!("{word} {next}")));
             match phrase.or_else(|| vocabulary::find(word)) {
                 Some(entry) if is_denied => reading.deny(entry),
-                Some(entry) => reading.hear(entry),
+                Some(entry) => reading.apply(entry),
                 None => {}
             }
             is_denied = NEGATIONS.contains(word) || (is_denied && ARTICLES.contains(word));
@@ -86,7 +86,7 @@ impl Reading {
         self.denied.extend(features);
     }
 
-    fn hear(&mut self, entry: &Entry) {
+    fn apply(&mut self, entry: &Entry) {
         for sense in entry.senses {
             match *sense {
                 Sense::Colour(..) => {
@@ -107,7 +107,7 @@ impl Reading {
         }
     }
 
-    /// The colours to work with: those named, or one that is named alone with its neighbours.
+    /// Returns the named colors. For a single one, adds two neighboring hues.
     pub fn colours(&self) -> Vec<Lab> {
         let [only] = self.named.as_slice() else {
             return self.named.clone();
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_words_set_the_mood_and_unknown_ones_still_count() {
+    fn known_words_set_the_mood_and_all_words_change_the_hash() {
         let sea = Reading::of("Storm over the OCEAN, at night");
         assert!(sea.has(Feature::Water) && sea.energy > 0.5);
         assert_eq!(sea.time, Some(Time::Night));
@@ -142,9 +142,9 @@ mod tests {
         assert_eq!(Reading::of("").hues, [0.0; 0]);
     }
 
-    /// Guards against a lake in a desert of which it is said that it has no water.
+    /// Guards against a lake in a desert without water.
     #[test]
-    fn what_is_denied_is_not_there() {
+    fn negated_features_are_excluded() {
         for prompt in [
             "desert, no water",
             "desert without any water",
@@ -158,9 +158,9 @@ mod tests {
         assert!(Reading::of("teal, not blue").named == Reading::of("teal").named);
     }
 
-    /// Guards against a rose that was a shape wherever it stood, and never a colour.
+    /// Guards against treating "rose" as a shape instead of a color.
     #[test]
-    fn a_rose_is_a_colour_and_a_rose_window_a_shape() {
+    fn distinguishes_rose_from_rose_window() {
         let colours = Reading::of("rose and teal");
         assert_eq!(colours.named.len(), 2);
         assert!(!colours.has(Feature::Mirrored));
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ground_named_is_the_ground() {
+    fn uses_the_last_named_ground() {
         let ground = |prompt: &str| Reading::of(prompt).ground;
         assert_eq!(ground("cobalt on paper"), Some(Ground::Paper));
         assert_eq!(ground("white on black"), Some(Ground::Dark));

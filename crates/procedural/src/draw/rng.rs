@@ -1,14 +1,14 @@
-//! Pseudo-random numbers that are the same in every version: seeds are promises.
+//! Pseudorandom numbers that stay the same in all releases, because a seed must reproduce its output.
 
-/// SplitMix64: small, and good enough to draw with.
+/// The SplitMix64 generator.
 #[derive(Debug, Clone)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// `stream` tells apart the uses of one seed, e.g. the variations of a task.
+    /// Creates a generator. `stream` separates several uses of one seed, such as the variations of a task.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut rng = Self(seed ^ stream.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-        // Mixed, so that seeds that differ in one bit give different numbers.
+        // Mixed, so that seeds that differ in one bit yield different numbers.
         rng.0 = rng.bits() ^ stream;
         rng
     }
@@ -21,7 +21,7 @@ impl Rng {
         z ^ (z >> 31)
     }
 
-    /// Draws a number from 0 up to but without 1.
+    /// Returns a number in [0, 1).
     pub fn unit(&mut self) -> f32 {
         (self.bits() >> 40) as f32 / (1u64 << 24) as f32
     }
@@ -30,7 +30,7 @@ impl Rng {
         from + (to - from) * self.unit()
     }
 
-    /// A whole number from 0 up to but without `n`; 0 if `n` is 0.
+    /// Returns an integer from 0 to `n` - 1; 0 if `n` is 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((self.unit() * n as f32) as usize).min(n.saturating_sub(1))
     }
@@ -39,7 +39,7 @@ impl Rng {
         self.unit() < probability
     }
 
-    /// About normal: mean 0, standard deviation 1.
+    /// Returns an approximately normal number: mean 0, standard deviation 1.
     pub fn normal(&mut self) -> f32 {
         (0..6).map(|_| self.unit()).sum::<f32>() * 1.414 - 4.243
     }

@@ -1,6 +1,6 @@
-//! The words that the models know, and what each means.
+//! The words that the models know, with their meanings.
 //!
-//! This is a list of words, not understanding: it never says that it is more.
+//! It is a plain list of words, without language understanding, and must not be presented as more.
 
 use super::color::{Lab, lch};
 
@@ -19,14 +19,14 @@ pub enum Time {
     Night,
 }
 
-/// The ground that is painted on.
+/// The background of a painting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ground {
     Paper,
     Dark,
 }
 
-/// Something that is there or not.
+/// A property of the scene.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Feature {
     Water,
@@ -40,24 +40,24 @@ pub enum Feature {
     Moon,
     Fire,
     Neon,
-    /// Arranged around a centre.
+    /// Arranged symmetrically around a center.
     Mirrored,
     Joyful,
     Sad,
 }
 
-/// One thing that a word says.
+/// One meaning of a word.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Sense {
-    /// A colour by its name: lightness, chroma, hue.
+    /// A named color: lightness, chroma, hue.
     Colour(f32, f32, f32),
-    /// The hue, in degrees of Oklch, that a thing brings with it where no colour is named.
+    /// The hue of a thing, in degrees of Oklch, used if no color is named.
     Hue(f32),
-    /// The hue of a light of its own, from the zenith down.
+    /// The hue of a light in the sky, from the zenith down.
     Glow(f32),
     Ground(Ground),
     Time(Time),
-    /// The night comes with it, where no other time is named.
+    /// Implies night, if no other time is named.
     AtNight,
     Energy(f32),
     Vivid(f32),
@@ -75,12 +75,12 @@ impl Sense {
     }
 }
 
-/// Words of one meaning.
+/// Words with the same meaning.
 #[derive(Debug)]
 pub struct Entry {
-    /// A space in a word makes it a phrase, which goes before its parts.
+    /// A word with a space is a phrase, which takes precedence over its parts.
     pub words: &'static [&'static str],
-    /// The kind of the words, for people who look for one.
+    /// The category of the words, for the user.
     pub kind: &'static str,
     pub senses: &'static [Sense],
 }
@@ -89,7 +89,7 @@ pub fn entries() -> impl Iterator<Item = &'static Entry> {
     COLOURS.iter().chain(OTHERS)
 }
 
-/// The meaning of a word in lower case, if it has one.
+/// Returns the entry of a lower-case word.
 pub fn find(word: &str) -> Option<&'static Entry> {
     entries().find(|entry| entry.words.contains(&word))
 }
@@ -100,7 +100,7 @@ mod tests {
     use std::collections::HashSet;
 
     #[test]
-    fn no_word_means_two_things() {
+    fn words_are_unique_and_lower_case() {
         let mut words = HashSet::new();
         for entry in entries() {
             assert!(!entry.senses.is_empty());

@@ -1,11 +1,11 @@
-//! Short silent films: VP8 key frames in a WebM file.
+//! Short silent videos: VP8 key frames in a WebM file.
 //!
-//! Every browser plays them, no patent touches them, and no native encoder is needed: a VP8 key
-//! frame is what a lossy WebP image holds. All frames being key frames, seeking is exact.
+//! Every browser plays them, VP8 is royalty-free, and no native encoder is needed, because a lossy WebP image contains
+//! a VP8 key frame. All frames are key frames, so seeking is exact.
 
 use image_webp::{ColorType, EncoderParams, WebPEncoder};
 
-/// A film that is being made.
+/// A video that is being encoded.
 #[derive(Debug)]
 pub struct Film {
     width: u16,
@@ -16,7 +16,7 @@ pub struct Film {
 }
 
 impl Film {
-    /// `quality` is 0 to 100. The sides are even, as chroma has half their size.
+    /// Creates an empty video. `quality` is 0 to 100. Width and height must be even, because chroma is subsampled.
     pub fn new(width: u16, height: u16, frames_per_second: u32, quality: u8) -> Self {
         Self {
             width,
@@ -27,11 +27,11 @@ impl Film {
         }
     }
 
-    /// Appends a frame: RGB bytes, row by row.
+    /// Appends a frame of RGB bytes, row by row.
     ///
     /// # Errors
     ///
-    /// A sentence: the encoder refuses the frame, or gives none of VP8.
+    /// A message if the encoder refuses the frame, or its output contains no VP8 data.
     pub fn push(&mut self, rgb: &[u8]) -> Result<(), String> {
         let mut image = Vec::new();
         let mut encoder = WebPEncoder::new(&mut image);
@@ -47,12 +47,12 @@ impl Film {
         Ok(())
     }
 
-    /// The file.
+    /// Returns the file.
     pub fn finish(&self) -> Vec<u8> {
         let (info, tracks) = (self.info(), self.tracks());
         let clusters = self.clusters();
-        // Cues come before the clusters; their positions count from the segment's start, so their
-        // own size matters. Fixed-width numbers make it known beforehand.
+        // The cues precede the clusters and contain their positions, so the size of the cues must be known first.
+        // Fixed-width numbers make it independent of the positions.
         let length = cues(&clusters, &vec![0; clusters.len()]).len();
         let mut position = (info.len() + tracks.len() + length) as u64;
         let mut positions = Vec::new();
@@ -68,12 +68,12 @@ impl Film {
         file
     }
 
-    /// When a frame is shown, in milliseconds.
+    /// Returns the time at which a frame is shown, in milliseconds.
     fn time(&self, frame: usize) -> u64 {
         frame as u64 * 1000 / u64::from(self.frames_per_second)
     }
 
-    /// The element that says how long the film is, and who made it.
+    /// Returns the element with the duration and the name of the encoder.
     fn info(&self) -> Vec<u8> {
         let length = self.time(self.frames.len()) as f64;
         element(
@@ -87,7 +87,7 @@ impl Film {
         )
     }
 
-    /// The element that describes the only track.
+    /// Returns the element that describes the only track.
     fn tracks(&self) -> Vec<u8> {
         let video = element(
             0xE0,
@@ -114,7 +114,7 @@ impl Film {
         )
     }
 
-    /// A cluster for each second, so that there can be a cue for each and players seek without reading on.
+    /// Returns one cluster per second, each with a cue, so that players can seek without reading the whole file.
     fn clusters(&self) -> Vec<Cluster> {
         let second = self.frames_per_second as usize;
         let seconds = self.frames.chunks(second).enumerate();
@@ -135,14 +135,14 @@ impl Film {
     }
 }
 
-/// The frames of a second.
+/// The frames of one second.
 struct Cluster {
-    /// When the first of them is shown, in milliseconds.
+    /// When the first frame is shown, in milliseconds.
     start: u64,
     element: Vec<u8>,
 }
 
-/// A frame, `offset` milliseconds after the start of its cluster.
+/// Returns a frame, `offset` milliseconds after the start of its cluster.
 fn block(offset: i16, frame: &[u8]) -> Vec<u8> {
     let mut block = vec![0x81];
     block.extend(offset.to_be_bytes());
@@ -151,7 +151,7 @@ fn block(offset: i16, frame: &[u8]) -> Vec<u8> {
     element(0xA3, &[block])
 }
 
-/// The element that says where in the segment each cluster begins.
+/// Returns the element with the position of each cluster in the segment.
 fn cues(clusters: &[Cluster], positions: &[u64]) -> Vec<u8> {
     let points: Vec<Vec<u8>> = clusters
         .iter()
@@ -170,7 +170,7 @@ fn cues(clusters: &[Cluster], positions: &[u64]) -> Vec<u8> {
     element(0x1C53_BB6B, &points)
 }
 
-/// The element that says what kind of file this is.
+/// Returns the EBML header.
 fn header() -> Vec<u8> {
     element(
         0x1A45_DFA3,
@@ -186,7 +186,7 @@ fn header() -> Vec<u8> {
     )
 }
 
-/// The VP8 data inside a WebP file.
+/// Returns the VP8 data in a WebP file.
 fn vp8_frame(webp: &[u8]) -> Option<&[u8]> {
     let mut chunks = webp.get(12..)?;
     loop {
@@ -199,19 +199,19 @@ fn vp8_frame(webp: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// An EBML element: id, length, contents.
+/// Returns an EBML element: id, length, contents.
 fn element(id: u32, parts: &[Vec<u8>]) -> Vec<u8> {
     let id = id.to_be_bytes();
     let first = id.iter().position(|byte| *byte != 0).unwrap_or(3);
     let mut bytes = id[first..].to_vec();
     let length: usize = parts.iter().map(Vec::len).sum();
-    // Eight bytes of length: more than needed, but simple.
+    // The length always takes eight bytes, for simplicity.
     bytes.extend((length as u64 | 1 << 56).to_be_bytes());
     bytes.extend(parts.iter().flatten());
     bytes
 }
 
-/// A number in as few bytes as it takes.
+/// Encodes a number in the fewest bytes.
 fn uint(n: u64) -> Vec<u8> {
     let bytes = n.to_be_bytes();
     let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(7);
@@ -223,7 +223,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_film_holds_its_frames_and_its_cues_point_at_clusters() {
+    fn cues_point_at_clusters() {
         let mut film = Film::new(16, 16, 2, 80);
         for shade in 0..5u8 {
             film.push(&[shade * 50; 16 * 16 * 3]).unwrap();

@@ -1,4 +1,4 @@
-//! Fluxfield: ink carried by currents.
+//! Fluxfield: ink strokes that follow a flow field.
 
 use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -119,7 +119,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     let palette = Palette::of(reading, rng);
     let tone = |color: &&Lab| color.is_grey() && (color.l < 0.3 || color.l > 0.85);
     let ground = match reading.named.iter().find(tone) {
-        // Black and white, where named, are for the ground.
+        // A named black or white is used for the ground.
         Some(black) if dark && black.l < 0.3 => black.with_lightness(0.12),
         Some(white) if !dark && white.l > 0.85 => *white,
         _ if dark => palette.colors[0].with_lightness(0.15).saturate(0.75),
@@ -133,7 +133,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
         folds = 6;
     }
     let current = Current::new(&canvas, input.number("turbulence"), folds, reading, rng);
-    // Outside the picture strokes begin too, so that its edges are as full as its middle.
+    // Strokes also start outside the image, so that its edges are as dense as its center.
     let strokes = input.integer("strokes") as usize * 3 / 2 / folds;
     let inks = Inks::new(reading, palette, ground, dark);
     for i in 0..strokes {
@@ -149,7 +149,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     Picture { canvas, grain: 1.0 }
 }
 
-/// A faint light in the middle of the ground.
+/// Brightens the middle of the ground slightly.
 fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
     let (w, h) = (canvas.width as f32, canvas.height as f32);
     let by = if dark { 0.07 } else { 0.035 };
@@ -159,9 +159,9 @@ fn shade(canvas: &mut Canvas, ground: Lab, dark: bool) {
     });
 }
 
-/// The colours that strokes are drawn with.
+/// The colors of the strokes.
 struct Inks {
-    /// The colours named that can be told from the ground.
+    /// The named colors that are distinguishable from the ground.
     named: Vec<Lab>,
     palette: Palette,
     dark: bool,
@@ -180,7 +180,7 @@ impl Inks {
                 .filter(told)
                 .map(|color| {
                     let l = (color.l + 0.12 * reading.light).clamp(from, to);
-                    // Thin lines lose some of their colour to what is around them.
+                    // Thin lines look less saturated next to their surroundings.
                     let fuller = if color.is_grey() {
                         1.0
                     } else {
@@ -198,10 +198,10 @@ impl Inks {
         }
     }
 
-    /// The ink of a stroke; `gather` is about -0.5 to 0.5, the same for neighbours.
+    /// Chooses the ink of a stroke. `gather` is about -0.5 to 0.5 and similar for neighbors.
     fn choose(&self, fine: f32, gather: f32, rng: &mut Rng) -> Lab {
         if let count @ 1.. = self.named.len() {
-            // Every ink has its share; half of the strokes gather with those of their own.
+            // Each ink has the same share; half of the strokes are grouped by ink.
             let place = if rng.chance(0.5) {
                 gather * 1.4 + 0.5 + rng.normal() * 0.12
             } else {
@@ -228,7 +228,7 @@ impl Inks {
     }
 }
 
-/// The field that strokes follow.
+/// The flow field that strokes follow.
 struct Current {
     noise: Noise,
     scale: f32,
@@ -287,8 +287,8 @@ impl Current {
             + self.spin * middle * (around - self.heading).sin() * 2.0
     }
 
-    /// The same around the centre as often as the picture repeats, so that its parts flow into
-    /// each other: the mean of the field over all of them, relative to the way around.
+    /// Returns the direction in a field with rotational symmetry, so that its parts join smoothly: the mean of the
+    /// field over all rotations, relative to the tangent.
     fn folded_angle(&self, x: f32, y: f32) -> f32 {
         let (dx, dy) = (x - self.centre.0, y - self.centre.1);
         let n: f32 = (0..self.folds)
@@ -314,7 +314,7 @@ impl Current {
         let width = self.unit * lerp(0.011, 0.0012, fine.powf(0.45)) * rng.range(0.5, 1.4);
         let step = (width * 0.55).max(0.9);
         let length = self.unit * rng.range(0.12, 0.5);
-        // Inks gather in streams.
+        // Groups inks in streams.
         let stream = self
             .noise
             .fbm(x * self.scale * 0.7 + 90.0, y * self.scale * 0.7, 2);

@@ -1,4 +1,4 @@
-//! Repaint: an earlier picture in another manner.
+//! Repaint: an earlier image in another style.
 
 use atelier_contract::{ModelId, Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -105,7 +105,7 @@ impl Model for Repaint {
     }
 }
 
-/// The picture to paint over.
+/// Returns the image to repaint.
 fn original(job: &Job<'_>) -> Result<Canvas, Error> {
     if let Some(original) = job.frame.as_ref().and_then(|frame| frame.original.as_ref()) {
         return Ok(original.clone());
@@ -140,7 +140,7 @@ fn paint(original: &Canvas, job: &Job<'_>, rng: &mut Rng) -> Picture {
     Picture { canvas, grain: 1.0 }
 }
 
-/// Shadows in one ink, lights in another.
+/// Maps shadows and highlights to two inks.
 fn duotone(
     source: &Canvas,
     reading: &Reading,
@@ -165,8 +165,7 @@ fn duotone(
     })
 }
 
-/// The colours named, from the darkest to the lightest, each for as much of the picture as the
-/// others.
+/// Maps the image to the named colors, from the darkest to the lightest, each for the same area.
 fn in_colours(source: &Canvas, reading: &Reading, contrast: f32, lift: f32) -> Canvas {
     let mut lights: Vec<f32> = source.pixels.iter().map(|pixel| pixel.lab().l).collect();
     lights.sort_by(f32::total_cmp);
@@ -185,7 +184,7 @@ fn in_colours(source: &Canvas, reading: &Reading, contrast: f32, lift: f32) -> C
             .fold(colors[0], |mixed, (border, next)| {
                 mixed.mix(*next, smoothstep(border - 0.06, border + 0.06, l))
             });
-        // The picture's own lights and shadows, in that colour.
+        // Preserves the image's own light and shadow within each color.
         let shaded = 0.5 + (l - 0.5) * contrast + lift;
         let own = if count == 1 { 0.1 } else { 0.4 };
         let shaded = lerp(shaded, color.l, own).clamp(0.1, 0.97);

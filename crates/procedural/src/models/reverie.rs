@@ -1,4 +1,4 @@
-//! Reverie: small pieces of music that write themselves.
+//! Reverie: short generated pieces of music.
 
 use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -25,7 +25,7 @@ const ABOUT: About<'static> = About {
     ],
 };
 
-/// Samples per second.
+/// The sample rate, in samples per second.
 const RATE: u32 = 44_100;
 
 impl Model for Reverie {
@@ -127,7 +127,7 @@ impl Model for Reverie {
     }
 }
 
-/// Composes the piece and plays it.
+/// Composes and plays the piece.
 fn perform(job: &Job<'_>, rng: &mut Rng) -> Result<sound::Tape, Error> {
     let (input, reading) = (job.input, &job.reading);
     let seconds = input.integer("duration") as f32;

@@ -1,4 +1,4 @@
-//! Silk: slow folds of coloured cloth, on film.
+//! Silk: videos of slowly folding cloth.
 
 use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -125,7 +125,7 @@ impl Model for Silk {
     }
 }
 
-/// Everything that stays the same from frame to frame.
+/// The properties that stay the same in all frames.
 struct Cloth {
     width: u32,
     height: u32,
@@ -135,7 +135,7 @@ struct Cloth {
     scale: f32,
     orbit: f32,
     sheen: f32,
-    /// How bright the light on it is.
+    /// The brightness of the light.
     light: f32,
     offset: (f32, f32),
     angle: f32,
@@ -177,8 +177,8 @@ impl Cloth {
         cloth
     }
 
-    /// The picture at a time of the loop, 0 to 1. The folds are computed at half the size: they
-    /// are smooth.
+    /// Renders the frame at a time of the loop, 0 to 1. The folds are computed at half the resolution, because they are
+    /// smooth.
     fn frame(&self, time: f32) -> Canvas {
         let (w, h) = (self.width.div_ceil(2) + 2, self.height.div_ceil(2) + 2);
         let (tx, ty) = (time * std::f32::consts::TAU).sin_cos();
@@ -212,7 +212,7 @@ impl Cloth {
         })
     }
 
-    /// How high the cloth lies at a point, and which part of the palette it shows; about 0 to 1.
+    /// Returns the height of the cloth at a point, and its position in the palette; about 0 to 1.
     fn fold(&self, x: f32, y: f32, tx: f32, ty: f32) -> (f32, f32) {
         let n = &self.noise;
         let (u, v) = (
@@ -229,16 +229,16 @@ impl Cloth {
     }
 }
 
-/// The colours of the cloth, along the value that its folds give each place.
+/// The colors of the cloth, by the value of the fold at each point.
 enum Dye {
-    /// One colour flows into the next.
+    /// A gradient.
     Ramp(Vec<Lab>),
-    /// Each colour covers as much of the cloth as the others: up to which value each goes.
+    /// Colors that cover equal areas, each with the highest value that it covers.
     Shares(Vec<(f32, Lab)>),
 }
 
 impl Dye {
-    /// The colours named.
+    /// Creates the colors from those in the prompt.
     fn shares(reading: &Reading, cloth: &Cloth) -> Self {
         let mut values = Vec::new();
         for y in 0..24 {
@@ -254,7 +254,7 @@ impl Dye {
         let count = colors.len();
         let shares = colors.into_iter().enumerate().map(|(i, color)| {
             let last = (i + 1) * values.len() / count - 1;
-            // Shadows take a part of the light away again.
+            // Compensates for the shadows.
             let l = (color.l * 1.12).clamp(0.14, 0.95);
             let color = color.with_lightness(l);
             (values[last], color.saturate(1.1 + 0.3 * reading.vivid))

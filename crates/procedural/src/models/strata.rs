@@ -1,4 +1,4 @@
-//! Strata: layered landscapes with the depth of real air.
+//! Strata: layered landscapes with atmospheric perspective.
 
 use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -28,7 +28,7 @@ const ABOUT: About<'static> = About {
     ],
 };
 
-/// The parts that a landscape is painted from.
+/// The parameters of a landscape.
 pub(super) struct Scene {
     /// In pixels.
     pub width: u32,
@@ -36,11 +36,11 @@ pub(super) struct Scene {
     pub height: u32,
     pub reading: Reading,
     pub time: Time,
-    /// 0 clear to 1, where the far ridges vanish.
+    /// 0 clear to 1, where the far ridges are hidden.
     pub mist: f32,
-    /// How many ridges stand one behind the other.
+    /// The number of ridges, one behind the other.
     pub layers: usize,
-    /// The height of the horizon, in pixels from the top.
+    /// The y coordinate of the horizon, in pixels from the top.
     pub horizon: f32,
     pub water: bool,
 }
@@ -111,7 +111,7 @@ impl Model for Strata {
     fn understands(&self, sense: &Sense) -> bool {
         match sense {
             Sense::Ground(_) | Sense::Dense(_) => false,
-            // Joy and sadness show in light and energy.
+            // Joy and sadness affect light and energy instead.
             Sense::Feature(feature) => !matches!(
                 feature,
                 Feature::Mirrored | Feature::Joyful | Feature::Sad | Feature::Fire | Feature::Rain
@@ -129,7 +129,7 @@ impl Model for Strata {
     }
 }
 
-/// One landscape.
+/// Paints one landscape.
 fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     let (input, reading) = (job.input, &job.reading);
     let (width, height) = job.size(1024);

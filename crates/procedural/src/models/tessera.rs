@@ -1,4 +1,4 @@
-//! Tessera: stained glass with light behind it.
+//! Tessera: backlit stained glass.
 
 use atelier_contract::{Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -94,12 +94,12 @@ impl Model for Tessera {
     }
 }
 
-/// One pane: where it is and what glass it is.
+/// A pane: its position and its glass.
 struct Pane {
     x: f32,
     y: f32,
     glass: Rgb,
-    /// The way its surface leans, for the light on it.
+    /// The tilt of its surface, for the shading.
     tilt: (f32, f32),
 }
 
@@ -144,7 +144,7 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
         let lean = (dx * pane.tilt.0 + dy * pane.tilt.1) / unit * 1.6;
         let from_light = ((x - light.0).hypot(y - light.1) / unit).powi(2);
         let behind = 0.52 + 0.25 * (1.0 - glow) + glow * 1.05 * (-from_light * 2.6).exp();
-        // Light gathers inside a pane and fades towards the lead.
+        // Panes are brighter inside and darker towards the lead.
         let cushion = 0.72 + 0.28 * smoothstep(0.0, unit * 0.03, edge);
         let mut color = pane
             .glass
@@ -170,15 +170,15 @@ fn paint(job: &Job<'_>, rng: &mut Rng) -> Picture {
     Picture { canvas, grain: 1.4 }
 }
 
-/// The place of a pane.
+/// The position of a pane.
 struct Point {
     x: f32,
     y: f32,
-    /// The number of its kind in a rose window: panes of one number are of one glass.
+    /// The group in a rose window: panes of the same group have the same glass.
     kin: Option<u32>,
 }
 
-/// Points far from each other: of several tries the loneliest is kept.
+/// Returns evenly scattered points: each is the candidate farthest from the others.
 fn scatter(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
     let mut points: Vec<Point> = Vec::with_capacity(count);
     for _ in 0..count {
@@ -199,11 +199,11 @@ fn scatter(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
     points
 }
 
-/// Points in rings, each ring turned against the last.
+/// Returns points in rings; every other ring is rotated.
 fn rings(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
     let (cx, cy) = (w / 2.0, h / 2.0);
     let reach = w.hypot(h) / 2.0;
-    // Panes of about the same size all over: as many in a ring as its length holds.
+    // The number of panes in a ring is proportional to its circumference, so that all have about the same size.
     let gap = (reach * reach * std::f32::consts::PI / count as f32).sqrt();
     let petals = [6, 8, 10, 12][rng.below(4)] as f32;
     let mut points = vec![Point {
@@ -222,7 +222,7 @@ fn rings(count: usize, w: f32, h: f32, rng: &mut Rng) -> Vec<Point> {
         for i in 0..panes as usize {
             let angle =
                 (i as f32 + turn) / panes * std::f32::consts::TAU - std::f32::consts::FRAC_PI_2;
-            // Within a petal the panes mirror each other.
+            // Panes are mirrored within a petal.
             let in_petal = (panes / petals) as usize;
             let place = (i % in_petal).min(in_petal - i % in_petal) as u32;
             points.push(Point {
@@ -245,7 +245,7 @@ fn glaze(
 ) -> Vec<Pane> {
     let unit = w.min(h);
     let glasses = glasses(reading, rng);
-    // What a pane is coloured by: in a rose window panes of a kind agree, in a field neighbours.
+    // The sort key for colors: the group in a rose window, otherwise smooth noise.
     let salt = rng.bits();
     let places: Vec<f32> = points
         .iter()
@@ -254,7 +254,7 @@ fn glaze(
             None => noise.fbm(point.x / unit * 1.7, point.y / unit * 1.7, 2) + 0.22 * rng.normal(),
         })
         .collect();
-    // Every glass gets its share of the panes.
+    // Each glass gets the same number of panes.
     let mut order: Vec<usize> = (0..points.len()).collect();
     order.sort_by(|a, b| places[*a].total_cmp(&places[*b]));
     let mut glass_of = vec![0; points.len()];
@@ -262,7 +262,7 @@ fn glaze(
         glass_of[pane] = rank * glasses.len() / points.len();
     }
     for i in 1..points.len() {
-        // Panes of a kind that fell on either side of a border.
+        // Reunites groups that were split between two glasses.
         if let Some(kin) = points[i].kin
             && let Some(first) = points[..i].iter().position(|other| other.kin == Some(kin))
         {
@@ -287,8 +287,8 @@ fn glaze(
         .collect()
 }
 
-/// The glasses to cut panes from, each for as many panes as the others: the colours named, as deep
-/// as glass is, each with a lighter sister; else the palette's.
+/// Returns the glass colors, each for the same number of panes: the named colors, each with a lighter variant;
+/// otherwise the palette's.
 fn glasses(reading: &Reading, rng: &mut Rng) -> Vec<Lab> {
     if reading.named.is_empty() {
         let palette = Palette::of(reading, rng);
@@ -311,12 +311,12 @@ fn glasses(reading: &Reading, rng: &mut Rng) -> Vec<Lab> {
         .collect()
 }
 
-/// The panes near each square, to find the nearest of a point quickly.
+/// A spatial index for nearest-neighbor searches.
 struct Grid {
     side: f32,
     columns: usize,
     rows: usize,
-    /// By square: the panes of the squares around it, of enough squares that there is one.
+    /// By cell: the panes of the surrounding cells, extended until there is at least one.
     near: Vec<Vec<usize>>,
 }
 
@@ -348,7 +348,7 @@ impl Grid {
         (at(x, self.columns), at(y, self.rows))
     }
 
-    /// The pane nearest to a point, and how far the edge to the next pane is.
+    /// Returns the pane nearest to a point, and the distance to the edge of the next pane.
     fn nearest<'a>(&self, panes: &'a [Pane], x: f32, y: f32) -> (&'a Pane, f32) {
         let (column, row) = self.cell(x, y);
         let near = &self.near[row * self.columns + column];
@@ -374,7 +374,7 @@ impl Grid {
         (nearest, edge)
     }
 
-    /// The panes of the squares around one; of more squares where these have none.
+    /// Returns the panes of the cells around one, in a growing area until there are any.
     fn around(&self, cells: &[Vec<usize>], column: usize, row: usize) -> Vec<usize> {
         let mut reach = 2;
         loop {

@@ -1,10 +1,10 @@
-//! What the landscapes of Strata look like, measured.
+//! Measurements of the landscapes that Strata paints.
 
 use super::*;
 
 const SIZE: (u32, u32) = (480, 300);
 
-/// A small landscape, without grain.
+/// Renders a small landscape without grain.
 fn landscape(values: Value) -> Canvas {
     let strata = find(&ModelId::new("image", "strata"));
     let input = complete(strata.as_ref(), &values);
@@ -24,8 +24,7 @@ fn lightness(canvas: &Canvas, x: u32, y: u32) -> f32 {
     canvas.get(x.into(), y.into()).lab().l
 }
 
-/// How much lighter or darker each column of land is than the one before, against the columns
-/// around it; the highest.
+/// Returns the strongest change of lightness between neighboring columns of land, relative to the columns around it.
 fn seam(seed: u64) -> f32 {
     let (width, height) = SIZE;
     let canvas = landscape(
@@ -36,7 +35,7 @@ fn seam(seed: u64) -> f32 {
         .map(|x| {
             let rows = height * 2 / 3..height;
             let mut steps: Vec<f32> = rows.map(|y| (l(x + 1, y) - l(x, y)).abs()).collect();
-            // The median: what goes down through all of the land, not a crest's slope.
+            // The median ignores local slopes and detects changes through all of the land.
             steps.sort_by(f32::total_cmp);
             steps[steps.len() / 2]
         })
@@ -50,19 +49,19 @@ fn seam(seed: u64) -> f32 {
         .fold(0.0, f32::max)
 }
 
-/// Guards against a straight line down through all ridges, below the sun.
+/// Guards against a straight line through all ridges below the sun.
 #[test]
-fn no_seam_runs_through_the_land() {
+fn the_land_has_no_vertical_seam() {
     for seed in 0..6 {
         let seam = seam(seed);
         assert!(seam < 2.0, "{seed}: {seam}");
     }
 }
 
-/// Guards against folds that hang straight down like a curtain's, and stand in ridge after ridge as
-/// bands: then a slope changes far more from column to column than from row to row.
+/// Guards against vertical folds that form bands across all ridges: slopes would vary much more horizontally than
+/// vertically.
 #[test]
-fn slopes_do_not_hang_in_vertical_folds() {
+fn slopes_have_no_vertical_bands() {
     let (width, height) = SIZE;
     for seed in 0..6 {
         let canvas = landscape(
@@ -70,7 +69,7 @@ fn slopes_do_not_hang_in_vertical_folds() {
         );
         let l = |x, y| lightness(&canvas, x, y);
         let (mut across, mut down) = (0.0, 0.0);
-        // Here are only slopes: the crest of the far ridge is higher, that of the near one lower.
+        // These rows contain only slopes: the far crest is above, the near one below.
         for y in height * 64 / 100..height * 76 / 100 {
             for x in 0..width - 1 {
                 across += (l(x + 1, y) - l(x, y)).abs();
@@ -82,7 +81,7 @@ fn slopes_do_not_hang_in_vertical_folds() {
     }
 }
 
-/// The mean difference of colour between two landscapes, in rows from and to these shares of the height.
+/// Returns the mean color difference of two landscapes, in the rows between two fractions of the height.
 fn apart(a: &Canvas, b: &Canvas, from: f32, to: f32) -> f32 {
     let rows = (SIZE.1 as f32 * from) as usize..(SIZE.1 as f32 * to) as usize;
     let range = rows.start * SIZE.0 as usize..rows.end * SIZE.0 as usize;
@@ -96,7 +95,7 @@ fn apart(a: &Canvas, b: &Canvas, from: f32, to: f32) -> f32 {
 
 /// Guards against a parameter without a visible effect.
 #[test]
-fn mist_hides_the_ridges_and_lies_on_the_water() {
+fn mist_changes_ridges_and_water() {
     for seed in 0..6 {
         let make = |mist: f32| {
             landscape(json!({
@@ -104,7 +103,7 @@ fn mist_hides_the_ridges_and_lies_on_the_water() {
             }))
         };
         let (clear, half, thick) = (make(0.0), make(0.5), make(1.0));
-        // The water begins between 0.56 and 0.64.
+        // The shore is between 0.56 and 0.64.
         for (name, from, to) in [("ridges", 0.48, 0.56), ("water", 0.65, 0.8)] {
             let all = apart(&clear, &thick, from, to);
             assert!(all > 0.08, "{seed}: {name} change by {all}");

@@ -1,10 +1,10 @@
-//! That the words of the vocabulary show in the pictures, measured.
+//! Measurements of how the words of the vocabulary affect the images.
 
 use super::*;
 use crate::draw::color::Lab;
 use crate::draw::vocabulary::{Entry, Feature, Ground, Sense, entries};
 
-/// Of the pictures, in pixels: the finest lines need more of them.
+/// Returns the image size in pixels; fine lines need a larger one.
 fn size(model: &dyn Model) -> (u32, u32) {
     match model.about().subcategory {
         "fluxfield" => (240, 160),
@@ -12,7 +12,7 @@ fn size(model: &dyn Model) -> (u32, u32) {
     }
 }
 
-/// A small picture by a model. With `dice`, prompts differ by what they say alone.
+/// Renders a small image. With a fixed `dice`, prompts differ only by their meanings.
 fn picture(model: &dyn Model, prompt: &str, seed: u64, dice: Option<u64>) -> Vec<Lab> {
     let canvas = render(model, prompt, seed, dice, original(model));
     canvas.pixels.iter().map(|pixel| pixel.lab()).collect()
@@ -51,12 +51,12 @@ fn render(
     model.poster(&job).unwrap()
 }
 
-fn heard(model: &dyn Model, entry: &Entry) -> bool {
+fn is_understood(model: &dyn Model, entry: &Entry) -> bool {
     entry.senses.iter().any(|sense| model.understands(sense))
 }
 
-/// The models that say that they understand what `wanted` finds among a word's senses.
-fn hearers(sense: &Sense) -> Vec<Box<dyn Model>> {
+/// Returns the models that understand this meaning.
+fn models_understanding(sense: &Sense) -> Vec<Box<dyn Model>> {
     let mut models = models();
     models.retain(|model| model.understands(sense));
     models
@@ -66,8 +66,7 @@ fn mean(picture: &[Lab], of: impl Fn(&Lab) -> f32) -> f32 {
     picture.iter().map(of).sum::<f32>() / picture.len() as f32
 }
 
-/// How much of what is coloured in a picture has this hue; for white, grey and black, how much of
-/// the whole picture is of it.
+/// Returns the share of the colored pixels with this hue; for white, gray and black, the share of all pixels.
 fn share(picture: &[Lab], color: Lab) -> f32 {
     if color.is_grey() {
         return mean(picture, |pixel| {
@@ -96,8 +95,8 @@ fn colours() -> Vec<(&'static str, Lab)> {
 }
 
 #[test]
-fn every_colour_named_shows_in_every_model_that_understands_colours() {
-    let understanding = hearers(&Sense::Colour(0.5, 0.1, 0.0));
+fn every_named_color_is_visible() {
+    let understanding = models_understanding(&Sense::Colour(0.5, 0.1, 0.0));
     assert!(understanding.len() >= 5);
     let colours = colours();
     for model in understanding {
@@ -112,10 +111,10 @@ fn every_colour_named_shows_in_every_model_that_understands_colours() {
 }
 
 #[test]
-fn of_several_colours_named_each_shows() {
+fn each_of_several_named_colors_is_visible() {
     let colours = colours();
     let color = |word: &str| colours.iter().find(|(name, _)| *name == word).unwrap().1;
-    for model in hearers(&Sense::Colour(0.5, 0.1, 0.0)) {
+    for model in models_understanding(&Sense::Colour(0.5, 0.1, 0.0)) {
         let model = model.as_ref();
         for words in [
             &["rose", "teal"][..],
@@ -138,7 +137,7 @@ fn of_several_colours_named_each_shows() {
     }
 }
 
-/// The lightness of what is painted on, where it is not painted over.
+/// Returns the lightness of the background.
 fn ground(picture: &[Lab], ground: Ground) -> f32 {
     let mut lights: Vec<f32> = picture.iter().map(|pixel| pixel.l).collect();
     lights.sort_by(f32::total_cmp);
@@ -149,13 +148,13 @@ fn ground(picture: &[Lab], ground: Ground) -> f32 {
     lights[(lights.len() as f32 * share) as usize]
 }
 
-/// Guards against cobalt on paper that came out on black, whenever the dice fell so.
+/// Guards against cobalt on a dark ground for "on paper", depending on the random numbers.
 #[test]
-fn the_ground_named_is_the_ground() {
+fn uses_the_named_ground() {
     let sense = Sense::Ground(Ground::Paper);
-    let hearers = hearers(&sense);
-    assert!(!hearers.is_empty());
-    for model in hearers {
+    let models_understanding = models_understanding(&sense);
+    assert!(!models_understanding.is_empty());
+    for model in models_understanding {
         let model = model.as_ref();
         for seed in 0..2 {
             for entry in entries() {
@@ -166,7 +165,7 @@ fn the_ground_named_is_the_ground() {
                 let Some(named) = named else { continue };
                 let word = entry.words[0];
                 for prompt in [format!("cobalt on {word}"), word.to_owned()] {
-                    // One throw that is for paper, and one for the dark.
+                    // One value chooses paper, the other a dark ground.
                     let dice = Some(7 + seed);
                     let made = picture(model, &prompt, seed, dice);
                     let l = ground(&made, named);
@@ -181,7 +180,7 @@ fn the_ground_named_is_the_ground() {
 }
 
 #[test]
-fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
+fn mood_words_change_lightness_and_chroma() {
     type Measure = fn(&Lab) -> f32;
     let light: Measure = |pixel| pixel.l;
     let vivid: Measure = |pixel| pixel.chroma();
@@ -189,7 +188,7 @@ fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
         (Sense::Light(1.0), "gloomy", "radiant", light),
         (Sense::Vivid(1.0), "muted", "vibrant", vivid),
     ] {
-        for model in hearers(&sense) {
+        for model in models_understanding(&sense) {
             let model = model.as_ref();
             if !paints(model) {
                 continue;
@@ -210,14 +209,14 @@ fn light_and_dark_vivid_and_pale_words_move_the_picture_their_way() {
     }
 }
 
-/// Of a sound, what is drawn is its loudness alone.
+/// Whether the model makes images. The drawing of a sound shows only its loudness.
 fn paints(model: &dyn Model) -> bool {
     model.extension() != "wav"
 }
 
-/// Guards against a vocabulary that promises what the model does not do.
+/// Guards against words in the vocabulary without an effect.
 #[test]
-fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
+fn every_word_of_a_vocabulary_changes_the_output() {
     for model in models() {
         let model = model.as_ref();
         let original = original(model);
@@ -226,10 +225,10 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
             let lab = canvas.pixels.iter().map(|pixel| pixel.lab());
             lab.collect::<Vec<Lab>>()
         };
-        // What the dice say first may be what the word says.
+        // Two values, because the default choice may match the word.
         let plain = [7, 8].map(|dice| (dice, make("a", dice)));
         let id = model.id();
-        for entry in entries().filter(|entry| heard(model, entry)) {
+        for entry in entries().filter(|entry| is_understood(model, entry)) {
             let word = entry.words[0];
             let changes = plain.iter().map(|(dice, plain)| {
                 let made = make(word, *dice);
@@ -241,7 +240,7 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
             let most = changes.fold(0.0, f32::max);
             assert!(most > 0.004, "{id}: {word} changes {most}");
         }
-        let others = entries().filter(|entry| !heard(model, entry));
+        let others = entries().filter(|entry| !is_understood(model, entry));
         let others: Vec<&str> = others.map(|entry| entry.words[0]).collect();
         let (dice, plain) = &plain[0];
         let same = make(&others.join(" "), *dice) == *plain;
@@ -250,7 +249,7 @@ fn every_word_of_a_models_vocabulary_changes_what_it_makes() {
 }
 
 #[test]
-fn a_schema_says_which_words_its_model_understands() {
+fn a_schema_lists_the_words_its_model_understands() {
     for model in models() {
         let model = model.as_ref();
         let schema = model.schema();

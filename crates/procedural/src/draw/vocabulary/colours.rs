@@ -1,4 +1,4 @@
-//! The names of colours: lightness, chroma and hue of Oklch.
+//! The names of colors, with lightness, chroma and hue in Oklch.
 
 use super::Sense::{Colour, Light, Vivid};
 use super::{Entry, Ground, Sense};

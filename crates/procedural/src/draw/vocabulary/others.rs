@@ -1,4 +1,4 @@
-//! The words of the vocabulary in addition to the names of colours.
+//! The words of the vocabulary other than color names.
 
 use super::Feature::*;
 use super::Sense::{self, AtNight, Dense, Energy, Glow, Hue, Light, Vivid};

@@ -1,4 +1,4 @@
-//! The manners that Repaint paints in.
+//! The styles of Repaint.
 
 use crate::draw::canvas::Canvas;
 use crate::draw::color::{Lab, Rgb, lch};
@@ -7,7 +7,7 @@ use crate::draw::palette::Palette;
 use crate::draw::prompt::Reading;
 use crate::draw::rng::Rng;
 
-/// Screens of dots, turned against each other as in print, on paper.
+/// Draws rotated screens of dots on paper, as in print.
 pub fn halftone(
     source: &Canvas,
     reading: &Reading,
@@ -30,16 +30,16 @@ pub fn halftone(
         let mut color = paper;
         for (ink, angle, from) in &inks {
             let (ink, (sin, cos)) = (*ink, f32::sin_cos(*angle));
-            // The middle of the dot's cell, back on the picture.
+            // The center of the dot's cell, in image coordinates.
             let (u, v) = ((x * cos + y * sin) / pitch, (y * cos - x * sin) / pitch);
             let (cu, cv) = (u.floor() + 0.5, v.floor() + 0.5);
             let (cx, cy) = ((cu * cos - cv * sin) * pitch, (cv * cos + cu * sin) * pitch);
-            // Each ink begins at its own shade: the second draws the shadows alone.
+            // Each ink starts at its own darkness; the second one draws only the shadows.
             let dark = (1.02 - soft.sample(cx, cy).lab().l - from) / (1.0 - from);
             let radius = dark.clamp(0.0, 1.0).sqrt() * 0.7 * pitch;
             let distance = (u - cu).hypot(v - cv) * pitch;
             let coverage = (radius - distance + 0.5).clamp(0.0, 1.0);
-            // Half opaque: where inks overlap, the lower one still tells.
+            // Partly transparent, so that overlapping inks mix.
             let over = ink.mix(color.times(ink), 0.35);
             color = color.mix(over, coverage);
         }
@@ -47,9 +47,9 @@ pub fn halftone(
     })
 }
 
-/// Gives the inks that are printed, the light one first, and how dark it has to be for each to begin.
+/// Returns the inks, the lightest first, and the darkness at which each starts.
 fn inks(reading: &Reading, palette: &Palette) -> Vec<(Lab, f32)> {
-    // Paper is white already.
+    // White is the paper itself.
     let mut named: Vec<Lab> = reading.named.clone();
     named.retain(|color| !color.is_grey() || color.l < 0.85);
     named.sort_by(|a, b| b.l.total_cmp(&a.l));
@@ -79,7 +79,8 @@ fn inks(reading: &Reading, palette: &Palette) -> Vec<(Lab, f32)> {
     }
 }
 
-/// Brush strokes: each place takes the calmest of the four areas around it.
+/// Imitates brush strokes: each pixel becomes the mean of the most uniform of the four areas around it (a Kuwahara
+/// filter).
 pub fn oil(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     let (w, h) = (source.width as usize, source.height as usize);
     let radius = (source.unit() * lerp(0.002, 0.0085, strength))
@@ -105,7 +106,7 @@ pub fn oil(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
             canvas.pixels[y as usize * w + x as usize] = calmest.0;
         }
     }
-    // Bristles: light along the strokes' edges.
+    // Adds highlights along the edges of the strokes.
     let flat = canvas.clone();
     for y in 0..h as i64 {
         for x in 0..w as i64 {
@@ -120,7 +121,7 @@ pub fn oil(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     canvas
 }
 
-/// Runs of middle brightness are sorted, downwards: light seems to drip.
+/// Sorts vertical runs of medium brightness, so that light seems to drip.
 pub fn pixel_sort(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     let mut canvas = source.clone();
     let (w, h) = (source.width as usize, source.height as usize);
@@ -133,7 +134,7 @@ pub fn pixel_sort(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     );
     let mut longest = 0.0f32;
     for x in 0..w {
-        // Neighbouring columns differ a little in how far they run.
+        // The maximum length varies smoothly between columns.
         longest = (longest + rng.normal() * 0.25).clamp(-1.0, 1.0);
         let most = (h as f32 * lerp(0.1, 0.7, strength) * (1.0 + 0.6 * longest)).max(4.0) as usize;
         let mut y = 0;
@@ -152,7 +153,7 @@ pub fn pixel_sort(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     canvas
 }
 
-/// A wedge of the picture, mirrored around the centre.
+/// Mirrors a wedge of the image around the center.
 pub fn kaleidoscope(source: &Canvas, strength: f32, rng: &mut Rng) -> Canvas {
     let (w, h) = (source.width as f32, source.height as f32);
     let folds = (3.0 + strength * 9.0).round();
@@ -182,7 +183,7 @@ fn bounce(v: f32, size: f32) -> f32 {
     if t > size { 2.0 * size - t } else { t }
 }
 
-/// Sums over rectangles from the corner, so that any area's mean takes four look-ups.
+/// A summed-area table: the mean of any area takes four look-ups.
 struct Sums {
     width: i64,
     height: i64,
@@ -214,7 +215,7 @@ impl Sums {
         }
     }
 
-    /// Mean and restlessness of the area between two corners, both included.
+    /// Returns the mean color and the variance of the area between two corners, both included.
     fn area(&self, x0: i64, y0: i64, x1: i64, y1: i64) -> (Rgb, f64) {
         let (x0, y0) = (x0.max(0), y0.max(0));
         let (x1, y1) = ((x1 + 1).min(self.width), (y1 + 1).min(self.height));

@@ -1,4 +1,4 @@
-//! Writing the notes.
+//! Composition of the notes.
 
 use crate::draw::prompt::Reading;
 use crate::draw::rng::Rng;
@@ -16,11 +16,11 @@ pub enum Voice {
 #[derive(Debug, Clone, Copy)]
 pub struct Note {
     pub voice: Voice,
-    /// Seconds from the beginning.
+    /// The start time in seconds.
     pub start: f32,
-    /// Seconds that it is held.
+    /// The duration in seconds.
     pub length: f32,
-    /// MIDI number; 69 is A at 440 Hz.
+    /// The MIDI note number; 69 is A at 440 Hz.
     pub pitch: f32,
     /// 0 to 1.
     pub loudness: f32,
@@ -33,7 +33,7 @@ pub struct Note {
 pub struct Scale {
     steps: &'static [i32],
     root: i32,
-    /// Steps of the scale that the chords stand on.
+    /// The scale steps of the chords' roots.
     progression: [i32; 4],
 }
 
@@ -51,7 +51,7 @@ pub struct Style {
 }
 
 impl Scale {
-    /// The scale of this name; with `auto`, the one that suits the mood.
+    /// Returns the scale with this name; for `auto`, one that matches the mood.
     pub fn of(name: &str, reading: &Reading, rng: &mut Rng) -> Self {
         let name = match name {
             "auto" if reading.has(Feature::Sad) || reading.has(Feature::Rain) => "minor",
@@ -91,14 +91,14 @@ impl Scale {
         }
     }
 
-    /// The MIDI number of a step of the scale; steps go on into other octaves.
+    /// Returns the MIDI note number of a scale step; steps continue into other octaves.
     fn pitch(&self, step: i32) -> f32 {
         let count = self.steps.len() as i32;
         let octave = step.div_euclid(count);
         (self.root + self.steps[step.rem_euclid(count) as usize] + 12 * octave) as f32
     }
 
-    /// Steps of a chord: every other one.
+    /// Returns the scale steps of a bar's chord: every other step.
     fn chord(&self, bar: usize) -> [i32; 4] {
         let base = self.progression[bar % 4];
         if self.steps.len() == 5 {
@@ -109,7 +109,7 @@ impl Scale {
     }
 }
 
-/// A whole piece that fits into `seconds`, sorted by nothing in particular.
+/// Composes a piece that fits into `seconds`. The notes are not sorted.
 pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
     let beat = 60.0 / style.tempo;
     let bar = beat * 4.0;
@@ -148,7 +148,7 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
                 });
             }
         }
-        // The melody: the motif comes back, bent to the chord of the bar.
+        // The melody repeats the motif, adapted to the chord of the bar.
         for (at, leap, loudness) in &motif {
             if rng.chance(0.12) {
                 continue;
@@ -171,7 +171,7 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
                 } else {
                     Voice::Pluck
                 },
-                // No musician plays exactly on time.
+                // Small timing variations sound more natural.
                 start: start + at * beat + rng.normal() * 0.006,
                 length: beat * 1.2,
                 pitch: style.scale.pitch(tone)
@@ -189,7 +189,7 @@ pub fn compose(style: &Style, seconds: f32, rng: &mut Rng) -> Vec<Note> {
     notes
 }
 
-/// Gives the notes of a bar: their time in beats, how far each leaps, and how loud it is.
+/// Returns the notes of a bar: the time in beats, the interval, and the loudness.
 fn motif(style: &Style, rng: &mut Rng) -> Vec<(f32, i32, f32)> {
     let grid = if style.energy > 0.4 { 16 } else { 8 };
     (0..grid)
@@ -205,7 +205,7 @@ fn motif(style: &Style, rng: &mut Rng) -> Vec<(f32, i32, f32)> {
         .collect()
 }
 
-/// The chord's tone nearest to a step, in any octave.
+/// Returns the chord tone nearest to a step, in any octave.
 fn nearest(step: i32, chord: &[i32; 4], octave: i32) -> i32 {
     (step - octave..=step + octave)
         .filter(|s| chord.iter().any(|tone| (s - tone).rem_euclid(octave) == 0))

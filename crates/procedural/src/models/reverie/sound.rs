@@ -1,4 +1,4 @@
-//! Playing the notes: oscillators, plucked strings, a room.
+//! Synthesis of the notes: oscillators, plucked strings, reverberation.
 
 use std::f32::consts::TAU;
 use std::io::Cursor;
@@ -7,7 +7,7 @@ use super::score::{Note, Voice};
 use crate::draw::rng::Rng;
 use crate::draw::smoothstep;
 
-/// Stereo sound that is being recorded.
+/// A stereo recording.
 pub struct Tape {
     rate: u32,
     left: Vec<f32>,
@@ -34,7 +34,7 @@ impl Tape {
         }
     }
 
-    /// Adds `wave(seconds since the note began)` from the note's start on.
+    /// Adds `wave(seconds since the note began)`, starting at the note's start.
     fn add(&mut self, note: &Note, ring: f32, mut wave: impl FnMut(f32) -> (f32, f32)) {
         let rate = self.rate as f32;
         let from = (note.start.max(0.0) * rate) as usize;
@@ -48,7 +48,7 @@ impl Tape {
         }
     }
 
-    /// Three voices a little out of tune, swelling in and out.
+    /// Plays a pad: three slightly detuned voices that fade in and out.
     fn pad(&mut self, note: &Note, frequency: f32, rng: &mut Rng) {
         let phase = [rng.unit(), rng.unit(), rng.unit()];
         let (swell, fade) = (note.length * 0.35, note.length * 0.4);
@@ -69,13 +69,13 @@ impl Tape {
         });
     }
 
-    /// A string: a burst of noise that circles in a delay line and loses its edge.
+    /// Plays a plucked string: a burst of noise in a delay line with a low-pass filter (Karplus-Strong).
     fn pluck(&mut self, note: &Note, frequency: f32, rng: &mut Rng) {
         let rate = self.rate as f32;
         let period = rate / frequency;
         let length = (period.floor() as usize).max(2);
         let mut string: Vec<f32> = (0..length).map(|_| rng.range(-1.0, 1.0)).collect();
-        // The burst is smoothed first, as by a soft finger.
+        // Smooths the burst, for a softer attack.
         for _ in 0..3 {
             for i in 0..length {
                 string[i] = 0.5 * (string[i] + string[(i + length - 1) % length]);
@@ -87,7 +87,7 @@ impl Tape {
         self.add(note, 1.6, |t| {
             let next = string[(at + 1) % length];
             let now = string[at];
-            // Interpolated between two samples, to be in tune.
+            // Interpolates between two samples, for exact tuning.
             let value = now * (1.0 - tuning) + last * tuning;
             last = now;
             string[at] = 0.9965 * (0.52 * now + 0.48 * next);
@@ -119,7 +119,7 @@ impl Tape {
         });
     }
 
-    /// Waves on a shore, or rain: noise that swells.
+    /// Adds the sound of waves or rain: filtered noise.
     pub fn shore(&mut self, rain: bool, rng: &mut Rng) {
         let rate = self.rate as f32;
         let (mut low_l, mut low_r) = (0.0f32, 0.0f32);
@@ -140,7 +140,7 @@ impl Tape {
         }
     }
 
-    /// Reverberation: eight echoes that feed each other.
+    /// Adds reverberation with eight comb filters.
     pub fn room(&mut self, size: f32) {
         if size <= 0.0 {
             return;
@@ -151,7 +151,7 @@ impl Tape {
         for (side, channel) in [&mut self.left, &mut self.right].into_iter().enumerate() {
             let dry = channel.clone();
             for delay in delays {
-                // The sides differ, so that the room is wide.
+                // Different delays on the two sides widen the stereo image.
                 let length = ((delay + side * 23) as f32 * (0.8 + 0.6 * size)) as usize;
                 let mut line = vec![0.0; length];
                 let (mut at, mut dull) = (0, 0.0);
@@ -166,8 +166,7 @@ impl Tape {
         }
     }
 
-    /// Takes out what lies below hearing, fades in and out, and brings the loudest moment to just
-    /// below full scale.
+    /// Removes inaudibly low frequencies, fades in and out, and normalizes the peak to just below full scale.
     pub fn master(&mut self) {
         for channel in [&mut self.left, &mut self.right] {
             let (mut before, mut out) = (0.0, 0.0);
@@ -195,7 +194,7 @@ impl Tape {
         }
     }
 
-    /// The loudest moment of each of `count` stretches, 0 to 1.
+    /// Returns the peak of each of `count` sections, 0 to 1.
     pub fn peaks(&self, count: usize) -> Vec<f32> {
         let stretch = self.left.len().div_ceil(count.max(1)).max(1);
         let loudest = |samples: &[f32]| samples.iter().fold(0.0f32, |m, s| m.max(s.abs()));
@@ -206,11 +205,11 @@ impl Tape {
             .collect()
     }
 
-    /// Encodes the sound as a WAV file: 16 bits, stereo.
+    /// Encodes the sound as a 16-bit stereo WAV file.
     ///
     /// # Errors
     ///
-    /// The encoder refuses a sample; in memory, it has no reason to.
+    /// The encoder refuses a sample, which does not happen in memory.
     pub fn wav(&self) -> Result<Vec<u8>, hound::Error> {
         let spec = hound::WavSpec {
             channels: 2,

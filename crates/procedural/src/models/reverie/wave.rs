@@ -1,4 +1,4 @@
-//! A drawing of the sound, for where a picture is wanted.
+//! A drawing of the waveform, for previews.
 
 use super::sound::Tape;
 use crate::draw::canvas::Canvas;
@@ -8,7 +8,7 @@ use crate::draw::smoothstep;
 
 const BARS: usize = 56;
 
-/// Bars as loud as the piece is, from dusk to dawn, on the night.
+/// Draws the waveform as bars in a gradient on a dark background.
 pub fn paint(tape: &Tape, width: u32, height: u32, reading: &Reading) -> Canvas {
     let (w, h) = (width as f32, height as f32);
     let ground = [lch(0.17, 0.05, 285.0), lch(0.27, 0.07, 300.0)];

@@ -1,4 +1,4 @@
-//! The ridges, painted from the far ones to the near.
+//! The ridges, painted from far to near.
 
 use super::Scene;
 use super::mist::{self, Mist};
@@ -10,10 +10,10 @@ use crate::draw::rng::Rng;
 use crate::draw::vocabulary::{Feature, Time};
 use crate::draw::{lerp, smoothstep};
 
-/// One ridge: the height of its crest in each column, and what is on it.
+/// A ridge: the height of its crest in each column, and its surface.
 struct Ridge {
     crest: Vec<f32>,
-    /// The crest without its trees and its small teeth: what the slopes below it follow.
+    /// The crest without trees and small details, which the slopes follow.
     smooth: Vec<f32>,
     /// 0 the farthest, 1 the nearest.
     near: f32,
@@ -22,13 +22,13 @@ struct Ridge {
 }
 
 impl Ridge {
-    /// The mean height of its crest.
+    /// Returns the mean height of the crest.
     fn level(&self) -> f32 {
         self.smooth.iter().sum::<f32>() / self.smooth.len() as f32
     }
 
-    /// Where on the crest the slope begins that a point is on, `below` under it: slopes run down and
-    /// outwards from the peaks, and together in the valleys.
+    /// Returns the x coordinate on the crest at which the slope of a point starts, `below` pixels above it. Slopes
+    /// diverge from peaks and converge in valleys.
     fn origin(&self, x: f32, below: f32, unit: f32) -> f32 {
         let reach = below.max(0.0) * 0.9 + unit * 0.02;
         let at = |x: f32| {
@@ -55,7 +55,7 @@ pub fn paint(canvas: &mut Canvas, scene: &Scene, sky: &Sky, rng: &mut Rng) {
     let mist = Mist::new(scene, sky, &noise);
     mist.before_the_sky(canvas, &bottom);
     for (i, ridge) in ridges.iter().enumerate() {
-        // What the next ridges hide need not be painted.
+        // Skip what the next ridges hide.
         let mut hidden = bottom.clone();
         for next in &ridges[i + 1..] {
             for (hidden, crest) in hidden.iter_mut().zip(&next.crest) {
@@ -91,7 +91,7 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
     let unit = width.min(height);
     let reading = &scene.reading;
     let air = sky.air();
-    // Far land is a little darker and cooler than the air behind it.
+    // Far land is slightly darker and cooler than the air behind it.
     let behind = sky.stops[sky.stops.len() - 2];
     let distance = air.mix(behind, 0.5);
     let distance = distance.with_lightness(air.l.min(distance.l + 0.04) - 0.05);
@@ -152,10 +152,10 @@ fn ridges(scene: &Scene, sky: &Sky, rng: &mut Rng, noise: &Noise) -> Vec<Ridge> 
         .collect()
 }
 
-/// The colour of the nearest ground, before any air lies over it.
+/// Returns the color of the nearest ground, without atmospheric haze.
 fn ground_color(scene: &Scene, sky: &Sky, ridge: usize) -> Lab {
     let reading = &scene.reading;
-    // The sky has room for four colours; what is named beyond them is for the land alone.
+    // The sky has only four colors; additional named colors are used for the land.
     let own = reading.named.len().saturating_sub(3).max(1);
     let index = reading.named.len().checked_sub(1 + ridge % own);
     let color = index.map(|index| reading.named[index]);
@@ -189,7 +189,7 @@ fn ground_color(scene: &Scene, sky: &Sky, ridge: usize) -> Lab {
     )
 }
 
-/// A ridge's colour at a point: rock lit from the side, snow above, haze by distance.
+/// Returns a ridge's color at a point: rock lit from the side, snow above, haze by distance.
 #[allow(clippy::too_many_arguments)]
 fn surface(
     scene: &Scene,
@@ -202,13 +202,12 @@ fn surface(
     unit: f32,
 ) -> Lab {
     let scale = lerp(7.0, 4.0, ridge.near) / unit;
-    // Rock is folded along its slopes, and no two ridges alike. Where the folds hung straight down
-    // and were longer than a ridge is high, they stood in all ridges as bands.
+    // The folds follow the slopes and differ between ridges. Long vertical folds would form bands across all ridges.
     let (u, v) = (
         ridge.origin(x, below, unit) * scale + ridge.offset,
         y * scale * 0.8 + ridge.offset * 0.37,
     );
-    // Where the land is nearly level they wind, too.
+    // On nearly level land, the folds are curved as well.
     let u = u + 0.4 * noise.at(u * 0.45, v * 0.8 + 60.0);
     let faces = |du: f32, dv: f32| {
         if scene.reading.has(Feature::Dunes) {
@@ -217,12 +216,12 @@ fn surface(
             noise.ridged((u + du) * 0.7, (v + dv) * 0.75, 4)
         }
     };
-    // Lit from above and from the side of the sun; below its place from above alone, since where one
-    // side took over from the other at once, a seam ran down through all ridges.
+    // Lit from above and from the side of the sun. Directly below the sun, the light comes only from above, because a
+    // sudden change of side would form a seam through all ridges.
     let aside = (sky.light.0 - x) / unit;
     let aside = aside / aside.hypot(0.4);
     let slope = (faces(0.0, 0.0) - faces(0.09 * aside, -0.08)) * 3.4;
-    // Air and night soften what light draws.
+    // Haze and night reduce the contrast.
     let contrast = lerp(0.4, 1.0, ridge.near) * if scene.time == Time::Night { 0.5 } else { 1.0 };
     let rim = (-below / (unit * 0.02)).exp() * 0.035;
     let mut lab = ridge.color;
@@ -239,7 +238,7 @@ fn surface(
     lab
 }
 
-/// Long slopes and sharp edges.
+/// Returns the height of a dune: long slopes and sharp edges.
 fn dune(noise: &Noise, u: f32) -> f32 {
     let warped = u * 0.75 + noise.fbm(u * 0.5, 1.3, 2) * 0.8;
     let t = warped.rem_euclid(1.0);
@@ -252,7 +251,7 @@ fn dune(noise: &Noise, u: f32) -> f32 {
     wave * strength + 0.1 * noise.fbm(u * 0.8, 5.0, 2)
 }
 
-/// The mean of each height and its neighbours, `radius` columns far.
+/// Smooths the heights with a moving average of this radius in columns.
 fn smooth(crest: &[f32], radius: usize) -> Vec<f32> {
     (0..crest.len())
         .map(|x| {
@@ -262,7 +261,7 @@ fn smooth(crest: &[f32], radius: usize) -> Vec<f32> {
         .collect()
 }
 
-/// Raises the crest by conifers of about this height.
+/// Adds conifers of about this height to the crest.
 fn plant(crest: &mut [f32], size: f32, rng: &mut Rng) {
     if size < 2.0 {
         return;
@@ -279,7 +278,7 @@ fn plant(crest: &mut [f32], size: f32, rng: &mut Rng) {
         {
             let t = 1.0 - (column as f32 + 0.5 - x).abs() / half;
             if t > 0.0 {
-                // Branches: the outline steps back a little at every tier.
+                // Branches: the outline recedes slightly at every tier.
                 let step = (t * tiers).fract();
                 let top = foot + size * 0.1 - tall * (t - 0.5 * step / tiers).max(0.0);
                 crest[column] = crest[column].min(top);

@@ -1,4 +1,4 @@
-//! Mist: banks of it lie before the sky, between the ridges and over the water.
+//! Mist: banks before the sky, between the ridges and over the water.
 
 use super::Scene;
 use super::sky::Sky;
@@ -16,13 +16,13 @@ pub struct Mist<'a> {
 
 /// A bank of mist on the ground.
 struct Bank {
-    /// The height, in pixels from the top, from which on down it is whole; above it thins out.
+    /// The y coordinate below which the mist has its full density, in pixels from the top. It thins out above.
     level: f32,
-    /// How far up it reaches.
+    /// The height of the thinning part, in pixels.
     reach: f32,
-    /// 0 nothing, 1 hides all.
+    /// 0 transparent, 1 opaque.
     density: f32,
-    /// Tells its wisps from those of the others.
+    /// An offset into the noise, so that banks differ.
     phase: f32,
 }
 
@@ -36,7 +36,7 @@ impl<'a> Mist<'a> {
         }
     }
 
-    /// Behind all ridges: what stands far off ends in it.
+    /// Lays mist behind all ridges.
     pub fn before_the_sky(&self, canvas: &mut Canvas, bottom: &[f32]) {
         let bank = Bank {
             level: self.scene.horizon,
@@ -47,8 +47,8 @@ impl<'a> Mist<'a> {
         self.lay(&bank, canvas, bottom);
     }
 
-    /// Between a ridge and the next, whose crests are at these heights: it fills the valleys up to
-    /// about the crest of the next, and thick mist all that can be seen of the ridge.
+    /// Lays mist between a ridge and the next one, whose crests have these heights. It fills the valleys up to about
+    /// the next crest; thick mist hides the whole ridge.
     pub fn before_a_ridge(
         &self,
         canvas: &mut Canvas,
@@ -68,7 +68,8 @@ impl<'a> Mist<'a> {
         self.lay(&bank, canvas, bottom);
     }
 
-    /// Before all: it rises from the water, or, where there is none, lies at one's feet if it is thick.
+    /// Lays mist in front of everything: it rises from the water, or, without water, fills the foreground if it is
+    /// thick.
     pub fn before_all(&self, canvas: &mut Canvas, bottom: &[f32]) {
         let bank = Bank {
             level: bottom[0],
@@ -83,7 +84,7 @@ impl<'a> Mist<'a> {
         self.lay(&bank, canvas, bottom);
     }
 
-    /// Lays a bank over what is painted, in each column down to its bottom.
+    /// Draws a bank over the image, in each column down to its bottom.
     fn lay(&self, bank: &Bank, canvas: &mut Canvas, bottom: &[f32]) {
         if bank.density <= 0.0 {
             return;
@@ -126,25 +127,25 @@ impl<'a> Mist<'a> {
     }
 }
 
-/// How thick the air is: little mist is a veil, much of it hides.
+/// Returns the density of the air.
 fn thickness(scene: &Scene) -> f32 {
     scene.mist.powf(1.7)
 }
 
-/// The colour of mist away from the light. Yellow air over blue land would be grey: the sky above
-/// it lends some red.
+/// Returns the color of mist away from the light. Yellow air over blue land would look gray, so the sky above adds some
+/// red.
 pub fn tint(sky: &Sky) -> Lab {
     let above = sky.stops[sky.stops.len() - 2];
     let air = sky.air();
     air.mix(above.with_lightness(air.l), 0.4).saturate(0.85)
 }
 
-/// How dense it is where the water meets the land: at first it leaves the near shore dark.
+/// Returns the density of the mist at the shore. Little mist leaves the near shore dark.
 pub fn over_water(scene: &Scene) -> f32 {
     0.78 * scene.mist.powf(2.6)
 }
 
-/// The colour of mist: that of the air, and brighter around the sun or moon.
+/// The color of the mist: that of the air, brighter around the sun or moon.
 pub struct Light {
     air: Rgb,
     color: Rgb,
@@ -168,12 +169,12 @@ impl Light {
     }
 }
 
-/// What changes slowly over the picture is computed for one of so many pixels in a row or column.
+/// Returns the grid spacing for slowly varying values, in pixels.
 fn step(unit: f32) -> f32 {
     (unit / 120.0).max(1.0)
 }
 
-/// Values on a grid, and what lies between them.
+/// Values on a coarse grid, with bilinear interpolation.
 struct Coarse {
     values: Vec<f32>,
     columns: usize,

@@ -1,4 +1,4 @@
-//! The sky: its colours, the sun or moon, clouds and stars.
+//! The sky: its colors, the sun or moon, clouds and stars.
 
 use super::Scene;
 use crate::draw::canvas::Canvas;
@@ -9,12 +9,12 @@ use crate::draw::smoothstep;
 use crate::draw::vocabulary::{Feature, Time};
 
 pub struct Sky {
-    /// The colours from the zenith to the horizon.
+    /// The colors from the zenith to the horizon.
     pub stops: Vec<Lab>,
-    /// The place of the sun or moon, in pixels.
+    /// The position of the sun or moon, in pixels.
     pub light: (f32, f32),
     pub light_color: Rgb,
-    /// How much the light warms the sky around it.
+    /// The strength of the glow around the light.
     glow: f32,
     radius: f32,
 }
@@ -25,7 +25,7 @@ impl Sky {
         let stops = stops(scene, drift);
         let (width, height) = (scene.width as f32, scene.height as f32);
         let altitude = altitude(scene.time, rng);
-        // About a third of the width from one side, as in balanced pictures.
+        // About a third of the width from one side, by the rule of thirds.
         let third = if rng.chance(0.5) { 0.34 } else { 0.66 };
         let x = width * (third + rng.range(-0.07, 0.07));
         Self {
@@ -42,12 +42,12 @@ impl Sky {
         }
     }
 
-    /// The colour of the air at the horizon, which far things take on.
+    /// Returns the color of the air at the horizon, which distant things take on.
     pub fn air(&self) -> Lab {
         self.stops[self.stops.len() - 1]
     }
 
-    /// How strongly the air around the sun or moon shines.
+    /// Returns the brightness of the glow around the sun or moon.
     pub fn glow_at(&self, x: f32, y: f32, unit: f32) -> f32 {
         let (lx, ly) = self.light;
         let distance = ((x - lx).powi(2) + ((y - ly) * 1.15).powi(2)).sqrt() / unit;
@@ -106,7 +106,7 @@ impl Sky {
         let (width, height) = (scene.width as f32, scene.height as f32);
         let unit = width.min(height);
         if scene.reading.has(Feature::Stars) {
-            // A band of faint light across the sky.
+            // The Milky Way.
             let tilt = rng.range(0.35, 0.9) * if rng.chance(0.5) { 1.0 } else { -1.0 };
             let offset = rng.range(0.3, 0.6) * height * 0.6;
             let tint = self.stops[2].with_lightness(0.62).saturate(1.5).rgb();
@@ -156,7 +156,7 @@ impl Sky {
     }
 }
 
-/// The colours from the zenith to the horizon: those of the hour, as far as the prompt leaves them. `drift` turns all
+/// Returns the colors from the zenith to the horizon: those of the hour, modified by the prompt. `drift` shifts all
 /// hues, in degrees.
 fn stops(scene: &Scene, drift: f32) -> Vec<Lab> {
     let hour = hour_colors(scene.time);
@@ -167,7 +167,7 @@ fn stops(scene: &Scene, drift: f32) -> Vec<Lab> {
         .collect()
 }
 
-/// The usual colours of the hour, from the zenith to the horizon.
+/// Returns the default colors of the hour, from the zenith to the horizon.
 fn hour_colors(time: Time) -> [Lab; 4] {
     match time {
         Time::Dawn => [
@@ -197,8 +197,7 @@ fn hour_colors(time: Time) -> [Lab; 4] {
     }
 }
 
-/// A colour of the hour, changed by what the prompt says; `place` is its number from the zenith, and how many
-/// there are.
+/// Modifies a color of the hour by the prompt. `place` is its index from the zenith, and the number of colors.
 fn stop_color(scene: &Scene, stop: Lab, place: (usize, usize), drift: f32) -> Lab {
     let reading = &scene.reading;
     let (i, count) = place;
@@ -210,8 +209,7 @@ fn stop_color(scene: &Scene, stop: Lab, place: (usize, usize), drift: f32) -> La
         chroma,
         stop.hue() + drift,
     );
-    // The prompt's own colours, from the zenith down, take the place of the hour's; how
-    // light it is stays the hour's for the most part.
+    // The named colors, from the zenith down, replace those of the hour; the lightness stays mostly the same.
     if !reading.named.is_empty() {
         let named = reading.named[i * reading.named.len() / count];
         let pull = if named.is_grey() { 0.75 } else { 0.35 };
@@ -240,7 +238,7 @@ fn stop_color(scene: &Scene, stop: Lab, place: (usize, usize), drift: f32) -> La
     lab
 }
 
-/// How high the sun or moon stands, from 0 at the horizon to 1 at the upper edge.
+/// Returns the altitude of the sun or moon, from 0 at the horizon to 1 at the upper edge.
 fn altitude(time: Time, rng: &mut Rng) -> f32 {
     match time {
         Time::Dawn => rng.range(0.16, 0.34),
@@ -262,7 +260,7 @@ fn light_color(time: Time, horizon: Lab) -> Rgb {
     }
 }
 
-/// The radius of the sun or moon, as a share of the picture's shorter side.
+/// Returns the radius of the sun or moon, as a fraction of the image's shorter side.
 fn radius(scene: &Scene, rng: &mut Rng) -> f32 {
     match scene.time {
         Time::Sunset => rng.range(0.045, 0.075),
