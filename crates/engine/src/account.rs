@@ -3,16 +3,16 @@
 use atelier_contract::{ApiError, ServiceAddress};
 use serde::{Deserialize, Serialize};
 
-/// Where and as whom a task was submitted. A task is only ever polled there and as them.
+/// The service and the user that a task was submitted as. A task is only ever polled with the same account.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Account {
-    /// The service's address; empty for the page's own origin.
+    /// The service's address; empty means the page's own origin.
     pub address: String,
     pub uid: String,
 }
 
 impl Account {
-    /// Tells a person what an error of a call to this service means, for a page of this origin.
+    /// Returns the message to show for a failed call to this service. `page_origin` is the origin of the page.
     pub fn user_message(&self, error: &ApiError, page_origin: &str) -> String {
         match ServiceAddress::parse(&self.address) {
             Ok(address) => error.user_message_of(&address, page_origin),

@@ -1,29 +1,29 @@
-//! The actions that a person may ask for, on a task and on a whole batch.
+//! The actions that a user can take on a task or on a whole batch.
 
 use crate::{Phase, Task};
 
 /// An action on a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Action {
-    /// Take back what was not sent yet.
+    /// Cancel a task that has not been sent yet.
     Cancel,
-    /// Send an Unconfirmed once more, knowing that it may be billed twice.
+    /// Send an Unconfirmed task again, at the risk of being billed twice.
     Resubmit,
-    /// Leave what may be at the service or not.
+    /// Remove an Unconfirmed task without finding out whether the service accepted it.
     Dismiss,
     StopWatching,
     Watch,
-    /// Ask the service for the output's addresses once more: they may have expired.
+    /// Ask the service for the output URLs again, because they may have expired.
     Refetch,
-    /// Ask the service once more about a task that it is said not to know, or for an output that it has refused.
+    /// Ask the service again about a task that it reported as unknown, or for an output that it refused.
     AskAgain,
-    /// Ask for the output of a task that the service does not say is completed.
+    /// Ask for the output of a task that the service has not reported as completed.
     FetchEarly,
-    /// Take the task out of sight, and forget it after a while.
+    /// Hide the task now and delete it after a delay.
     Remove,
-    /// Bring back what was removed just now.
+    /// Restore a task that was just removed.
     Restore,
-    /// Forget the task at once, for good.
+    /// Delete the task permanently, without delay.
     Delete,
 }
 
@@ -42,7 +42,7 @@ impl Action {
         Self::Delete,
     ];
 
-    /// Gives the word for it in messages between tabs.
+    /// Returns the name of the action in messages between tabs.
     pub fn word(self) -> &'static str {
         match self {
             Action::Cancel => "cancel",
@@ -63,7 +63,7 @@ impl Action {
         Self::ALL.into_iter().find(|action| action.word() == word)
     }
 
-    /// Whether it may be asked of a task as it is now.
+    /// Whether the action is allowed in the task's current state.
     pub fn is_allowed(self, task: &Task) -> bool {
         let offered = Self::offered(task);
         match self {
@@ -72,7 +72,7 @@ impl Action {
         }
     }
 
-    /// Gives the actions that a person is offered for a task as it is now.
+    /// Returns the actions to offer for the task in its current state.
     pub fn offered(task: &Task) -> Vec<Action> {
         if task.removed.is_some() {
             return vec![Action::Restore];
@@ -80,7 +80,7 @@ impl Action {
         match task.state.phase() {
             Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
-            // No answer came, so it is sent again by itself; a person may have enough of that.
+            // The engine resends it automatically; the user can stop that.
             Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
@@ -98,7 +98,7 @@ impl Action {
         }
     }
 
-    /// Whether it is what a task waits for, or would be stopped by: it is drawn as a button, the others as words.
+    /// Whether the action is shown as a button. The others are shown as links.
     pub fn is_main(self) -> bool {
         matches!(
             self,
@@ -106,7 +106,7 @@ impl Action {
         )
     }
 
-    /// Whether the task is gone with it from where a person sees it; it can be had back.
+    /// Whether the action hides the task. The user can undo that.
     pub fn removes(self) -> bool {
         matches!(self, Action::Dismiss | Action::Remove)
     }
@@ -131,17 +131,17 @@ impl Action {
 /// An action on a whole batch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum BatchAction {
-    /// Send nothing more of it until it is resumed.
+    /// Send no more tasks of the batch until it is resumed.
     Pause,
     Resume,
-    /// Take back what was not sent yet.
+    /// Cancel the tasks that have not been sent yet.
     Stop,
 }
 
 impl BatchAction {
     const ALL: [Self; 3] = [Self::Pause, Self::Resume, Self::Stop];
 
-    /// Gives the word for it in messages between tabs.
+    /// Returns the name of the action in messages between tabs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Pause => "pause",

@@ -1,10 +1,10 @@
-//! How often an input was tried.
+//! The number of attempts at the same input.
 
 use std::collections::HashMap;
 
 use crate::{Task, TaskKey};
 
-/// How many attempts a task has taken the place of, as far as they are known.
+/// Returns how many known earlier attempts a task replaces.
 pub fn earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize {
     let known: HashMap<&TaskKey, &Task> = tasks
         .iter()
@@ -12,11 +12,11 @@ pub fn earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize 
         .collect();
     let before = |task: &&Task| known.get(task.retry_of.as_ref()?).copied();
     let chain = std::iter::successors(before(&task), before);
-    // Records come from files, too: one may repeat itself.
+    // Imported records can form a cycle.
     chain.take(tasks.len()).count()
 }
 
-/// `Second attempt.`
+/// Returns the label of an attempt, such as `Second attempt.`
 pub fn attempt_label(number: usize) -> String {
     match number {
         2 => "Second attempt.".into(),
@@ -31,7 +31,7 @@ mod tests {
     use crate::engine::tests::task;
 
     #[test]
-    fn attempts_are_counted_and_a_circle_ends() {
+    fn counts_attempts_and_stops_at_a_cycle() {
         let retry = |key: &str, of: &str| Task {
             retry_of: Some(TaskKey(of.into())),
             ..task(key, 0)

@@ -1,45 +1,44 @@
-//! Keys that two tabs come to by themselves for the same thing.
+//! Keys that two tabs derive independently for the same thing.
 
 use siphasher::sip::SipHasher13;
 
 use crate::{BatchKey, Millis, TaskKey};
 
-// Two tabs may be of two releases, and a table outlives both: what is hashed, and how, never changes. `std` promises
-// that neither of its hasher nor of `Hash`.
+// Two tabs can run different releases, and a stored table outlives both, so the hashed bytes and the hash function must
+// never change. `std` guarantees neither for its hasher nor for `Hash`.
 
 impl BatchKey {
-    /// Derives the key of a batch from a model's table that was edited last at this time, in whichever tab, and the
-    /// number of its rows. Each edit makes another batch of them.
+    /// Derives the key of a batch from the model of the table, the time of its last edit and its number of rows. Each
+    /// edit yields a different key.
     pub fn of_table(model: &str, edited: Millis, rows: usize) -> Self {
         Self(derived(&of_edit("table", model, edited, rows)))
     }
 }
 
 impl TaskKey {
-    /// Derives the key of a task from the row of a table with this nonce, as it stands. The same row sent twice is
-    /// known as one by it, here and at a service that honours keys.
+    /// Derives the key of a task from a table row: its nonce and its current content. Sending the same row twice yields
+    /// the same key, which this app and services with idempotency keys recognize.
     pub fn of_row(nonce: u64, draft: &str) -> Self {
         Self(derived(&[of_number("row", nonce), text(draft)].concat()))
     }
 }
 
-/// Derives the nonce of a row that is to be sent once more.
+/// Derives the nonce for sending a row again.
 pub fn next_nonce(nonce: u64) -> u64 {
     hashed(&of_number("next", nonce))
 }
 
-/// Derives the nonce of a row that was stored at this place without one, in a table that was edited last at this
-/// time.
+/// Derives the nonce of a row that was stored without one, from its position `at` in a table last edited at `edited`.
 pub fn stored_nonce(model: &str, edited: Millis, at: usize) -> u64 {
     hashed(&of_edit("stored", model, edited, at))
 }
 
-/// The same number for the same text.
+/// Hashes a text to a number that is the same in every tab and release.
 pub fn number_of(of: &str) -> u64 {
     hashed(&[text("text"), text(of)].concat())
 }
 
-/// The chance by which what a row leaves open is settled: the same task of the same row, however often it is sent.
+/// Derives the random number that fills the open values of a row. The same row always gets the same number.
 pub fn chance_of_row(nonce: u64) -> u64 {
     hashed(&of_number("chance", nonce))
 }
@@ -59,12 +58,12 @@ fn of_number(kind: &str, number: u64) -> Vec<u8> {
     [text(kind), number.to_le_bytes().into()].concat()
 }
 
-/// Ends in a byte that no text has: "ab" and "c" are not "a" and "bc".
+/// Encodes a text, followed by a byte that UTF-8 never contains, so that "ab" + "c" differs from "a" + "bc".
 fn text(text: &str) -> Vec<u8> {
     [text.as_bytes(), &[0xff]].concat()
 }
 
-/// 128 bits as text, as a drawn key has them.
+/// Returns 128 bits as hexadecimal text, the format of randomly drawn keys.
 fn derived(from: &[u8]) -> String {
     let half = |which: u8| hashed(&[&[which], from].concat());
     format!("{:016x}{:016x}", half(0), half(1))
@@ -79,9 +78,9 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// A tab of an older release may be open in addition to this one: another key would pay twice.
+    /// Guards against a second charge: a tab of an older release must derive the same key.
     #[test]
-    fn keys_are_those_of_other_releases() {
+    fn keys_match_those_of_other_releases() {
         let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);
         assert_eq!(batch.0, "a156dc2555b4379c55f5a8fc855463ea");
         let row = TaskKey::of_row(7, "{}");
@@ -93,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_rows_have_the_same_keys_and_others_have_others() {
+    fn batch_keys_differ_by_model_edit_time_and_row_count() {
         let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);
         assert_eq!(batch, BatchKey::of_table("image/a", 1_700_000_000_000, 12));
         let others = [
@@ -106,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn each_row_has_a_key_and_another_one_when_it_is_sent_once_more() {
+    fn row_keys_are_unique_and_change_on_resend() {
         let nonces = (0..1_000).map(|at| stored_nonce("image/a", 5, at));
         let keys: HashSet<TaskKey> = nonces.map(|nonce| TaskKey::of_row(nonce, "{}")).collect();
         assert_eq!(keys.len(), 1_000);

@@ -1,16 +1,14 @@
-//! Times as people say them. All times are in milliseconds; points in time since
-//! 1970-01-01 UTC.
+//! Durations as text. All times are in milliseconds; points in time are since 1970-01-01 UTC.
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Completed tasks of a model that an estimate looks back on.
+/// The number of recent completed tasks of a model that an estimate uses.
 const RECENT: usize = 20;
 
-/// How long something took or has been going on, rounded down: `0.4 s`, `12 s`, `1 min 05 s`,
-/// `2 h 10 min`, `3 d 4 h`.
+/// Formats a duration, rounded down: `0.4 s`, `12 s`, `1 min 05 s`, `2 h 10 min`, `3 d 4 h`.
 pub fn text(ms: u64) -> String {
     match ms {
         0..SECOND => format!("0.{} s", ms / 100),
@@ -21,7 +19,7 @@ pub fn text(ms: u64) -> String {
     }
 }
 
-/// A rough time for estimates, without false precision: `about 40 s`, `about 3 min`, `about 2 h`.
+/// Formats a rough duration for estimates: `about 40 s`, `about 3 min`, `about 2 h`.
 pub fn about(ms: u64) -> String {
     let rounded = |unit: u64| (ms + unit / 2) / unit;
     match ms {
@@ -32,8 +30,8 @@ pub fn about(ms: u64) -> String {
     }
 }
 
-/// How long a task of a model will take, in ms: the median of its most recent completed tasks,
-/// `times` being newest first. `None` without any.
+/// Estimates how long a task of a model will take, in ms: the median of its most recent completed tasks. `times` has
+/// the newest first. `None` without any.
 pub fn estimate(times: impl IntoIterator<Item = u64>) -> Option<u64> {
     let mut recent: Vec<u64> = times.into_iter().take(RECENT).collect();
     recent.sort_unstable();
@@ -52,7 +50,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn durations() {
+    fn formats_exact_and_rough_durations() {
         for (ms, expected) in [
             (0, "0.0 s"),
             (430, "0.4 s"),
@@ -70,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_is_the_median_of_the_recent() {
+    fn estimate_is_the_median_of_recent_times() {
         assert_eq!(estimate([]), None);
         assert_eq!(estimate([30_000]), Some(30_000));
         assert_eq!(estimate([10, 30]), Some(20));
@@ -80,7 +78,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn everything_can_be_said(ms: u64) {
+        fn any_duration_has_a_text(ms: u64) {
             let said = [text(ms), about(ms)];
             prop_assert!(said.iter().all(|text| !text.is_empty()));
         }

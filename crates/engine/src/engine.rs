@@ -1,5 +1,5 @@
-//! Decides for all tasks together what to send, what to ask and when. It leaves the doing to its owner: it is given
-//! the time, chance and answers, and gives commands.
+//! Decides for all tasks what to send, what to poll and when. The engine does no I/O: its owner passes in the time,
+//! random numbers and responses, and carries out the commands that the engine returns.
 
 mod actions;
 mod again;
@@ -54,26 +54,25 @@ use tracked::Tracked;
 use crate::reduce::{Effect, Event, apply};
 use crate::{Account, Millis, Phase, PollError, RateLimit, Task, TaskKey, schedule};
 
-/// What the owner is to do, in this order.
-// A command is handed over once, and at once: its size does not matter.
+/// An instruction to the engine's owner. Commands must be carried out in order.
+// A command is passed on once and immediately, so its size does not matter.
 #[allow(clippy::large_enum_variant)]
 #[derive(Debug, Clone, PartialEq)]
 pub enum Command {
-    /// Keep the record and show it.
+    /// Store the record and show it.
     Save(Task),
-    /// Forget the record.
+    /// Delete the record.
     Delete(TaskKey),
-    /// Make the call, and bring back the answer.
+    /// Make the call and pass its response to [`Engine::responded`].
     Call(Call),
-    /// The task's last word is known just now: worth a notice.
+    /// The task has just reached a terminal state; show a notification.
     Finished(TaskKey),
-    /// The service at this address has asked for no calls before this time. To be kept before
-    /// anything else is done, for the tab that makes calls next: see [`Engine::wait`].
+    /// The service at this address allows no calls before this time. Store it before the next command, for the next
+    /// leading tab: see [`Engine::wait`].
     Wait(RateLimit),
 }
 
-/// A command that waits for the next step. A record is looked up only then, so that what is kept is
-/// never older than what is known.
+/// A command that is queued until the next step. The record is read only then, so that the stored record is up to date.
 #[derive(Debug)]
 enum Pending {
     Save(TaskKey),
@@ -83,26 +82,25 @@ enum Pending {
     Wait(RateLimit),
 }
 
-/// Everything that is decided about all tasks. See the crate's root for how its parts go together;
-/// [`Engine::step`] decides, the other methods tell it what has happened.
+/// The state and the decisions for all tasks. [`Engine::step`] decides; the other methods report events to the engine.
 #[derive(Debug)]
 pub struct Engine {
     account: Account,
     online: bool,
     leading: bool,
     tasks: HashMap<TaskKey, Tracked>,
-    /// Counts up: the order of submission.
+    /// The next number in the order of submission.
     next_order: u64,
     secrets: Secrets,
-    /// Tasks that have entered the queue without their secrets.
+    /// Tasks that entered the queue without their secrets.
     lacking_secrets: Vec<TaskKey>,
     timers: Timers,
     send_queue: SendQueue,
-    /// Cancelled by a person in another tab before this one has heard of the task.
+    /// Tasks that another tab cancelled before this tab received them.
     cancelled_early: HashSet<TaskKey>,
-    /// A word that comes late for one of these is not early for the attempt that may get its key again.
+    /// Deleted tasks. A late Cancel for one of these must not cancel a new attempt with the same key.
     deleted: HashSet<TaskKey>,
-    /// The ids of removed tasks that came late: what is told of them once more is no task again.
+    /// The ids of removed late tasks, which other tabs must not bring back.
     removed_late: Vec<TaskId>,
     calls: Calls,
     services: Services,
@@ -113,12 +111,12 @@ pub struct Engine {
     storage: StorageHealth,
     pending: Vec<Pending>,
     last_now: Millis,
-    /// When the clock was set back since this page was opened, by the time before, and how far.
+    /// The backward jumps of the clock since the page was opened: the time before the jump, and its size.
     set_back: Vec<(Millis, Millis)>,
 }
 
 impl Engine {
-    /// Online, leading, and without tasks.
+    /// Creates an engine that is online, leads, and has no tasks.
     pub fn new(account: Account) -> Self {
         Self {
             account,
@@ -146,7 +144,7 @@ impl Engine {
         }
     }
 
-    /// Decides what to do now.
+    /// Decides what to do now and returns the commands.
     pub fn step(&mut self, now: Millis) -> Vec<Command> {
         self.advance(now);
         if self.leading {
@@ -156,8 +154,7 @@ impl Engine {
         if self.leading && self.online {
             self.pause.end_if_over(now);
             self.give_up_expired(now);
-            // Sending and asking take turns, so that neither can starve the other when the limits leave room for few
-            // calls.
+            // Alternates between sending and polling, so that neither starves the other under a tight rate limit.
             while self.call_one(now) {}
         }
         std::mem::take(&mut self.pending)
@@ -177,17 +174,17 @@ impl Engine {
     }
 
     fn call_one(&mut self, now: Millis) -> bool {
-        // The first in the queue gets the last token.
+        // The first task in the queue gets the last token.
         let was_polled = self.calls.last_was_submission() && self.poll_one(now);
         was_polled || self.send_one(now) || self.poll_one(now)
     }
 
-    /// Whether a submission is under way from here.
+    /// Whether this tab has a submission in flight.
     pub fn is_sending(&self) -> bool {
         self.calls.submissions().next().is_some()
     }
 
-    /// When [`Engine::step`] wants to be called next, if nothing else happens before.
+    /// When to call [`Engine::step`] again if nothing else happens before. `None`: not needed.
     pub fn next_wake(&self) -> Option<Millis> {
         if !self.leading {
             return None;
@@ -197,7 +194,7 @@ impl Engine {
         forget.into_iter().chain(self.next_call_at(now)).min()
     }
 
-    /// When the next call is to be made.
+    /// When the next call is due.
     fn next_call_at(&self, now: Millis) -> Option<Millis> {
         if !self.online {
             return None;
@@ -209,7 +206,8 @@ impl Engine {
         Some(wanted.max(self.services.next_call(&self.account.address, now)))
     }
 
-    /// The answer to a call: the whole JSON body of a 2xx, or why there is none. `random` gives numbers in `[0, 1)`.
+    /// Handles the response to a call: the whole JSON body of a 2xx, or the error. `random` returns numbers in `[0,
+    /// 1)`.
     pub fn responded(
         &mut self,
         call: CallId,
@@ -223,7 +221,7 @@ impl Engine {
         }
     }
 
-    /// A call could not be made: nothing left the browser.
+    /// Handles a call that could not be made; no request left the browser.
     pub fn not_sent(&mut self, call: CallId, now: Millis) {
         self.advance(now);
         let Some((call, in_a_row)) = self.calls.not_made(call) else {
@@ -241,9 +239,9 @@ impl Engine {
         }
     }
 
-    /// Whether a call may still leave: its owner wrote records first, and that takes time. What has
-    /// become known meanwhile counts: a service that wants no calls or is gone, credentials that are refused.
-    /// If it may not, it is taken back, and its tasks wait for another one.
+    /// Returns whether a call may still be sent. The owner stores records before it sends, and meanwhile the rate
+    /// limit, the reachability of the service or the credentials may have changed. If the call may not be sent, it is
+    /// cancelled and its tasks wait for another one.
     pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
         self.advance(now);
         let Some(meant) = self.calls.get(call) else {
@@ -252,10 +250,10 @@ impl Engine {
         let blocked_until = self.services.blocked_until(&meant.account.address, now);
         let is_refused = self.is_refused() || self.services.is_unreachable(&meant.account.address);
         let is_generate = meant.kind == CallKind::Generate;
-        // With another token by now, a task that may have been taken could be taken twice.
+        // With a different token, the service could accept the task a second time.
         let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.is_doubled(key, now));
         if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
-            // The call is made with the present credentials.
+            // The owner uses the current credentials.
             self.calls.leaves(call);
             return true;
         }
@@ -269,12 +267,12 @@ impl Engine {
         self.tasks.get(key).map(|tracked| &tracked.task)
     }
 
-    /// Every task, in no particular order.
+    /// Returns all tasks in arbitrary order.
     pub fn tasks(&self) -> impl Iterator<Item = &Task> {
         self.tasks.values().map(|tracked| &tracked.task)
     }
 
-    /// Notices that time has passed. A clock that was set back takes the waits with it.
+    /// Updates the clock. When it is set back, pending waits move back by the same amount.
     fn advance(&mut self, now: Millis) {
         if now < self.last_now {
             let back = self.last_now - now;
@@ -286,7 +284,7 @@ impl Engine {
         self.last_now = now;
     }
 
-    /// Changes a task by an event, and sees to what follows.
+    /// Applies an event to a task and carries out its effects.
     fn apply_event(&mut self, key: &TaskKey, event: Event, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -321,8 +319,8 @@ impl Engine {
                 Effect::Fetch => self.set_due(key, now),
                 Effect::Announce => self.pending.push(Pending::Finished(key.clone())),
                 Effect::Remove => self.remove(key),
-                // This comes while sending is under way; polls are scheduled by the caller that gets the
-                // answer and knows the interval.
+                // `Send` follows while a call is being built; the caller that handles the response schedules polls,
+                // because it knows the interval.
                 Effect::Send | Effect::Poll => {}
             }
         }
@@ -340,7 +338,7 @@ impl Engine {
         self.tasks.get(key).is_some_and(|tracked| tracked.stopped)
     }
 
-    /// It is asked about then, unless it has been removed meanwhile.
+    /// Schedules the next poll of a task, unless it has been removed.
     fn set_due(&mut self, key: &TaskKey, at: Millis) {
         if self.tasks.contains_key(key) {
             self.timers.polls.set(key, at);

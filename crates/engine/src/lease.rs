@@ -1,31 +1,29 @@
-//! Which of several tabs leads, where the browser's own locks cannot decide: a lease in storage
-//! that all tabs share, renewed by its holder.
+//! Leader election without the Web Locks API: a lease in storage that all tabs share, renewed by its holder.
 //!
-//! Locks may work in one tab and be refused in another (a policy, a private window, an extension),
-//! so the holder of the lock keeps a lease as well, and gives way to a tab that leads by lease. And
-//! when a person clears the site's data, the browser forgets who has the lock and gives it once
-//! more, to the next page that asks: so its holder gives way to another one, too.
+//! Locks may work in one tab and be refused in another (a policy, a private window, an extension), so the holder of the
+//! lock keeps a lease as well, and follows a tab that leads by lease. When the user clears the site's data, the browser
+//! grants the lock a second time, to the next page that requests it, so the first holder follows the second.
 
 use crate::Millis;
 
-/// How long a lease lasts, in milliseconds: several renewals, so that a short stall does not lose it.
+/// The duration of a lease, in milliseconds: several renewals, so that a short stall does not lose it.
 pub const LEASE_MS: Millis = 6_000;
 
-/// How often its holder renews it, in milliseconds.
+/// The interval at which the holder renews its lease, in milliseconds.
 pub const RENEW_MS: u32 = 2_000;
 
-/// How long after [`Renewal::Look`] to look, in milliseconds: long enough for what other tabs wrote
+/// How long after [`Renewal::Look`] to read the lease again, in milliseconds: long enough for the writes of other tabs
 /// to arrive.
 pub const LOOK_MS: u32 = 50;
 
-/// The right to lead for a while, as it stands in storage: `{holder} {until}`, and ` locked` where
-/// the holder has the browser's lock.
+/// The right to lead for some time. Its stored form is `{holder} {until}`, with ` locked` if the holder has the
+/// browser's lock.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lease {
     pub holder: String,
-    /// When it ends, in ms since 1970.
+    /// When the lease ends, in ms since 1970-01-01 UTC.
     pub until: Millis,
-    /// Versions that believe in one holder alone give way only to a lease without it.
+    /// Whether the holder has the lock. Old releases follow only a lease without it.
     pub locked: bool,
 }
 
@@ -45,7 +43,7 @@ impl Lease {
     }
 }
 
-/// Gives the lease that counts for `me`: one that holds for another tab, or its own, or the latest.
+/// Returns the lease that applies to `me`: a valid one of another tab, or its own, or the latest.
 pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis) -> Option<Lease> {
     leases.into_iter().max_by_key(|lease| {
         (
@@ -56,46 +54,45 @@ pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis)
     })
 }
 
-/// How a tab tries to lead.
+/// How a tab tries to become the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {
-    /// It waits for the browser's lock, which another tab may hold.
+    /// The tab waits for the browser's lock, which another tab may hold.
     AwaitsLock,
-    /// It holds the browser's lock.
+    /// The tab holds the browser's lock.
     HasLock,
-    /// The browser gives no locks: the lease alone decides.
+    /// The browser offers no locks: the lease alone decides.
     LeaseOnly,
 }
 
 /// The result of reading the lease from storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
-    /// Storage cannot be read: it says nothing about other tabs.
+    /// Storage can't be read, so other tabs are unknown.
     Refused,
     Nothing,
     Lease(Lease),
 }
 
-/// The step of a tab at a renewal.
+/// What a tab does at a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
     /// Write the lease, and lead.
     Lead,
-    /// Write the lease, and look again at the next renewal: another tab may have written, too.
+    /// Write the lease, and read it again at the next renewal, because another tab may have written, too.
     Bid,
-    /// Leave the lease alone, do not lead, and look again in [`LOOK_MS`]. After a stall, in which
-    /// this tab's own lease has ended, it may not have heard yet who has taken over.
+    /// Don't write, don't lead, and read the lease again in [`LOOK_MS`]. After a stall in which its own lease ended,
+    /// this tab may not see yet that another one took over.
     Look,
-    /// Leave the lease alone, and do not lead.
+    /// Don't write, and don't lead.
     Follow,
 }
 
-/// Decides what `me` is to do when it is time to renew. `has_looked` says that this is the look that
-/// [`Renewal::Look`] has asked for.
+/// Decides what `me` does when its renewal is due. `has_looked` is true for the read that [`Renewal::Look`] asked for.
 pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Millis) -> Renewal {
     match (claim, found) {
         (Claim::AwaitsLock, _) => Renewal::Follow,
-        // Without storage each tab is on its own.
+        // Without storage, each tab is on its own.
         (Claim::HasLock | Claim::LeaseOnly, Found::Refused) => Renewal::Lead,
         (Claim::HasLock, Found::Lease(lease)) if is_of_another(lease, me, now) => Renewal::Follow,
         (Claim::HasLock, _) => Renewal::Lead,
@@ -108,40 +105,40 @@ pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Mil
             } else if lease.until < now && !has_looked {
                 Renewal::Look
             } else {
-                // Perhaps it has ended: a tab that bids meanwhile sees at its next look that it did not
-                // get it. The timers of a hidden tab are slow.
+                // The lease may have ended because timers of a hidden tab are slow. A tab that bids meanwhile sees at
+                // its next read that it did not get the lease.
                 Renewal::Lead
             }
         }
     }
 }
 
-/// Whether `me`, which leads, may go on; to be asked before each call, because after a stall another
-/// tab may have taken over, and two that lead would both send what is queued.
+/// Whether `me`, the leader, still leads. Must be checked before each call, because another tab may have taken over
+/// during a stall, and both would send the queued tasks.
 pub fn may_go_on(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
     match (claim, found) {
         (Claim::AwaitsLock, _) => false,
         (_, Found::Refused) => true,
         (Claim::HasLock, Found::Nothing) => true,
-        // Another's may have ended; but then this tab says first that it leads.
+        // Another tab's lease may have ended, but then this tab writes its own first.
         (Claim::HasLock, Found::Lease(lease)) => lease.holder == me,
         (Claim::LeaseOnly, Found::Nothing) => false,
         (Claim::LeaseOnly, Found::Lease(lease)) => lease.holder == me && lease.until >= now,
     }
 }
 
-/// Renewals for which a tab that leaves leading to another one waits for that one to lead.
+/// For how many renewals a tab that has handed over its leadership waits for the other tab to lead.
 const STAND_BACK_RENEWALS: u32 = 3;
 
-/// Whether a tab that has left leading to another one asks for it again, behind that one, at its next renewal. Where no
-/// tab has taken over after some `renewals`, it leads again.
+/// Whether a tab that has handed over its leadership requests it again, after the new leader, at its next renewal. If
+/// no tab has taken over after some `renewals`, it leads again.
 pub fn ends_standing_back(me: &str, found: &Found, renewals: u32, now: Millis) -> bool {
     let has_leader = matches!(found, Found::Lease(lease) if is_of_another(lease, me, now));
     has_leader || renewals >= STAND_BACK_RENEWALS
 }
 
-/// Whether `me`, which leads by the lock, has not said so for a while; to be asked whenever it hears
-/// of other tabs. The timers of a hidden tab are slow: others would take it for one that is asleep.
+/// Whether `me`, which leads by the lock, has let its lease expire. Checked whenever a message from another tab
+/// arrives, because timers of a hidden tab are slow, and others would consider the leader asleep.
 pub fn is_overdue(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
     match found {
         Found::Lease(lease) => claim == Claim::HasLock && lease.holder == me && lease.until < now,
@@ -149,25 +146,25 @@ pub fn is_overdue(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
     }
 }
 
-/// After how many looks, each a second after the last one, a leader that gives no sign is asleep.
+/// After this many checks, one second apart, without an answer, the leader counts as asleep.
 const ASLEEP_LOOKS: u32 = 6;
 
-/// After how many it is asked for a sign by itself: storage may take no lease of it.
+/// After this many checks, the leader is asked for an answer, because storage may reject its lease.
 const ASKED_LOOKS: u32 = 3;
 
-/// Judges for a follower that is looked at whether the leading tab works: the browser, or the system, may have
-/// stopped that one without taking its lock away.
+/// Detects for a visible follower whether the leader is asleep: the browser or the system may have frozen the leader
+/// without taking its lock.
 #[derive(Debug, Default)]
 pub struct LeaderWatch {
-    /// Looks in a row without a sign of it.
+    /// Consecutive checks without an answer.
     silent_looks: u32,
 }
 
 impl LeaderWatch {
-    /// A second has passed, at whose beginning the leader was told so. Whether it is to be asked for a
-    /// sign.
+    /// Checks the lease one second after the leader was told that a tab is visible. Returns whether to ask the leader
+    /// for an answer.
     ///
-    /// Seconds are counted, not measured: after the machine has slept, every lease has ended long ago.
+    /// Seconds are counted, not measured: after the machine has slept, every lease has expired long ago.
     pub fn look(&mut self, found: &Found, now: Millis) -> bool {
         let is_silent = matches!(found, Found::Lease(lease) if lease.until < now);
         self.silent_looks = match is_silent {
@@ -177,7 +174,7 @@ impl LeaderWatch {
         self.silent_looks >= ASKED_LOOKS
     }
 
-    /// The leader has said something, or no tab looks any more.
+    /// Resets the count, because the leader has answered or no tab is visible.
     pub fn reset(&mut self) {
         self.silent_looks = 0;
     }

@@ -1,5 +1,5 @@
-//! What drives a task: its states, the queue, polls, limits, leadership of tabs, recovery, and the messages about them.
-//! Pure: the time, random numbers and replies are arguments.
+//! The task engine: task states, the queue, polling, rate limits, tab leadership, recovery, and the messages about
+//! them. It does no I/O: the time, random numbers and responses are arguments.
 
 mod account;
 mod action;

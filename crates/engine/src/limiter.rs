@@ -1,28 +1,28 @@
-//! One limit for all calls: a token bucket that the service's own word can close.
+//! A rate limiter for all calls to a service: a token bucket that a 429 can close.
 
 use crate::{Millis, schedule};
 
-/// Calls that may leave at once after a pause. A thousand running tasks need a hundred calls a
-/// round (INTERFACE "Limits": ten to a call); a service that allows less says so with a 429.
+/// The number of calls that may be made at once after a pause. A thousand running tasks need a hundred calls per round
+/// (INTERFACE "Limits": ten tasks per call); a service that allows fewer returns a 429.
 const BURST: f64 = 60.0;
-/// Calls a second at most and at least; a 429 halves the rate, time brings it back.
+/// The maximum and minimum rate, in calls per second. A 429 halves the rate; it recovers over time.
 const FASTEST: f64 = 60.0;
 const SLOWEST: f64 = 1.0;
-/// How much the rate recovers in a second without a 429: slowly, or the next 429 comes soon.
+/// How much the rate recovers per second without a 429. Slowly, to avoid the next 429.
 const RECOVERY: f64 = 0.2;
-/// A wait that a service names is believed up to this long.
+/// The maximum wait that is accepted from a service, in milliseconds.
 const LONGEST_BLOCK: Millis = 24 * 3_600_000;
 
 #[derive(Debug, Clone)]
 pub struct Limiter {
     tokens: f64,
-    /// Calls a second.
+    /// Calls per second.
     rate: f64,
-    /// When `tokens` and `rate` were right.
+    /// When `tokens` and `rate` were last updated.
     at: Millis,
-    /// No call leaves before.
+    /// No call may be made before this time.
     blocked_until: Millis,
-    /// 429s in a row.
+    /// Consecutive 429s.
     refusals: u32,
 }
 
@@ -37,12 +37,12 @@ impl Limiter {
         }
     }
 
-    /// Until when all calls wait by the service's word, if they do.
+    /// Returns until when the service allows no calls, if it is rate-limited.
     pub fn blocked_until(&self, now: Millis) -> Option<Millis> {
         (self.blocked_until > now).then_some(self.blocked_until)
     }
 
-    /// Takes leave for one call.
+    /// Takes a token for one call. Returns `false` if there is none.
     pub fn take(&mut self, now: Millis) -> bool {
         self.refill(now);
         if self.blocked_until > now || self.tokens < 1.0 {
@@ -52,27 +52,25 @@ impl Limiter {
         true
     }
 
-    /// When the next call may leave.
+    /// Returns when the next call may be made.
     pub fn next(&self, now: Millis) -> Millis {
         let have = self.tokens + now.saturating_sub(self.at) as f64 / 1_000.0 * self.rate;
         let wait = ((1.0 - have).max(0.0) / self.rate * 1_000.0).ceil() as Millis;
         self.blocked_until.max(now.saturating_add(wait))
     }
 
-    /// The service asked for fewer calls; `retry_after` is the wait it named, in milliseconds.
-    /// `random` is in `[0, 1)`.
+    /// Handles a 429. `retry_after` is the wait that the service named, in milliseconds. `random` is in `[0, 1)`.
     pub fn refuse(&mut self, now: Millis, retry_after: Option<Millis>, random: f64) {
         self.refill(now);
         let is_known = self.blocked_until > now;
         if !is_known {
-            // Several calls that were under way are refused together: that is one refusal.
+            // Several calls in flight that are refused together count as one refusal.
             self.refusals = self.refusals.saturating_add(1);
             self.rate = (self.rate / 2.0).max(SLOWEST);
         }
         self.tokens = 0.0;
         let wait = match retry_after {
-            // A little later, never earlier, so that callers that wait for the same moment don't
-            // meet.
+            // Slightly later, never earlier, so that clients with the same wait don't collide.
             Some(wait) => wait.min(LONGEST_BLOCK) + 50 + (random * 250.0) as Millis,
             None if is_known => return,
             None => schedule::after_refusals(self.refusals, random),
@@ -80,26 +78,26 @@ impl Limiter {
         self.blocked_until = self.blocked_until.max(now.saturating_add(wait));
     }
 
-    /// A wait that was named before this page was opened.
+    /// Restores a wait that was named before this page was opened.
     pub fn block(&mut self, now: Millis, until: Millis) {
         let latest = now.saturating_add(LONGEST_BLOCK);
         self.blocked_until = self.blocked_until.max(until.min(latest));
     }
 
-    /// The wait was named to others than those who call now.
+    /// Lifts a wait that was named to another caller.
     pub fn lift(&mut self) {
         self.blocked_until = 0;
     }
 
-    /// A call was answered without a refusal.
+    /// Handles a response without a refusal.
     pub fn accept(&mut self, now: Millis) {
-        // An answer to a call that left before the refusal says nothing about it.
+        // A response to a call from before the refusal says nothing about it.
         if self.blocked_until <= now {
             self.refusals = 0;
         }
     }
 
-    /// The clock was set back by so much: waits stay as long as they were.
+    /// Moves the waits back after the clock was set back by `by` milliseconds.
     pub fn shift_back(&mut self, by: Millis) {
         self.at = self.at.saturating_sub(by);
         self.blocked_until = self.blocked_until.saturating_sub(by);
@@ -119,7 +117,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_refusal_without_a_time_backs_off() {
+    fn backs_off_after_a_429_without_retry_after() {
         let mut limiter = Limiter::new(0);
         limiter.refuse(0, None, 0.5);
         assert!(!limiter.take(999));
@@ -127,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_refused_together_slow_down_once() {
+    fn concurrent_refusals_slow_down_once() {
         let mut limiter = Limiter::new(0);
         for _ in 0..6 {
             limiter.refuse(0, Some(1_000), 0.0);
@@ -138,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_longer_time_named_later_counts_and_a_shorter_one_does_not() {
+    fn keeps_the_longest_retry_after() {
         let mut limiter = Limiter::new(0);
         limiter.refuse(0, Some(10_000), 0.0);
         limiter.refuse(0, Some(1_000), 0.0);
@@ -151,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_call_leaves_before_the_named_time(
+        fn makes_no_call_before_retry_after(
             wait in 0u64..100_000, random in 0.0..1.0, asks in prop::collection::vec(0u64..5_000, 1..50),
         ) {
             let mut limiter = Limiter::new(0);
@@ -166,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn whoever_waits_until_next_gets_leave(calls in 0usize..300, refused: bool) {
+        fn a_call_is_allowed_at_next(calls in 0usize..300, refused: bool) {
             let mut limiter = Limiter::new(0);
             if refused {
                 limiter.refuse(0, Some(1_500), 0.0);
@@ -181,7 +179,7 @@ mod tests {
         }
 
         #[test]
-        fn any_clock_is_survived(steps in prop::collection::vec((any::<u64>(), any::<Option<u64>>()), 0..30)) {
+        fn handles_any_clock(steps in prop::collection::vec((any::<u64>(), any::<Option<u64>>()), 0..30)) {
             let mut limiter = Limiter::new(0);
             for (now, refusal) in steps {
                 limiter.take(now);

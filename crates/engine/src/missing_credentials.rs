@@ -1,4 +1,4 @@
-/// What of User ID and token a person has not set, where a service takes no guests.
+/// The credentials that the user has not set, at a service without guest access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingCredentials {
     Both,
@@ -7,7 +7,7 @@ pub enum MissingCredentials {
 }
 
 impl MissingCredentials {
-    /// `None` where both are set.
+    /// Returns what is missing; `None` if both are set.
     pub fn of(has_uid: bool, has_token: bool) -> Option<Self> {
         match (has_uid, has_token) {
             (true, true) => None,
@@ -17,7 +17,7 @@ impl MissingCredentials {
         }
     }
 
-    /// As Settings call it.
+    /// Returns the names of the fields in Settings.
     pub fn label(self) -> &'static str {
         match self {
             Self::Both => "User ID and Access token",
@@ -26,7 +26,7 @@ impl MissingCredentials {
         }
     }
 
-    /// The beginning of a sentence about what they are, or are not.
+    /// Returns the start of a sentence: the field names and the verb, "is" or "are".
     pub fn are(self) -> String {
         let are = match self {
             Self::Both => "are",
@@ -42,7 +42,7 @@ impl MissingCredentials {
         }
     }
 
-    /// Why nothing can be sent.
+    /// Returns why nothing can be sent.
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Both => "User ID and Access token are not set yet.",
@@ -56,9 +56,9 @@ impl MissingCredentials {
 mod tests {
     use super::*;
 
-    /// Guards against a person who looks for what is set already.
+    /// Guards against asking for a field that is already set.
     #[test]
-    fn what_is_missing_alone_is_named() {
+    fn names_only_the_missing_credentials() {
         for (has_uid, has_token, label) in [
             (false, false, "User ID and Access token"),
             (false, true, "User ID"),

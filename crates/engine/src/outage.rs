@@ -1,19 +1,19 @@
-//! The messages when the service does not give what was asked for, and its earlier answer is shown instead.
+//! Messages for when the service does not return a resource, and its cached version is shown instead.
 
 use atelier_contract::{ApiError, ServiceAddress};
 
 use crate::{BlockReason, MissingCredentials};
 
-/// Gives the message above every page while nothing answers at the service's address. `error` is the result of asking
-/// for its models, if that is not being asked just now.
+/// Returns the banner for a service that can't be reached. `error` is the result of the last request for its models,
+/// unless one is in flight.
 pub fn notice(block_reason: Option<&BlockReason>, error: Option<&ApiError>) -> Option<String> {
     match (block_reason, error) {
         (Some(reason @ (BlockReason::Offline | BlockReason::Unreachable)), _) => {
             Some(reason.user_message(0))
         }
-        // Another reason says itself why nothing comes.
+        // Other block reasons have their own messages.
         (Some(_), _) => None,
-        // Tasks may be taken all the same.
+        // The service may still accept tasks.
         (None, Some(ApiError::Server { .. } | ApiError::Timeout { .. })) => {
             Some("The service does not answer properly at present.".into())
         }
@@ -21,15 +21,15 @@ pub fn notice(block_reason: Option<&BlockReason>, error: Option<&ApiError>) -> O
     }
 }
 
-/// Says that something is as the service described it some time ago. `what` is `These models are` or `This form is`,
-/// `when` is `10:32`. The reason stands above the page already if `is_explained`.
+/// Returns the message for a cached resource. `what` is `These models are` or `This form is`, `when` is `10:32`. With
+/// `is_explained`, the page already shows the reason.
 pub fn as_of(error: &ApiError, what: &str, when: &str, is_explained: bool) -> String {
     let why = match error {
         _ if is_explained => return format!("{what} from {when}."),
         ApiError::Server { status, .. } if !error.is_unreachable() => {
             format!("The service has a problem of its own (HTTP {status}).")
         }
-        // Everything else that is asked of it may be answered.
+        // Other calls to the service may succeed.
         ApiError::Server { .. } | ApiError::Timeout { .. } => {
             "Nothing newer can be had at present.".to_owned()
         }
@@ -39,7 +39,7 @@ pub fn as_of(error: &ApiError, what: &str, when: &str, is_explained: bool) -> St
     format!("{why} {what} from {when}.")
 }
 
-/// Says what to do about a call that failed to this address, for a person who looks at a page of this origin.
+/// Returns advice on a call to this address that failed. `page_origin` is the origin of the page.
 pub fn advice(
     error: &ApiError,
     address: &ServiceAddress,
@@ -62,7 +62,7 @@ pub fn advice(
     }
 }
 
-/// Whether a person who looks at a page of this origin has started its server.
+/// Whether the page is served from the user's own machine.
 fn is_loopback(page_origin: &str) -> bool {
     let Some((_, host)) = page_origin.split_once("://") else {
         return false;
@@ -73,21 +73,21 @@ fn is_loopback(page_origin: &str) -> bool {
         .any(|port| port.is_empty() || port.starts_with(':'))
 }
 
-/// Why nothing can be sent without User ID and token, by what is known of the service.
+/// Why nothing can be sent without User ID and token, depending on the service.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAccount {
-    /// It has not said yet whether it takes guests.
+    /// The service has not reported yet whether it accepts guests.
     Asking,
-    /// It can't be asked.
+    /// The service can't be asked.
     Unreachable,
-    /// It has said since that it takes guests.
+    /// The service has since reported that it accepts guests.
     TakesGuests,
-    /// It takes none.
+    /// The service requires an account.
     Needed(MissingCredentials),
 }
 
 impl NoAccount {
-    /// What is said after `Not sent.`; of `Needed`, where they are set comes after it.
+    /// Returns the message that follows `Not sent.` For `Needed`, a link to Settings comes after it.
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Asking => {
@@ -113,13 +113,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_kept_says_why_it_is_shown_and_since_when_it_holds() {
+    fn a_cached_resource_shows_why_and_its_time() {
         let models = "These models are";
         let silent = "The service can't be reached. These models are from 10:32.";
         for error in [network(), ApiError::not_json(b"<html>")] {
             assert_eq!(as_of(&error, models, "10:32", false), silent);
         }
-        // Guards against a service that can't be reached where its list alone can't be had.
+        // Guards against "can't be reached" if only the model list is unavailable.
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
             assert_eq!(
                 as_of(&error, models, "10:32", false),
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn an_outage_is_explained_once() {
+    fn explains_an_outage_once() {
         let models = "These models are";
         assert_eq!(
             as_of(&network(), models, "10:32", true),
@@ -146,7 +146,7 @@ mod tests {
         let notice = |reason: Option<BlockReason>, error: Option<ApiError>| {
             super::notice(reason.as_ref(), error.as_ref())
         };
-        // While it is being asked again, nothing changes.
+        // The message stays while the service is asked again.
         let silent = notice(None, Some(network()));
         assert!(silent.as_ref().unwrap().contains("can't be reached"));
         assert_eq!(notice(None, None), silent);
@@ -160,16 +160,16 @@ mod tests {
             notice(Some(BlockReason::Unauthorized), Some(network())),
             None
         );
-        // Guards against a service that can't be reached where its list alone can't be had.
+        // Guards against "can't be reached" if only the model list is unavailable.
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
             let said = notice(None, Some(error)).unwrap();
             assert!(!said.contains("can't be reached"), "{said}");
         }
     }
 
-    /// Guards against `./dev serve` where no reader could do so.
+    /// Guards against `./dev serve` as advice to users who can't run it.
     #[test]
-    fn how_to_start_the_service_is_said_on_the_machine_that_serves_the_page() {
+    fn shows_the_start_command_on_loopback_only() {
         let own = ServiceAddress::default();
         let other = ServiceAddress::parse("http://127.0.0.1:9000").unwrap();
         let names_it = |address: &ServiceAddress, origin: &str| {

@@ -1,47 +1,46 @@
-//! Decides how an output is shown whose address is dead: the service is asked for a fresh address; if that fails, the
-//! copy is shown that this browser keeps; and if there is none, a person is told what happened.
+//! Decides how to show an output whose URL no longer works: ask the service for a fresh URL, then show this browser's
+//! copy, then explain the failure.
 
 use atelier_contract::ApiError;
 
 use atelier_contract::output::OutputKind;
 
-/// How long the service's word on an address is waited for.
+/// How long to wait for the service's response, in milliseconds.
 const TIMEOUT_MS: u32 = 15_000;
 
-/// A page that has just opened has no leader yet, or not yet the guest's credentials: what is waited for is
-/// looked at again this often, in milliseconds.
+/// How often to check again, in milliseconds. A page that was just opened may have no leader or no guest account yet.
 pub const ASK_MS: u32 = 2_000;
 
-/// The knowledge about such an output so far.
+/// What is known about such an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// It is an address that a service gave, or a reference to data that it gave; not the data itself.
+    /// It is a URL or a reference from a service, not the data itself.
     pub is_link: bool,
-    /// There was no network at some time since the address was found dead.
+    /// The browser was offline at some time since the URL failed.
     pub was_offline: bool,
-    /// The task belongs to another service address or User ID than the ones that are set.
+    /// The task belongs to another service address or User ID than the current one.
     pub is_foreign: bool,
-    /// The service has said again where the task's outputs are.
+    /// The service has returned the output URLs again.
     pub is_answered: bool,
-    /// How long its word was waited for, in milliseconds.
+    /// How long the service's response has been waited for, in milliseconds.
     pub waited_ms: u32,
-    /// A copy was looked for, and there is none.
+    /// There is no copy in this browser.
     pub has_no_copy: bool,
 }
 
 /// The next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Ask the service for a fresh address, and wait for its word for [`ASK_MS`]. With another address
-    /// the output is shown anew.
+    /// Ask the service for a fresh URL, and wait [`ASK_MS`] for its response. If the URL differs, show the output
+    /// again.
     AskService,
-    /// Wait for [`ASK_MS`] whether the credentials come that the task belongs to.
+    /// Wait [`ASK_MS`] for the task's account to be set.
     AwaitAccount,
     /// Show the copy, if there is one.
     UseCopy,
-    /// Try from the beginning once there is a network.
+    /// Start again once the network is back.
     WaitForNetwork,
-    /// Say what happened: see [`explanation`].
+    /// Explain the failure: see [`explanation`].
     Explain,
 }
 
@@ -66,23 +65,24 @@ impl Facts {
     }
 }
 
-/// The knowledge about the file at such an address, once it was asked for.
+/// What a request for the output file has shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum File {
-    /// Its host gives it, and the browser can't show it.
+    /// The host returns the file, but the browser can't show it.
     There,
-    /// Its host says that there is none.
+    /// The host reports that there is no such file.
     Gone,
-    /// The network may be down, or its host.
+    /// The network or the host may be down.
     OutOfReach,
-    /// Its host answers, and does not let the page read what it says (CORS).
+    /// The host answers, but CORS keeps the page from reading the response.
     Unreadable,
-    /// The service gave it as data, which was stored in this browser, and is not there any more.
+    /// The data was stored in this browser and is no longer there.
     NotStored,
 }
 
 impl File {
-    /// By the answer to a request for its first bytes; `is_answered`: its host answers a request of which nothing is read.
+    /// Classifies the response to a request for the first bytes of the file. `is_answered`: the host answers a request
+    /// whose response is not read (`no-cors`).
     pub fn of<T>(answer: &Result<T, ApiError>, is_answered: bool) -> Self {
         match answer {
             Ok(_) => Self::There,
@@ -92,14 +92,14 @@ impl File {
         }
     }
 
-    /// Another try at another time may show it.
+    /// Whether a later attempt may succeed.
     pub fn is_worth_another_try(self) -> bool {
         matches!(self, Self::OutOfReach | Self::Unreadable)
     }
 }
 
-/// Why the output is not shown, and what can be done: what costs nothing first. `keeps_outputs`: copies are made of
-/// other ones.
+/// Explains why an output is not shown and what to do; free options come first. `keeps_outputs`: copies of outputs are
+/// being stored.
 pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String {
     match file {
         File::There => return cannot_show(None),
@@ -138,8 +138,8 @@ pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String 
     parts.join(" ")
 }
 
-/// The message for a file that is there and that the browser can't show, as what it was tried. A browser plays only some of
-/// the formats that a film or a sound may have inside.
+/// Returns the message for a file that exists and that the browser can't show as this kind. Browsers support only some
+/// codecs of video and audio files.
 pub fn cannot_show(kind: Option<OutputKind>) -> String {
     let what = match kind {
         Some(OutputKind::Video) => {
@@ -168,7 +168,7 @@ mod tests {
     };
 
     #[test]
-    fn the_service_is_asked_then_the_copy_looked_for_then_it_is_explained() {
+    fn asks_the_service_then_uses_the_copy_then_explains() {
         let foreign = Facts {
             is_foreign: true,
             ..LINK
@@ -209,10 +209,9 @@ mod tests {
         }
     }
 
-    /// Guards against a picture that is loaded again and again although it is whole and the browser can't show it, and of
-    /// which it is said that it is gone.
+    /// Guards against an intact file that the browser can't show, is loaded again and again, and is reported as gone.
     #[test]
-    fn a_file_that_is_there_is_not_said_to_be_gone() {
+    fn an_existing_file_is_not_reported_as_gone() {
         let of = |error: ApiError| File::of(&Err::<(), _>(error), false);
         let away = ApiError::Network {
             detail: String::new(),
@@ -240,9 +239,9 @@ mod tests {
         );
     }
 
-    /// Every way leads to an end, whatever the answers are.
+    /// Every sequence of steps ends, whatever the responses are.
     #[test]
-    fn it_comes_to_an_end() {
+    fn every_sequence_of_steps_ends() {
         for bits in 0..16_u8 {
             let is = |bit: u8| bits & (1 << bit) != 0;
             let mut facts = Facts {
@@ -266,13 +265,13 @@ mod tests {
     }
 
     #[test]
-    fn it_says_what_happened_and_what_to_do() {
+    fn explains_the_cause_and_the_options() {
         assert_eq!(
             explanation(File::Gone, false, true),
             "No longer available: the service's address for this output is dead and no copy was kept. \
              Run again makes it anew, as a new run."
         );
-        // What costs is the last advice.
+        // Advice that costs money comes last.
         assert_eq!(
             explanation(File::OutOfReach, true, false),
             "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does. The \

@@ -1,13 +1,13 @@
-//! Until when a service wants no calls.
+//! The rate limit of a service.
 
 use crate::Millis;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimit {
-    /// The address of the service.
+    /// The service's address.
     pub address: String,
-    /// When it wants calls again, in ms since 1970.
+    /// When calls are allowed again, in ms since 1970-01-01 UTC.
     pub until: Millis,
-    /// When the service said so, in ms since 1970. An earlier version has not kept it.
+    /// When the service set the limit, in ms since 1970-01-01 UTC. Earlier versions did not store it.
     pub since: Option<Millis>,
 }

@@ -1,70 +1,70 @@
-//! Decides what is done when records can't be read or written: it is tried again until it works, and then everything
-//! is written that was not, or was taken away meanwhile.
+//! Decides what to do when records can't be read or written. The attempt is repeated until it succeeds; then all
+//! unwritten and lost records are written.
 
-/// The wait between the first tries, which come at once and then less and less often.
+/// The wait after the first retry, in milliseconds. The first retry is immediate, and the wait doubles.
 const FIRST_WAIT_MS: u32 = 500;
 const LONGEST_WAIT_MS: u32 = 30_000;
 
-/// The state of storage, as far as it matters for what is done about it.
+/// Why storage does not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
-    /// It takes nothing more; what is in it can be read.
+    /// The quota is used up; existing records can be read.
     NoRoom,
-    /// It does not open, or does not answer.
+    /// The database does not open or does not answer.
     NoConnection,
-    /// It was taken away, and maybe cleared.
+    /// The database was closed by the browser, and maybe deleted.
     TakenAway,
 }
 
 impl Failure {
-    /// The connection is of no use any more.
+    /// Whether the connection must be opened again.
     pub fn ends_connection(self) -> bool {
         self != Self::NoRoom
     }
 }
 
-/// Whether storage works, has worked, and what is to be written once it does again.
+/// Whether storage works, has worked, and has unwritten records.
 #[derive(Debug, Default)]
 pub struct Recovery {
     has_worked: bool,
     is_unwritten: bool,
-    /// The wait before the try that is under way.
+    /// The wait before the retry in progress.
     wait_ms: Option<u32>,
     offer: Offer,
 }
 
-/// The offer of a follower to lead in place of a tab that can't write.
+/// A follower's offer to lead in place of a tab that can't write.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum Offer {
     #[default]
     None,
     Made,
-    /// This tab led after its offer and could not write either. It makes no other before it has: two such tabs would
-    /// hand leadership to and fro for ever.
+    /// This tab led after its offer and could not write either. It makes no other offer until it has written; otherwise
+    /// two such tabs would exchange leadership forever.
     Failed,
 }
 
 impl Recovery {
-    /// It could be opened and read.
+    /// Records that storage was opened and read.
     pub fn opened(&mut self) {
         self.has_worked = true;
     }
 
-    /// It has worked in this visit.
+    /// Whether storage has worked in this visit.
     pub fn has_worked(&self) -> bool {
         self.has_worked
     }
 
-    /// Something was not read or written.
+    /// Records a failed read or write.
     pub fn failed(&mut self, failure: Failure, leads: bool) {
-        // It may lead again after another tab that knew of less.
+        // This tab may lead again after a tab that knows fewer tasks.
         self.is_unwritten |= leads || failure == Failure::TakenAway && self.has_worked;
         if leads && self.offer == Offer::Made {
             self.offer = Offer::Failed;
         }
     }
 
-    /// The tab that leads can't write. Whether this one, a follower, offers to lead in its place.
+    /// Returns whether this follower offers to lead in place of a leader that can't write.
     pub fn offers_to_lead(&mut self) -> bool {
         let offers = self.has_worked && self.wait_ms.is_none() && self.offer != Offer::Failed;
         if offers {
@@ -73,19 +73,18 @@ impl Recovery {
         offers
     }
 
-    /// Whether this tab knows tasks that storage does not and that were not removed. The tab that leads writes them
-    /// again.
+    /// Whether this tab knows tasks that storage lacks and that were not removed. The leader writes them.
     pub fn is_unwritten(&self) -> bool {
         self.is_unwritten
     }
 
-    /// How long to wait before the first try, in milliseconds; `None` while it is tried already.
+    /// Starts to retry. Returns the wait before the first retry in milliseconds; `None` if retries are in progress.
     pub fn begin(&mut self) -> Option<u32> {
         let is_idle = self.wait_ms.is_none();
         is_idle.then(|| *self.wait_ms.insert(0))
     }
 
-    /// Everything was written that this tab answers for: that is all there is, if it leads.
+    /// Records that this tab has written its records. If it leads, those are all.
     pub fn written(&mut self, leads: bool) {
         self.is_unwritten &= !leads;
         if leads {
@@ -93,15 +92,15 @@ impl Recovery {
         }
     }
 
-    /// Storage was seen to have all that this tab knows: another tab has written it again.
+    /// Records that storage contains everything that this tab knows, because another tab has written it.
     pub fn found_whole(&mut self) {
         self.is_unwritten = false;
     }
 
-    /// A try has ended, and this is how it stands now. How long to wait before the next one, in
-    /// milliseconds; `None` when storage works again.
+    /// Records the result of a retry. Returns the wait before the next one in milliseconds; `None` if storage works
+    /// again.
     pub fn tried(&mut self, works: bool, is_connected: bool, leads: bool) -> Option<u32> {
-        // It may have gone again meanwhile, or this tab leads now and did not when it wrote.
+        // Storage may have failed again meanwhile, or this tab may lead now and have more to write.
         if works && is_connected && !(leads && self.is_unwritten) {
             self.has_worked = true;
             self.wait_ms = None;
@@ -113,31 +112,29 @@ impl Recovery {
     }
 }
 
-/// Why tasks are not being kept, where the tab that leads is asleep.
+/// Why tasks are not stored while the leader is asleep.
 pub const UNKEPT_BY_SLEEPER: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
     is asleep. Looking at that tab, or closing it, lets it go on.";
 
-/// The message above every page of an older release, when a newer one keeps the tasks.
+/// The banner in a tab of an older release, once a newer release stores the tasks.
 pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, and this one can't read \
     or send them. Reload this page to get the newer one; what stands in the form is kept. If this is \
     still said then, the newer one is not there at present: your tasks are kept until it is back.";
 
-/// The message when the tasks of a newer release were cleared while this one was open, which has given up sending by
-/// then.
+/// The banner after the tasks of a newer release were cleared while this tab was open. This tab no longer sends.
 pub const SUPERSEDED_NO_LONGER: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
     page to go on; what stands in the form is kept.";
 
-/// Why nothing is sent from here.
+/// Why this tab sends nothing.
 pub const SUPERSEDED_REFUSAL: &str = "A newer Atelier keeps the tasks of this browser, and this one can't \
     keep another. Reload this page to get the newer one.";
 
-/// The message in place of tasks that a newer release keeps.
+/// The message in place of tasks that a newer release has stored.
 pub const UNREAD_NEWER: &str = "Your tasks can't be read: a newer Atelier has written them. Reload this \
     page to get it. If it is not there at present, they are kept until it is back. Clearing this site's \
     data in the browser starts afresh, without them.";
 
-/// Gives the message in place of tasks that could not be read because storage does not answer. To say that there are
-/// none would be a guess.
+/// Returns the message in place of tasks that can't be read yet. An empty list would be wrong.
 pub fn unread(is_leader_asleep: bool) -> &'static str {
     match is_leader_asleep {
         true => {
@@ -156,7 +153,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_read_is_not_said_to_be_nothing() {
+    fn unread_tasks_are_not_reported_as_none() {
         for is_leader_asleep in [true, false] {
             assert!(unread(is_leader_asleep).starts_with("Tasks can't be read yet: "));
         }
@@ -171,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_tried_at_once_and_then_less_and_less_often() {
+    fn retries_at_once_and_then_at_growing_intervals() {
         let mut recovery = opened();
         recovery.failed(Failure::NoRoom, true);
         let mut waits = vec![recovery.begin()];
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn one_at_a_time_tries_and_the_next_begins_anew() {
+    fn retries_run_one_at_a_time_and_reset_after_success() {
         let mut recovery = opened();
         assert_eq!(recovery.begin(), Some(0));
         assert_eq!(recovery.begin(), None);
@@ -194,14 +191,14 @@ mod tests {
     }
 
     #[test]
-    fn a_full_storage_stays_connected() {
+    fn a_full_storage_keeps_its_connection() {
         assert!(!Failure::NoRoom.ends_connection());
         assert!(Failure::NoConnection.ends_connection());
         assert!(Failure::TakenAway.ends_connection());
     }
 
     #[test]
-    fn a_storage_that_opens_late_has_worked() {
+    fn a_storage_that_opens_late_counts_as_working() {
         let mut recovery = Recovery::default();
         recovery.failed(Failure::NoConnection, true);
         recovery.begin();
@@ -210,9 +207,9 @@ mod tests {
         assert!(recovery.has_worked());
     }
 
-    /// A person clears the site's data: what the page shows must not be lost with it.
+    /// The user clears the site's data: the tasks on the page must not be lost.
     #[test]
-    fn what_was_taken_away_is_written_again_by_the_leader_alone() {
+    fn only_the_leader_rewrites_lost_records() {
         let mut recovery = opened();
         recovery.failed(Failure::TakenAway, true);
         recovery.begin();
@@ -232,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_follower_has_nothing_to_hand_over_once_all_of_it_is_stored_again() {
+    fn found_whole_clears_unwritten() {
         let mut recovery = opened();
         recovery.failed(Failure::TakenAway, true);
         recovery.found_whole();
@@ -240,12 +237,12 @@ mod tests {
     }
 
     #[test]
-    fn a_tab_offers_to_lead_while_its_own_storage_works() {
+    fn a_follower_offers_to_lead_while_its_storage_works() {
         let mut recovery = Recovery::default();
         assert!(!recovery.offers_to_lead(), "nothing is known of it");
         recovery.opened();
         assert!(recovery.offers_to_lead());
-        // It fails in a follower, which makes an offer again once it is mended.
+        // Storage fails in a follower, which makes an offer again once it works.
         recovery.failed(Failure::NoConnection, false);
         recovery.begin();
         assert!(!recovery.offers_to_lead());
@@ -253,10 +250,10 @@ mod tests {
         assert!(recovery.offers_to_lead());
     }
 
-    /// Guards against two tabs that both can't write and hand leadership to and fro for ever: a follower has nothing to
-    /// write, and takes its storage for mended.
+    /// Guards against two tabs that can't write and exchange leadership forever, because a follower has nothing to
+    /// write and considers its storage working.
     #[test]
-    fn two_tabs_that_cannot_write_do_not_hand_leadership_to_and_fro() {
+    fn two_tabs_that_cannot_write_stop_exchanging_leadership() {
         let mut tabs = [opened(), opened()];
         let (mut leader, mut handovers) = (0, 0);
         for _ in 0..100 {
@@ -269,9 +266,9 @@ mod tests {
             }
         }
         assert_eq!(handovers, 2);
-        // A third tab is another matter.
+        // A third tab may still offer.
         assert!(opened().offers_to_lead());
-        // What could write since offers again.
+        // A tab that has written since offers again.
         let mut mended = std::mem::take(&mut tabs[0]);
         mended.written(true);
         mended.tried(true, true, true);
@@ -279,20 +276,20 @@ mod tests {
     }
 
     #[test]
-    fn what_never_worked_has_nothing_that_could_be_taken_away() {
+    fn a_storage_that_never_worked_has_no_unwritten_records() {
         let mut recovery = Recovery::default();
         recovery.failed(Failure::TakenAway, false);
         assert!(!recovery.is_unwritten());
     }
 
-    /// Guards against a task that is deleted as one that another tab has removed: the leader could not write it, left
-    /// leading to a tab that was closed in that moment, and led again.
+    /// Guards against deleting a task as if another tab had removed it: the leader could not write it, handed over to a
+    /// tab that was closed just then, and led again.
     #[test]
-    fn what_a_leader_could_not_write_stays_unwritten_until_it_is_written() {
+    fn a_failed_write_of_the_leader_stays_unwritten() {
         let mut recovery = opened();
         recovery.failed(Failure::NoRoom, true);
         recovery.begin();
-        // As a follower it has nothing to write.
+        // A follower has nothing to write.
         recovery.written(false);
         recovery.tried(true, true, false);
         assert!(recovery.is_unwritten());
@@ -301,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_connection_that_goes_again_is_tried_again() {
+    fn retries_when_the_connection_is_lost_again() {
         let mut recovery = opened();
         recovery.failed(Failure::NoConnection, true);
         recovery.begin();

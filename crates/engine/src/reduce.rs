@@ -1,71 +1,70 @@
-//! The task as a state machine: the only place where a [`TaskState`] changes.
+//! The task state machine: the only place where a [`TaskState`] changes.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 
 use crate::TaskState;
 
-/// Something that happened to a task.
+/// An event of a task.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The request for the task is about to leave.
+    /// The request is about to be sent.
     Send,
-    /// A person took it back before it was sent.
+    /// The user cancelled the task before it was sent.
     Cancel,
-    /// The service has it.
+    /// The service accepted the task.
     Accepted {
         id: TaskId,
         word: StatusWord,
         error: Option<String>,
     },
-    /// The service said that it did not take it.
+    /// The service did not accept the task.
     Rejected { message: String },
-    /// It was never sent, and can't be any more.
+    /// The task was never sent and can't be sent any more.
     Unsendable { message: String },
-    /// Nothing is known of whether the service took it.
+    /// It is unknown whether the service accepted the task.
     LostAnswer { error: ApiError },
-    /// It was not taken for now (rate limit) or never left the browser: it may be sent again.
+    /// The task was not accepted for now (rate limit) or never left the browser: it may be sent again.
     PutBack,
-    /// The service's present word.
+    /// The service reported a status.
     Progress {
         word: StatusWord,
         error: Option<String>,
     },
     /// The service no longer knows the id.
     Gone,
-    /// The service has said more than once that it does not give out the output.
+    /// The service has refused the output repeatedly.
     OutputRefused { message: String },
-    /// The output is in hand.
+    /// The output has been fetched.
     Ready { outputs: Vec<String> },
-    /// A person sends an Unconfirmed once more.
+    /// The user resubmits an Unconfirmed task.
     Resubmit,
-    /// And takes that back before it was sent: of the one before nothing more is known than it was.
+    /// The user cancels the resubmission before it is sent. The earlier submission stays uncertain.
     Withdraw,
 }
 
 /// A consequence of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// Let the request leave, once the task is in storage.
+    /// Send the request, once the task is in storage.
     Send,
-    /// Wait for a turn to be sent.
+    /// Add the task to the send queue.
     Enqueue,
-    /// Ask for the status.
+    /// Poll the status.
     Poll,
-    /// Ask for the output.
+    /// Fetch the output.
     Fetch,
-    /// The last word is known: tell the person.
+    /// The task has reached a terminal state: notify the user.
     Announce,
-    /// Forget the task.
+    /// Delete the task.
     Remove,
 }
 
-/// The state after an event, and what follows. Total: an event that means nothing in a state
+/// Returns the state after an event, and the effects. The function is total: an event that does not apply to a state
 /// changes nothing.
 ///
-/// `generate` costs money: [`Effect::Send`] follows from [`Event::Send`] in `Queued` alone, and a
-/// task gets back to `Queued` only when the service has said that it took nothing, when nothing
-/// left the browser, or when a person asks. What may have been taken stays `Submitting` while it is
-/// sent again with the key that the service takes only once.
+/// `generate` costs money. [`Effect::Send`] follows only from [`Event::Send`] in `Queued`, and a task returns to
+/// `Queued` only if the service has reported that it accepted nothing, if no request left the browser, or if the user
+/// asks. A task that may have been accepted stays `Submitting` while it is resent with the same idempotency key.
 pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
     use TaskState::{Failed, Fetching, Gone, Queued, Ready, Running, Submitting, Unconfirmed};
     match (state, event) {
@@ -75,7 +74,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             (Failed { id: None, message }, vec![Effect::Announce])
         }
 
-        // A late answer is good news for an Unconfirmed, also while it waits to be sent once more: there is an id after all.
+        // A late acceptance also settles a task that is Unconfirmed or waits for its resubmission.
         (Queued | Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
             known(id, word, error)
         }
@@ -95,7 +94,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         }
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
 
-        // What was said not to be known is known after all: something else stood in for the service then.
+        // A Gone task is known after all: a proxy answered for the service before.
         (Running { id, .. } | Fetching { id } | Gone { id }, Event::Progress { word, error }) => {
             known(id.clone(), word, error)
         }
@@ -106,7 +105,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             let id = Some(id.clone());
             (Failed { id, message }, vec![Effect::Announce])
         }
-        // The output was asked for although the service does not say `completed`.
+        // The output was requested although the service does not report `completed`.
         (Running { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
             Ready {
                 id: id.clone(),
@@ -122,7 +121,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             vec![Effect::Announce],
         ),
 
-        // A person has asked once more for an output that was refused.
+        // A refused output was requested again.
         (Failed { id: Some(id), .. }, Event::Ready { outputs })
             if !outputs.is_empty() && state.is_output_refused() =>
         {
@@ -130,7 +129,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             (Ready { id, outputs }, vec![Effect::Announce])
         }
 
-        // A person has asked for the outputs once more; no outputs are worse than old ones.
+        // The outputs were requested again. An empty response does not replace them.
         (Ready { id, .. }, Event::Ready { outputs }) if !outputs.is_empty() => (
             Ready {
                 id: id.clone(),
@@ -143,7 +142,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
     }
 }
 
-/// The state of a task whose id is known, by the service's word.
+/// Returns the state of an accepted task for the service's status.
 fn known(id: TaskId, word: StatusWord, error: Option<String>) -> (TaskState, Vec<Effect>) {
     match word {
         StatusWord::Completed => (TaskState::Fetching { id }, vec![Effect::Fetch]),
@@ -207,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn whatever_happens_a_terminal_state_stays_and_nothing_is_paid_twice(events in prop::collection::vec(any_event(), 0..60)) {
+        fn terminal_states_are_final_and_nothing_is_billed_twice(events in prop::collection::vec(any_event(), 0..60)) {
             let mut state = TaskState::Queued;
             let mut may_send = 1;
             for event in events {
@@ -228,11 +227,11 @@ mod tests {
                     prop_assert_eq!(next.phase(), state.phase());
                     prop_assert!(effects.is_empty());
                 }
-                // An id, once known, is never lost nor exchanged.
+                // A known id is never lost or replaced.
                 if let Some(id) = state.id() {
                     prop_assert_eq!(next.id(), Some(id));
                 }
-                // A task that waits for the service is asked about.
+                // A running task is polled.
                 if next.phase() == Phase::Running && next != state {
                     prop_assert!(effects.contains(&Effect::Poll));
                 }
@@ -242,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_service_ends_a_task() {
+    fn only_the_service_ends_a_running_task() {
         let running = TaskState::Running {
             id: TaskId("1".into()),
             word: StatusWord::Processing,

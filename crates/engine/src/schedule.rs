@@ -1,9 +1,9 @@
-//! When to ask again. The service asks for a poll every 1 to 2 seconds.
+//! The intervals of polls and retries. The interface asks for a poll every 1 to 2 seconds.
 
 use crate::Millis;
 
-/// The time between two polls of a task of this age, in milliseconds: 1 s at first, 2 s after 30 s,
-/// 5 s after 5 minutes, gliding in between.
+/// Returns the time between two polls of a task of this age, in milliseconds: 1 s at first, 2 s after 30 s, 5 s after 5
+/// minutes, interpolated in between.
 pub fn interval(age: Millis) -> Millis {
     match age {
         0..=30_000 => 1_000 + age / 30,
@@ -12,19 +12,19 @@ pub fn interval(age: Millis) -> Millis {
     }
 }
 
-/// The same interval, a tenth more or less, so that many pages do not ask in step. `random` is in
-/// `[0, 1)`.
+/// Varies an interval by up to 10 %, so that many pages don't poll in step. `random` is in `[0, 1)`.
 pub fn jittered(interval: Millis, random: f64) -> Millis {
     spread(interval, 0.1, random)
 }
 
-/// The wait after `failures` polls in a row without an answer: 1 s doubling to 30 s, a quarter more
-/// or less.
+/// Returns the wait after `failures` consecutive failed polls, in milliseconds: 1 s doubling to 30 s, plus or minus up
+/// to 25 %.
 pub fn after_failures(failures: u32, random: f64) -> Millis {
     spread(doubled(failures), 0.25, random)
 }
 
-/// The wait after a 429 that names none: full jitter over 1 s doubling to 60 s, never below 1 s.
+/// Returns the wait after a 429 without Retry-After, in milliseconds: full jitter over 1 s doubling to 60 s, at least 1
+/// s.
 pub fn after_refusals(refusals: u32, random: f64) -> Millis {
     let most = 1_000_u64
         .saturating_mul(1 << refusals.clamp(1, 6))
@@ -48,7 +48,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn intervals_stretch_with_age() {
+    fn intervals_grow_with_age() {
         assert_eq!(interval(0), 1_000);
         assert_eq!(interval(30_000), 2_000);
         assert_eq!(interval(300_000), 5_000);
@@ -57,7 +57,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn waits_stay_in_their_ranges(age: u64, failures: u32, random in 0.0..1.0) {
+        fn waits_stay_in_range(age: u64, failures: u32, random in 0.0..1.0) {
             prop_assert!((1_000..=5_000).contains(&interval(age)));
             prop_assert!((750..=37_500).contains(&after_failures(failures, random)));
             prop_assert!((1_000..=60_000).contains(&after_refusals(failures, random)));

@@ -3,32 +3,32 @@ use std::fmt;
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde::{Deserialize, Serialize};
 
-/// What we know of a task. What we are doing about it (e.g. that the last poll failed) is another
-/// matter: see [`crate::PollError`].
+/// The state of a task. What the engine is doing about it, such as retrying a failed poll, is kept apart: see
+/// [`crate::PollError`].
 ///
-/// Stored with its task: names and shapes do not change.
+/// Stored with its task, so names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum TaskState {
     /// Waiting for a free slot or the rate limit; nothing has been sent.
     Queued,
-    /// Written to storage, then sent; no answer yet.
+    /// Stored, then sent; no response yet.
     Submitting,
-    /// The request may have reached the service, and no id came back.
+    /// The request may have reached the service, but no id was returned.
     Unconfirmed { error: ApiError },
-    /// The service has the task; `word` is its own.
+    /// The service accepted the task; `word` is its status.
     Running { id: TaskId, word: StatusWord },
     /// Completed; the output is being fetched.
     Fetching { id: TaskId },
-    /// The output's addresses; may be none.
+    /// The output URLs; may be empty.
     Ready { id: TaskId, outputs: Vec<String> },
-    /// The service said failed, or did not accept the submission (then there is no id).
+    /// The service reported a failure, or did not accept the submission (then there is no id).
     Failed { id: Option<TaskId>, message: String },
     /// The service no longer knows the id.
     Gone { id: TaskId },
 }
 
-/// A [`TaskState`] without what it carries, for filters and counts.
+/// A [`TaskState`] without its data, for filters and counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Phase {
     Queued,
@@ -53,7 +53,7 @@ impl Phase {
         Phase::Gone,
     ];
 
-    /// A word for addresses, style sheets and records.
+    /// Returns the name used in URLs, style sheets and records.
     pub fn word(self) -> &'static str {
         match self {
             Phase::Queued => "queued",
@@ -67,7 +67,7 @@ impl Phase {
         }
     }
 
-    /// A word for people.
+    /// Returns the name shown to the user.
     pub fn label(self) -> &'static str {
         match self {
             Phase::Queued => "Queued",
@@ -80,7 +80,7 @@ impl Phase {
         }
     }
 
-    /// Nothing more happens by itself, and nothing is left for a person to settle.
+    /// Whether the phase is final and needs no decision by the user.
     pub fn is_terminal(self) -> bool {
         matches!(self, Phase::Ready | Phase::Failed | Phase::Gone)
     }
@@ -110,7 +110,7 @@ impl TaskState {
         self.phase().is_terminal()
     }
 
-    /// The service's id of the task, once there is one.
+    /// Returns the service's id of the task, if it is known.
     pub fn id(&self) -> Option<&TaskId> {
         match self {
             TaskState::Running { id, .. }
@@ -122,18 +122,17 @@ impl TaskState {
         }
     }
 
-    /// The service says how it stands in a word of its own.
+    /// Whether the service reports a status that the interface doesn't define.
     pub fn has_unnamed_word(&self) -> bool {
         matches!(self, TaskState::Running { word: StatusWord::Other(word), .. } if !word.is_empty())
     }
 
-    /// The service has completed it, and refuses its output.
+    /// Whether the service has completed the task and refuses its output.
     pub fn is_output_refused(&self) -> bool {
         matches!(self, TaskState::Failed { id: Some(_), message } if ApiError::is_about_output(message))
     }
 
-    /// The word that people and assistive technology are told: ours, or the service's own where it
-    /// is none that we know.
+    /// Returns the status shown to the user and to assistive technology: a known one, or the service's own.
     pub fn label(&self) -> &str {
         match self {
             TaskState::Running { word, .. } => match word {

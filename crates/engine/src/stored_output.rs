@@ -1,8 +1,8 @@
-//! References to outputs that a service gave as data in their address (`data:image/png;base64,…`).
+//! References to outputs that a service returned as data URLs (`data:image/png;base64,…`).
 //!
-//! Their bytes are stored once, as a file named after their content, and the task's record has a reference in their place. It
-//! is a `data:` address without data (`data:image/png;stored=…,`), so that whatever knows nothing of references takes it for an
-//! empty file of the same type.
+//! The data is stored once, in a file named after its content, and the task's record contains a reference instead. A
+//! reference is a `data:` URL without data (`data:image/png;stored=…,`), so that code that doesn't know references
+//! treats it as an empty file of the same type.
 
 use std::hash::Hasher as _;
 
@@ -12,15 +12,15 @@ use siphasher::sip128::{Hasher128 as _, SipHasher13};
 
 use atelier_contract::output::OutputAddress;
 
-/// The folder of all such files among the stored outputs.
+/// The folder of these files among the stored outputs.
 pub const FOLDER: &str = "stored/";
 
-/// Shorter addresses stay in the record, in bytes.
+/// URLs shorter than this, in bytes, stay in the record.
 const MIN_LENGTH: usize = 4_000;
 
-/// The reference to what this address carries; none where it is short, or carries no picture, film or sound.
+/// Returns the reference for a data URL; `None` if it is short or is not an image, video or audio file.
 ///
-/// Records hold references: what is hashed, and how, never changes.
+/// Stored records contain references, so the hashed bytes and the hash function must never change.
 pub fn reference(url: &str) -> Option<String> {
     let OutputAddress::Data(mime) = OutputAddress::of(url.get(..100)?) else {
         return None;
@@ -40,13 +40,13 @@ pub fn reference(url: &str) -> Option<String> {
     ))
 }
 
-/// The key of the file that a reference stands for, in [`FOLDER`]; none where the address is no reference.
+/// Returns the key of a reference's file, in [`FOLDER`]; `None` if the URL is not a reference.
 pub fn key(url: &str) -> Option<String> {
     let name = stored_name(url)?;
     Some([FOLDER, name].concat())
 }
 
-/// About how many bytes the file of a reference has: the address had them in base 64.
+/// Returns the approximate size of a reference's file in bytes. The length in the reference is that of the base64 text.
 pub fn file_size(reference: &str) -> u64 {
     let length = stored_name(reference).and_then(|name| name.rsplit_once('-')?.1.parse().ok());
     length.unwrap_or(0_u64) / 4 * 3
@@ -56,7 +56,7 @@ pub fn is_reference(url: &str) -> bool {
     stored_name(url).is_some()
 }
 
-/// Data, and the reference to it.
+/// A data URL and its reference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Data {
     pub reference: String,
@@ -64,7 +64,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// What this address carries, where that is worth storing.
+    /// Returns the data of a URL that is worth storing.
     pub fn of(url: &str) -> Option<Self> {
         let reference = reference(url)?;
         let url = url.to_owned();
@@ -72,7 +72,7 @@ impl Data {
     }
 }
 
-/// Puts references in the place of all data in an answer, whatever its shape, and gives the data.
+/// Replaces all data URLs in a response of any shape by references, and returns the data.
 pub fn take(answer: &mut Value) -> Vec<Data> {
     let mut taken: Vec<Data> = Vec::new();
     each_text(answer, &mut |text| {
@@ -86,7 +86,7 @@ pub fn take(answer: &mut Value) -> Vec<Data> {
     taken
 }
 
-/// Puts back what [`take`] has taken.
+/// Reverses [`take`].
 pub fn put_back(answer: &mut Value, taken: &[Data]) {
     if !taken.is_empty() {
         each_text(answer, &mut |text| {
@@ -119,7 +119,7 @@ mod tests {
 
     /// Guards against megabytes of text in a task's record.
     #[test]
-    fn data_becomes_a_short_reference_of_the_same_kind() {
+    fn data_becomes_a_reference_of_the_same_type() {
         let picture = data("image/PNG", "A");
         let reference = reference(&picture).unwrap();
         assert_eq!(
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn all_else_stays_as_it_is() {
+    fn other_urls_have_no_reference() {
         for url in [
             "",
             "data:image/png;base64,AAAA",
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_of_any_shape_is_whole_again_once_all_is_put_back() {
+    fn put_back_restores_responses_of_any_shape() {
         let (first, second) = (data("image/png", "A"), data("audio/wav", "B"));
         let answer = json!({"data": [
             {"output": [first, "https://example.com/a.png", first]},

@@ -1,12 +1,12 @@
-//! A tab's part among the tabs of one person: one leads and makes all calls, the others follow.
+//! A tab's role: one tab of a browser leads and makes all calls, the others follow.
 //!
-//! A tab that becomes the leader first reads what the last one left. Until it has, it is neither: what
-//! others say is put off, and the right to lead may be lost again.
+//! A tab that becomes the leader first reads the stored records. Until then it has neither role: messages of other tabs
+//! are deferred, and it may lose the leadership again.
 
-/// The role of a tab, and the messages that it has put off.
+/// The role of a tab, and the messages that it has deferred.
 #[derive(Debug, Default)]
 pub struct TabRole {
-    /// Counts up with every change: what was begun in another generation must not be gone on with.
+    /// Incremented with every change. Work from another generation must be dropped.
     generation: u64,
     stage: Stage,
 }
@@ -15,23 +15,22 @@ pub struct TabRole {
 enum Stage {
     #[default]
     Follows,
-    /// It reads what the last leader left. What it hears meanwhile is heard once it leads: heard
-    /// before, a task submitted in that moment would not be in what was read, and be taken for one
-    /// that was removed.
+    /// The tab reads the stored records. Messages that arrive meanwhile are handled once it leads. Otherwise a task
+    /// that was submitted in between would be missing from the records and would be considered removed.
     TakesOver(Vec<String>),
     Leads,
 }
 
 impl TabRole {
-    /// The right to lead is this tab's; the generation in which it is.
+    /// Starts to take over the leadership. Returns the new generation.
     pub fn take_over(&mut self) -> u64 {
         self.generation += 1;
         self.stage = Stage::TakesOver(Vec::new());
         self.generation
     }
 
-    /// Everything was read in this generation: it leads, unless the right was lost meanwhile. What it
-    /// has put off, in the order in which it came.
+    /// Completes the takeover of this generation. Returns the deferred messages in order, or `None` if the leadership
+    /// was lost meanwhile.
     pub fn lead(&mut self, generation: u64) -> Option<Vec<String>> {
         match &mut self.stage {
             Stage::TakesOver(put_off) if self.generation == generation => {
@@ -43,13 +42,13 @@ impl TabRole {
         }
     }
 
-    /// Another tab leads from now on, and what was put off is for that one.
+    /// Follows another tab. Deferred messages are dropped, because the new leader handles them.
     pub fn follow(&mut self) {
         self.generation += 1;
         self.stage = Stage::Follows;
     }
 
-    /// Puts off what another tab says, if it is not to be heard yet; whether it is.
+    /// Defers a message during a takeover. Returns whether it was deferred.
     pub fn puts_off(&mut self, text: &str) -> bool {
         match &mut self.stage {
             Stage::TakesOver(put_off) => {
@@ -60,7 +59,7 @@ impl TabRole {
         }
     }
 
-    /// It is about to lead.
+    /// Whether a takeover is in progress.
     pub fn takes_over(&self) -> bool {
         matches!(self.stage, Stage::TakesOver(_))
     }
@@ -69,7 +68,7 @@ impl TabRole {
         matches!(self.stage, Stage::Leads)
     }
 
-    /// Gives the generation in which this tab leads, if it does.
+    /// Returns the generation in which this tab leads, if it does.
     pub fn generation(&self) -> Option<u64> {
         self.leads().then_some(self.generation)
     }
@@ -80,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tab_follows_until_it_has_read_what_the_last_leader_left() {
+    fn a_tab_leads_after_reading_the_stored_records() {
         let mut role = TabRole::default();
         assert!(!role.leads());
         let generation = role.take_over();
@@ -90,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_while_it_takes_over_is_heard_once_and_in_order() {
+    fn messages_during_a_takeover_are_returned_once_in_order() {
         let mut role = TabRole::default();
         assert!(!role.puts_off("to a follower"));
         let generation = role.take_over();
@@ -101,9 +100,9 @@ mod tests {
         assert_eq!(role.lead(generation), None, "it leads already");
     }
 
-    /// Two tabs would make calls otherwise.
+    /// Guards against two tabs that make calls.
     #[test]
-    fn a_right_that_was_lost_while_reading_is_not_used() {
+    fn a_takeover_that_was_lost_does_not_lead() {
         let mut role = TabRole::default();
         let lost = role.take_over();
         assert!(role.puts_off("for whoever leads"));
@@ -116,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_as_a_leader_ends_with_it() {
+    fn each_leadership_has_its_own_generation() {
         let mut role = TabRole::default();
         let first = role.take_over();
         role.lead(first);

@@ -12,41 +12,41 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-/// How long what was removed can be brought back.
+/// How long a removed task can be restored, in milliseconds.
 pub const UNDO: Millis = 10_000;
 
-/// The end of a [`TaskKey::late`].
+/// The suffix of a [`TaskKey::late`].
 const LATE: &str = ".late";
 
-/// Our own key of a task, made before anything is sent.
+/// This app's key of a task, created before anything is sent.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskKey(pub String);
 
 impl TaskKey {
-    /// Our own name of one of its outputs, by its position from 0.
+    /// Returns the name of an output, by its position from 0.
     pub fn output(&self, position: usize) -> String {
         format!("{self}/{position}")
     }
 
-    /// The key of what the service has made of another submission of this task, in addition to this one.
+    /// Returns the key of a late task: another submission of this task that the service also accepted.
     pub fn late(&self) -> Self {
         Self([&self.0, LATE].concat())
     }
 
-    /// Whether it is such a key.
+    /// Whether this is the key of a late task.
     pub fn is_late(&self) -> bool {
         self.0.ends_with(LATE)
     }
 
-    /// The task of which it was another submission.
+    /// Returns the key of the original task of a late task.
     pub fn late_of(&self) -> Option<Self> {
         let key = self.0.strip_suffix(LATE)?;
         Some(Self(key.to_owned()))
     }
 
-    /// The key of the attempt that takes this one's place. Two tabs in which Retry is pressed at once give it the
-    /// same key: to the engine, and to a service that minds keys, they are one.
+    /// Returns the key of the next attempt. If Retry is pressed in two tabs at once, both derive the same key, so that
+    /// the engine and services with idempotency keys treat them as one.
     pub fn retry(&self) -> Self {
         let numbered = self.0.rsplit_once('-').and_then(|(first, number)| {
             let number: u32 = number.parse().ok()?;
@@ -57,7 +57,7 @@ impl TaskKey {
     }
 }
 
-/// Our own key of a batch.
+/// This app's key of a batch.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct BatchKey(pub String);
@@ -76,16 +76,15 @@ pub struct BatchPlace {
     pub index: usize,
 }
 
-/// The last poll gave no answer, or the last submission where it may be sent again; it goes on
-/// being tried. The task's state stays what it was.
+/// The last poll failed, or the last submission if it may be resent. It is retried, and the task's state stays the
+/// same.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollError {
     pub since: Millis,
     pub error: ApiError,
 }
 
-/// An output of another task as the value of a parameter. Stored with its task: names and shapes do not
-/// change.
+/// An output of another task as the value of a parameter. Stored with its task, so names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     pub parameter: String,
@@ -93,8 +92,8 @@ pub struct Source {
     pub output: String,
 }
 
-/// Everything known of one task, as it is stored and as tabs tell each other of it. Records of earlier
-/// visits must stay readable: names and shapes do not change.
+/// The record of a task, as it is stored and sent between tabs. Records of earlier releases must stay readable, so
+/// names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub key: TaskKey,
@@ -106,21 +105,21 @@ pub struct Task {
     pub state: TaskState,
     #[serde(rename = "trouble", skip_serializing_if = "Option::is_none")]
     pub poll_error: Option<PollError>,
-    /// False once a person has stopped watching, or it is of no use to ask.
+    /// False if the user has stopped following the task, or polls are of no use.
     #[serde(default = "stored::is_watched")]
     pub watching: bool,
     /// The task's batch was paused before the task was sent.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub paused: bool,
-    /// The task's batch was stopped before the task was sent, so that it never is. The record stays until what was
-    /// typed stands in the table again: it must be neither lost nor sent in addition to the new row.
+    /// The task's batch was stopped before the task was sent, so it never is. The record stays until its input is back
+    /// in the table, so that it is neither lost nor sent next to the new row.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub taken_back: bool,
-    /// The service has asked for no calls at all before this time. Kept with the task that met the
-    /// refusal, so that neither a reload nor another tab that takes over forgets it.
+    /// The service allows no calls before this time. Stored with the refused task, so that it survives a reload and a
+    /// change of the leader.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub not_before: Option<Millis>,
-    /// When it asked for that: a clock that was set back since takes the wait with it.
+    /// When the service set that limit, to detect a clock that was set back since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub waits_since: Option<Millis>,
     /// The task that this one repeats.
@@ -128,69 +127,68 @@ pub struct Task {
     pub retry_of: Option<TaskKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchPlace>,
-    /// The task that this one is a variation of. Records of earlier versions do not say.
+    /// The task that this one is a variation of. Records of earlier releases lack it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varied: Option<TaskKey>,
-    /// When it last began to wait to be sent, after a wait for a person: a resubmission, a paused batch, other
+    /// When the task last began to wait to be sent, after a wait for the user: a resubmission, a paused batch, other
     /// credentials.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requeued: Option<Millis>,
-    /// When the present attempt's request was about to leave for the first time. It tells one attempt from another.
+    /// When the current attempt's request was first about to be sent. It identifies the attempt.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub submitted: Option<Millis>,
-    /// The key that its submission carries, where the service takes one key once.
+    /// The idempotency key of the submission, if the service supports keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// The number of the account's token that the submission was made with, which says nothing of the token. The key
-    /// holds with that token alone.
+    /// The number of the token that the submission was made with. It reveals nothing about the token. The idempotency
+    /// key is valid with that token only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_version: Option<u64>,
-    /// When the key left for the first time, where that was with an earlier submission than the last: the service
-    /// remembers it since then.
+    /// When the idempotency key was first sent, if that was with an earlier submission. The service remembers the key
+    /// since then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_first_sent: Option<Millis>,
-    /// A person has sent it once more, though the one before may have been taken, and billed.
+    /// The user has resubmitted the task, although the service may have accepted and billed the earlier submission.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub resubmitted: bool,
     /// When the service's id arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub accepted: Option<Millis>,
-    /// The service's last line on how far it is, while it runs.
+    /// The service's last progress message, while the task runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<String>,
-    /// When the last word was known.
+    /// When the task reached a terminal state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
-    /// It had not been asked about for a while when that was received: it ended then, or earlier.
+    /// The task had not been polled for a while before `finished`: it ended then or earlier.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub ended_unseen: bool,
-    /// When the service was last asked once more for the addresses of the outputs, and had its say:
-    /// the addresses may well be the same as before.
+    /// When the service last answered a repeated request for the output URLs. They may be the same as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refreshed: Option<Millis>,
-    /// When a person removed it. It is out of sight at once, and forgotten after [`UNDO`].
+    /// When the user removed the task. It is hidden at once, and deleted after [`UNDO`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
-    /// A person chose its seed, which therefore goes where its input goes. One that was drawn here stays
-    /// with this result. Records of earlier versions do not say: theirs count as drawn.
+    /// The user chose the seed, so it is copied together with the input. A random seed stays with this result. Records
+    /// of earlier releases count as random.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub seed_chosen: bool,
-    /// The outputs that a person holds dear, by their positions from 0.
+    /// The favorite outputs, by their positions from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favorites: Vec<usize>,
-    /// The outputs that are among its inputs.
+    /// The outputs of other tasks among the inputs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
-    /// The names of the secret parameters that it is sent with. Their values are in no record: see [`crate::Secrets`].
+    /// The names of the secret parameters. Their values are never stored: see [`crate::Secrets`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
-    /// Fields of a newer version: kept, so that going back and forth loses nothing.
+    /// Fields of a newer release, preserved so that switching between releases loses nothing.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl Task {
-    /// A task that is to be submitted.
+    /// Creates a queued task.
     pub fn new(
         key: TaskKey,
         account: Account,
@@ -235,12 +233,13 @@ impl Task {
         }
     }
 
-    /// It was sent from a form or a result, and stands with these: a batch that was composed has a place of its own.
+    /// Whether the task was sent from a form or a result and is listed with these. Composed batches have their own
+    /// list.
     pub fn is_single(&self) -> bool {
         self.batch.is_none() || self.varied.is_some()
     }
 
-    /// The addresses of its outputs; none before it is completed.
+    /// Returns the output URLs; empty before the task is completed.
     pub fn outputs(&self) -> &[String] {
         match &self.state {
             TaskState::Ready { outputs, .. } => outputs,
@@ -248,7 +247,7 @@ impl Task {
         }
     }
 
-    /// Gives the task's position in this batch, from 0.
+    /// Returns the task's position in this batch, from 0.
     pub fn index_in(&self, batch: &BatchKey) -> Option<usize> {
         let place = self.batch.as_ref().filter(|place| place.batch == *batch);
         place.map(|place| place.index)
@@ -258,7 +257,7 @@ impl Task {
         self.index_in(batch).is_some()
     }
 
-    /// Something is going on, or waits for a person to settle it.
+    /// Whether the task is in progress.
     pub fn is_active(&self) -> bool {
         match self.state.phase() {
             Phase::Queued | Phase::Submitting => !self.taken_back,
@@ -267,24 +266,24 @@ impl Task {
         }
     }
 
-    /// It goes on at a service, and it is unknown as whom to ask: it came with the history of another
+    /// Whether the task runs at a service under an unknown User ID, because it came with the history of another
     /// browser.
     pub fn is_orphan(&self) -> bool {
         let goes_on = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
         goes_on && self.account.uid.is_empty()
     }
 
-    /// It is unknown as whom to ask about it, and a history that a person calls their own does.
+    /// Whether an imported record supplies the missing User ID.
     pub fn is_claimed_by(&self, told: &Self) -> bool {
         self.is_orphan() && !told.account.uid.is_empty()
     }
 
-    /// Gives the task's state for people, see [`TaskState::label`].
+    /// Returns the task's status for the user, see [`TaskState::label`].
     pub fn label(&self) -> &str {
         if self.taken_back {
             return "Taken back";
         }
-        // Its present state was not asked for, or what came was too large to be read.
+        // The task is not polled, or its response was too large to read.
         match self.poll_error {
             None if self.is_hidden() => "Hidden",
             Some(_) if self.is_hidden() => "Not read",
@@ -292,25 +291,26 @@ impl Task {
         }
     }
 
-    /// It is not asked about while it may go on: a person has stopped watching, or its answers are too large.
+    /// Whether the task may still run but is not polled: the user has stopped following it, or its responses are too
+    /// large.
     pub fn is_hidden(&self) -> bool {
         !self.watching && matches!(self.state.phase(), Phase::Running | Phase::Fetching)
     }
 
-    /// The kind of one of its outputs; see [`OutputKind::of`].
+    /// Returns the kind of an output; see [`OutputKind::of`].
     pub fn output_kind(&self, url: &str) -> OutputKind {
         OutputKind::of(url, &self.model.category)
     }
 
-    /// When the present attempt began: it was sent, or began to wait to be sent. The time before that in which it waited
-    /// for a person is not counted.
+    /// Returns when the current attempt began: when it was sent, or began to wait to be sent. Earlier waits for the
+    /// user are excluded.
     pub fn began(&self) -> Millis {
         let began = self.submitted.max(self.requeued);
         began.unwrap_or(self.created)
     }
 
-    /// How long it took from its submission on, once it has ended: `12 s`, or `under 45 s` where its end was not seen.
-    /// `None` for what was never sent.
+    /// Returns how long an ended task took: `12 s`, or `under 45 s` if its end was not observed. `None` for a task that
+    /// was never sent.
     pub fn took(&self) -> Option<String> {
         let finished = self.finished.filter(|_| !self.is_unsent())?;
         let took = finished.saturating_sub(self.began());
@@ -320,7 +320,7 @@ impl Task {
         })
     }
 
-    /// Whether that changes anything.
+    /// Returns whether anything changed.
     pub fn set_favorite(&mut self, position: usize, is_favorite: bool) -> bool {
         let was_favorite = self.favorites.contains(&position);
         if was_favorite == is_favorite {
@@ -333,13 +333,13 @@ impl Task {
         true
     }
 
-    /// It has ended without being sent, because its secrets were gone.
+    /// Whether the task failed without being sent because its secrets were lost.
     pub fn is_unsent(&self) -> bool {
         let has_failed = self.state.phase() == Phase::Failed && self.state.id().is_none();
         has_failed && self.submitted.is_none() && !self.secrets.is_empty()
     }
 
-    /// Says that its secrets are gone, and are to be entered once more.
+    /// Returns the message for lost secrets.
     pub fn lost_secrets_message(&self) -> String {
         format!(
             "Not sent: {} was kept only in the tab where you entered it. Enter it again in the form.",
@@ -347,12 +347,12 @@ impl Task {
         )
     }
 
-    /// It is not known whether it was taken, and another browser's record of it knows.
+    /// Whether another browser's record contains the outcome of this Unconfirmed task.
     pub fn is_settled_by(&self, told: &Task) -> bool {
         self.state.phase() == Phase::Unconfirmed && told.state.id().is_some()
     }
 
-    /// The same input may be sent once more, as a new task.
+    /// Whether the same input may be sent again as a new task.
     pub fn can_retry(&self) -> bool {
         matches!(self.state.phase(), Phase::Failed | Phase::Gone)
     }

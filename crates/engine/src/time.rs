@@ -1,3 +1,3 @@
-/// The wall clock in milliseconds since the Unix epoch. It may jump, forwards after a sleep of the
-/// machine and backwards when it is set right; code that uses it must survive both.
+/// The wall clock in milliseconds since the Unix epoch. It may jump forwards after the machine has slept, and backwards
+/// when it is set. Code that uses it must handle both.
 pub type Millis = u64;

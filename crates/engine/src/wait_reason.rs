@@ -1,33 +1,33 @@
-//! Why a task has not been sent, or is not asked about, as the person can see it in any tab.
+//! Why a task has not been sent or is not polled, as shown in any tab.
 
 use crate::{Account, BlockReason, Millis, MissingCredentials, Phase, Task, duration};
 
-/// The knowledge in a tab about why nothing is sent.
+/// What a tab knows about why nothing is sent.
 #[derive(Debug, Clone, Copy)]
 pub struct Sending<'a> {
-    /// The service and User ID that are set now.
+    /// The current service and User ID.
     pub account: &'a Account,
     pub access: Access,
-    /// The reason that holds the tab back that makes the calls.
+    /// What blocks the leader's calls.
     pub block_reason: Option<&'a BlockReason>,
-    /// The tab that makes the calls is another one, and the browser has stopped it.
+    /// Another tab leads, and the browser has frozen it.
     pub is_leader_asleep: bool,
-    /// A newer Atelier keeps the tasks: this tab, of an older one, makes no calls any more.
+    /// A newer release stores the tasks, and this tab makes no calls any more.
     pub is_superseded: bool,
 }
 
-/// Whether calls can be made for the account that is set.
+/// Whether calls can be made with the current account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// User ID and token are set, or the service takes guests.
+    /// User ID and token are set, or the service accepts guests.
     Given,
-    /// A person has to set these first.
+    /// The user must set these first.
     Missing(MissingCredentials),
-    /// Nothing is set, and the service has not said whether it takes guests.
+    /// Nothing is set, and it is unknown whether the service accepts guests.
     Unknown,
 }
 
-/// Why no call can be made for a task, as Settings are now.
+/// Why no call can be made for a task with the current Settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Elsewhere {
     Service,
@@ -35,13 +35,13 @@ enum Elsewhere {
     NotSet(MissingCredentials),
 }
 
-/// A wait that the service asks for is worth a word at each task that goes on, if it is as long as this.
+/// A rate limit is shown at running tasks if it lasts at least this long, in milliseconds.
 const LONG_WAIT: Millis = 60_000;
 
-/// The advice about another tab that holds everything up.
+/// The advice about a leader that is asleep.
 const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
 
-/// Why this task waits: it is not sent yet, or not asked about. `None` where nothing holds it up.
+/// Returns why the task is not sent or not polled. `None` if nothing blocks it.
 pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
     match task.state.phase() {
         Phase::Queued => Some(unsent(task, sending, now)),
@@ -79,26 +79,25 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
                 "No answer yet, and not sent again: {why}. The service may have received it, and may bill it."
             ))
         }
-        // Whether it has left, that tab alone knows.
+        // Only the leader knows whether the request was sent.
         Phase::Submitting if sending.is_leader_asleep => Some(in_sleeping_tab()),
         _ => None,
     }
 }
 
-/// Whether a task goes on at a service and no tab asks about it, because Settings name another account or none.
+/// Whether a running task is not polled because another account, or none, is set.
 pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
     let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
     goes_on && task.watching && !task.is_orphan() && elsewhere(task, sending).is_some()
 }
 
-/// Whether a task has not been sent because Settings name another account or none.
+/// Whether a task has not been sent because another account, or none, is set.
 pub fn waits_for_account(task: &Task, sending: Sending<'_>) -> bool {
     let is_to_be_sent = task.state.phase() == Phase::Queued && !task.taken_back;
     is_to_be_sent && task.removed.is_none() && elsewhere(task, sending).is_some()
 }
 
-/// Whether a task that is not sent yet waits for a person: its batch is paused, or Settings, credentials or storage keep
-/// it from being sent.
+/// Whether an unsent task waits for the user: its batch is paused, or Settings, credentials or storage block it.
 pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
     let is_blocked = matches!(
         sending.block_reason,
@@ -108,14 +107,13 @@ pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
     task.state.phase() == Phase::Queued && (is_held || elsewhere(task, sending).is_some())
 }
 
-/// How long the present attempt has been going on. `None` for what has ended, what is not asked about, and while it waits
-/// for a person.
+/// Returns the duration of the current attempt. `None` if the task has ended, is not polled, or waits for the user.
 pub fn elapsed(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Millis> {
     let goes_on = task.is_active() && !waits_for_person(task, sending);
     goes_on.then(|| now.saturating_sub(task.began()))
 }
 
-/// Why the service can't be asked about a task, as Settings are now.
+/// Returns why the service can't be asked about a task with the current Settings.
 pub fn unasked_reason(task: &Task, sending: Sending<'_>) -> Option<String> {
     let why = elsewhere_message(task, sending)?;
     Some(format!(
@@ -157,11 +155,11 @@ fn in_sleeping_tab() -> String {
     format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}")
 }
 
-/// What of a task that is queued has left this browser before.
+/// Whether a queued task has been sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Left {
     Nothing,
-    /// The service has not accepted it: it refused it for now, or its call was stopped on the way.
+    /// The service has not accepted it: it was refused for now, or its call was stopped.
     Refused,
     /// The service may have accepted it.
     Unanswered,
@@ -232,11 +230,11 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         return in_sleeping_tab();
     }
     match sending.block_reason {
-        // A message about tasks that go on at the service is of no use to a task that is not there.
+        // The general offline message is about running tasks; this task has not been sent.
         Some(BlockReason::Offline) => {
             format!("You are offline: it is sent once the network is back. {unsent}")
         }
-        // Until the service has answered, the account that the task would be sent for is not known.
+        // The account is unknown until the service answers.
         None | Some(BlockReason::Unreachable) if sending.access == Access::Unknown => {
             format!("Waiting to be sent: the service has not answered yet. {unsent}")
         }

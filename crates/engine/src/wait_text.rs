@@ -1,5 +1,5 @@
-//! What is said while a task runs: what it usually takes, and from then on how long it has taken. The median is
-//! what is said, never a range of it: a wait that is longer than usual must not be called usual.
+//! The messages of a running task: first the usual duration, then how long it has taken. The usual duration is the
+//! median, not a range, so that a longer wait is not called usual.
 
 use atelier_contract::{ApiError, StatusWord};
 
@@ -8,16 +8,16 @@ use crate::{Millis, Phase, Task, TaskState, duration};
 
 const SECOND: Millis = 1_000;
 
-/// How a wait stands.
+/// The progress of a wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitText {
     /// A sentence.
     pub message: String,
-    /// The part that is over, 0 to 1, while less has passed than is usual.
+    /// The elapsed part, 0 to 1, until the usual duration has passed.
     pub fraction: Option<f64>,
 }
 
-/// `usual`: the median of what came before, if anything did.
+/// Returns the message of a running task. `usual` is the median of earlier formats_exact_and_rough_durations in milliseconds, if there are any.
 pub fn wait_text(elapsed: Millis, usual: Option<Millis>) -> WaitText {
     let Some(usual) = usual else {
         return WaitText {
@@ -40,13 +40,13 @@ pub fn wait_text(elapsed: Millis, usual: Option<Millis>) -> WaitText {
     WaitText { message, fraction }
 }
 
-/// What has not reached the service is on no way to its end, nor is that known of what gives no answer.
+/// Whether the service has accepted the task and answers polls, so that a progress bar makes sense.
 pub fn is_under_way(task: &Task) -> bool {
     task.state.id().is_some() && task.poll_error.is_none()
 }
 
-/// Where the service says how it stands in a word that the interface does not name, be it another one for an end: that
-/// it goes on being asked is all that is known.
+/// Returns a message that quotes the service's status if the interface doesn't define it. It may be final, but the task
+/// continues to be polled.
 pub fn unknown_word(task: &Task) -> Option<String> {
     let TaskState::Running { word, .. } = &task.state else {
         return None;
@@ -59,12 +59,12 @@ pub fn unknown_word(task: &Task) -> Option<String> {
     }
 }
 
-/// `Usually 3 s.`
+/// Returns the usual duration: `Usually 3 s.`
 pub fn usual_text(usual: Millis) -> String {
     format!("Usually {}.", length(usual))
 }
 
-/// Without false precision.
+/// Rounds the usual duration, without false precision.
 fn length(usual: Millis) -> String {
     match usual {
         0..57_500 => format!("{} s", ((usual + SECOND / 2) / SECOND).max(1)),
@@ -72,17 +72,17 @@ fn length(usual: Millis) -> String {
     }
 }
 
-/// Why nothing is known of a task at present.
+/// Why the status of a task is unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PollErrorText {
-    /// Says what happens about it, and what it may cost.
+    /// What happens next, and what it may cost.
     pub message: String,
-    /// More about it, for people who want to know.
+    /// Details on the cause.
     pub details: String,
 }
 
-/// No answer came, or none that settles it, and it goes on being tried. Submissions are only tried again under a key that the service
-/// takes once. `page_origin`: that of the page.
+/// Returns the message for a poll or submission that failed and is retried. Submissions are retried only with an
+/// idempotency key. `page_origin` is the origin of the page.
 pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<PollErrorText> {
     let trouble = task.poll_error.as_ref()?;
     if trouble.error.is_too_large() && !task.watching {
@@ -113,23 +113,23 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     }
     let is_refused =
         matches!(trouble.error, ApiError::Unauthorized { .. }) && !trouble.error.is_other_refusal();
-    // An answer that broke off was one.
+    // A response that was cut off is still a response.
     let is_unanswered = trouble.error.is_unreachable() && !trouble.error.is_cut();
     let none = match is_unanswered {
         true => format!("No answer for {since}"),
-        // It answers, but does not say what has become of the task.
+        // The service answers, but the response doesn't contain the task's status.
         false => format!("No usable answer for {since}"),
     };
     let again = format!("{none}. Trying again");
     let (message, details) = match (task.state.phase(), &task.idempotency_key) {
-        // A key belongs to the token that it was sent with: with another one it would be a submission of its own.
+        // A key is valid with its token only; with another token, it would be a new submission.
         (Phase::Submitting, Some(_)) if is_refused => (
             "The service refuses the credentials. It is sent again if they are taken after all; with others, you \
              decide."
                 .to_owned(),
             format!("{error} What was sent before may have been taken."),
         ),
-        // The one before may have had another key, or another token, to which its key belongs.
+        // The earlier submission may have had another key, or another token.
         (Phase::Submitting, Some(_)) if task.resubmitted => (
             format!("{again}; this is billed once at most, beside what was sent before it."),
             format!(
@@ -170,7 +170,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     Some(PollErrorText { message, details })
 }
 
-/// Without the seconds of minutes.
+/// Formats a duration, without the seconds above a minute.
 fn rough(ms: Millis) -> String {
     match ms {
         60_000..3_600_000 => format!("{} min", ms / 60_000),
@@ -186,9 +186,9 @@ mod tests {
     use atelier_contract::TaskId;
     use proptest::prelude::*;
 
-    /// Guards against `usually a few seconds` at the eleventh of a run that took three.
+    /// Guards against `usually a few seconds` after eleven seconds of a task that usually takes three.
     #[test]
-    fn what_is_longer_than_usual_is_said_to_be() {
+    fn a_longer_wait_than_usual_is_shown() {
         let message = |elapsed, usual| wait_text(elapsed, usual).message;
         assert_eq!(message(400, Some(3_200)), "Generating.");
         assert_eq!(message(1_000, Some(3_200)), "Usually 3 s.");
@@ -203,16 +203,16 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_goes_as_far_as_is_usual_and_says_nothing_beyond() {
+    fn the_fraction_ends_at_the_usual_duration() {
         assert_eq!(wait_text(1_600, Some(3_200)).fraction, Some(0.5));
         assert_eq!(wait_text(3_200, Some(3_200)).fraction, None);
         assert_eq!(wait_text(0, Some(0)).fraction, None);
         assert_eq!(wait_text(5_000, None).fraction, None);
     }
 
-    /// Guards against a bar that is nearly full though nothing was ever sent.
+    /// Guards against a nearly full progress bar for a task that was never sent.
     #[test]
-    fn only_what_the_service_has_and_answers_for_is_under_way() {
+    fn only_accepted_tasks_with_answers_are_under_way() {
         let mut task = task("a", 0);
         task.state = TaskState::Submitting;
         assert!(!is_under_way(&task));
@@ -228,9 +228,9 @@ mod tests {
         assert!(!is_under_way(&task));
     }
 
-    /// Guards against a promise of one bill where nothing keeps it.
+    /// Guards against a false promise of a single charge.
     #[test]
-    fn one_bill_is_promised_only_under_a_key() {
+    fn promises_a_single_charge_only_with_a_key() {
         let mut task = task("a", 0);
         task.state = TaskState::Submitting;
         assert_eq!(poll_error_text(&task, 63_000, ""), None);
@@ -246,7 +246,7 @@ mod tests {
             poll_error_text(&task, 63_000, "").unwrap().message,
             "No answer for 1 min. Trying again; you will be billed once at most."
         );
-        // Two had been taken when it was said.
+        // Guards against promising one charge after two submissions.
         task.resubmitted = true;
         let message = poll_error_text(&task, 63_000, "").unwrap().message;
         assert!(
@@ -255,9 +255,9 @@ mod tests {
         );
     }
 
-    /// Guards against `No answer` where one came.
+    /// Guards against `No answer` after a response.
     #[test]
-    fn refused_credentials_are_an_answer() {
+    fn refused_credentials_count_as_an_answer() {
         let mut task = task("a", 0);
         task.state = TaskState::Submitting;
         task.idempotency_key = Some("a".into());
@@ -270,9 +270,9 @@ mod tests {
         );
     }
 
-    /// Guards against `Status unknown` of what is completed, and `does not answer` of a service that answers.
+    /// Guards against `Status unknown` for a completed task, and `does not answer` for a service that answers.
     #[test]
-    fn what_is_not_known_is_told_from_what_is() {
+    fn distinguishes_an_unknown_status_from_an_unfetched_output() {
         let mut task = task("a", 0);
         let mut message = |state: TaskState, status: u16| {
             let error = ApiError::from_status(status, None, None);
@@ -295,9 +295,9 @@ mod tests {
         );
     }
 
-    /// Guards against `The service does not answer`, and a word on CORS, where an answer broke off.
+    /// Guards against `The service does not answer`, and a hint about CORS, for a response that was cut off.
     #[test]
-    fn an_answer_that_broke_off_is_told_from_none() {
+    fn a_response_that_was_cut_off_is_not_reported_as_missing() {
         let mut task = task("a", 0);
         let error = ApiError::Network {
             detail: ApiError::CUT.into(),
@@ -328,9 +328,9 @@ mod tests {
         }
     }
 
-    /// Guards against a person who does not know how to have what was not read.
+    /// Guards against a message that doesn't say how to get an output that was too large.
     #[test]
-    fn what_was_not_read_is_told_with_its_limit_and_a_way_to_have_it() {
+    fn an_oversized_response_shows_its_limit_and_how_to_refetch() {
         let mut task = task("a", 0);
         task.watching = false;
         let error = ApiError::malformed(ApiError::TOO_LARGE);
@@ -358,7 +358,7 @@ mod tests {
 
     /// Guards against `canceled` next to `Generating.`
     #[test]
-    fn a_word_that_is_not_known_is_quoted() {
+    fn quotes_an_unknown_status() {
         let mut task = task("a", 0);
         for (word, expected) in [
             ("processing", None),
@@ -379,7 +379,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_part_is_a_part(elapsed: u64, usual: Option<u64>) {
+        fn the_fraction_is_between_0_and_1(elapsed: u64, usual: Option<u64>) {
             let fraction = wait_text(elapsed, usual).fraction;
             prop_assert!(fraction.is_none_or(|fraction| (0.0..=1.0).contains(&fraction)));
         }

@@ -1,4 +1,4 @@
-//! Carries out what the person and the page ask for.
+//! Applies the actions of the user and the page.
 
 use super::Engine;
 use super::submission_pause::SubmissionPause;
@@ -6,7 +6,7 @@ use crate::reduce::Event;
 use crate::{Account, Action, BatchAction, BatchKey, Millis, Phase, Task, TaskKey};
 
 impl Engine {
-    /// Does what a person asks for, if the task's state allows it.
+    /// Carries out an action if the task's state allows it.
     pub fn act(&mut self, key: &TaskKey, action: Action, now: Millis) {
         self.advance(now);
         let is_asked_about = self.calls.is_about(key);
@@ -27,7 +27,7 @@ impl Engine {
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);
             }
-            // It may have been taken, and paid for: it can be brought back, as all that is removed.
+            // The service may have accepted and billed it, so it can be restored like any removed task.
             Action::Dismiss | Action::Remove => self.mark_removed(key, now),
             Action::Restore => self.restore(key, now),
             Action::Delete => self.remove_attempts(key),
@@ -57,7 +57,7 @@ impl Engine {
         }
     }
 
-    /// An output is dear to a person, or no longer.
+    /// Marks an output as a favorite, or removes the mark.
     pub fn set_favorite(&mut self, key: &TaskKey, position: usize, is_favorite: bool, now: Millis) {
         self.advance(now);
         let tracked = self.tasks.get_mut(key);
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// Another service or User ID: its own tasks go on, the others wait for theirs to be set again. Which token is
-    /// used is not known any more, see [`Self::set_token_version`].
+    /// Switches to another service or User ID. Tasks of that account continue; the others wait until theirs is set
+    /// again. The token in use is unknown until [`Self::set_token_version`] is called.
     pub fn set_account(&mut self, account: Account, now: Millis) {
         self.advance(now);
         if self.account == account {
@@ -91,7 +91,7 @@ impl Engine {
         self.restart_waits(now);
     }
 
-    /// A person has set what queued tasks waited for: their waits are counted from now on.
+    /// Restarts the waiting time of queued tasks after the user has set what they waited for.
     pub(super) fn restart_waits(&mut self, now: Millis) {
         if !self.leading {
             return;
@@ -113,7 +113,7 @@ impl Engine {
         }
     }
 
-    /// Whether the browser has a network. Without one no calls are made.
+    /// Sets whether the browser is online. The engine makes no calls while it is offline.
     pub fn set_online(&mut self, online: bool, now: Millis) {
         self.advance(now);
         let is_back = online && !self.online;
@@ -124,7 +124,7 @@ impl Engine {
         }
     }
 
-    /// Whether this tab makes the calls. A follower makes none.
+    /// Sets whether this tab leads. Only the leader makes calls.
     pub fn set_leading(&mut self, leading: bool, now: Millis) {
         self.advance(now);
         if leading && !self.leading {
@@ -136,8 +136,8 @@ impl Engine {
         self.leading = leading;
     }
 
-    /// The page is seen again, the network is back, or a person asks: everything that is waited for
-    /// is asked about at once, as far as the service's word allows.
+    /// Makes all pending polls due now, as far as the rate limit allows. Called when the page becomes visible, the
+    /// network is back, or the user asks.
     pub fn wake(&mut self, now: Millis) {
         self.advance(now);
         self.calls.forget_unmade();
@@ -147,7 +147,7 @@ impl Engine {
         self.timers.set_all_calls(now);
     }
 
-    /// Does what a person asks for a whole batch.
+    /// Carries out an action on a whole batch.
     pub fn act_on_batch(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) {
         self.advance(now);
         match action {
@@ -157,28 +157,28 @@ impl Engine {
         }
     }
 
-    /// Nothing more of the batch is sent until it is resumed. Kept in the records of the unsent
-    /// tasks, so that a reload does not go on sending.
+    /// Pauses a batch: none of its tasks is sent until it is resumed. Stored in the records of the unsent tasks, so
+    /// that a reload does not resume it.
     pub fn pause_batch(&mut self, batch: &BatchKey) {
         self.send_queue.pause(batch);
         self.mark_paused(batch, true);
     }
 
     pub fn resume_batch(&mut self, batch: &BatchKey) {
-        // An item that is refused for its own input fails then, instead of holding the batch once more.
+        // After a resume, an item that is refused for its own input fails instead of pausing the batch again.
         self.forget_forbidden();
         self.send_queue.resume(batch);
         self.mark_paused(batch, false);
     }
 
-    /// Takes back what of a batch was not sent yet. The records stay, so that the tab in which a
-    /// person has asked for it can put what was typed into the table again, and remove them then.
+    /// Cancels the unsent tasks of a batch. Their records stay until the tab in which the user asked for it has put the
+    /// inputs back into the table and deletes them.
     pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
         self.advance(now);
         for key in self.unsent(batch) {
             self.take_back(&key, now);
         }
-        // Calls that are under way can't be taken back; they must not be sent a second time, either.
+        // Calls in flight can't be cancelled, but they must not be sent a second time.
         for tracked in self.tasks.values_mut() {
             let is_submitting = tracked.task.state.phase() == Phase::Submitting;
             tracked.stopped |= is_submitting && tracked.task.is_of(batch);
@@ -186,8 +186,8 @@ impl Engine {
         self.send_queue.resume(batch);
     }
 
-    /// Takes a task back. If it was sent before and not answered, it is not sent once more, because it may have been
-    /// taken.
+    /// Cancels a queued task that was sent before without an answer. It becomes Unconfirmed, because the service may
+    /// have accepted it.
     pub(super) fn withdraw(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             self.send_queue.leave(&tracked.task, tracked.order);
@@ -203,7 +203,7 @@ impl Engine {
             }
             self.send_queue.leave(&tracked.task, tracked.order);
             tracked.task.taken_back = true;
-            // A version that does not know of taking back must not send it, either.
+            // Keeps releases that don't know `taken_back` from sending it.
             tracked.task.paused = true;
             self.save(key);
         }
@@ -218,7 +218,7 @@ impl Engine {
                 if !paused {
                     tracked.task.requeued = Some(self.last_now);
                 }
-                // Why it was not accepted is history once it may be sent again.
+                // The last refusal no longer applies once the task may be sent again.
                 tracked.task.poll_error.take_if(|_| !paused);
                 self.save(&key);
             }

@@ -1,8 +1,8 @@
-//! Submissions of which it is unknown whether they arrived, to a service that honours idempotency
-//! keys: they are sent again by themselves with the same key, and the service takes them once.
+//! Resends submissions whose outcome is unknown, to a service with idempotency keys. They are sent again automatically
+//! with the same key, and the service accepts them only once.
 //!
-//! Meanwhile the task stays Submitting. A version that does not know of keys then makes it
-//! Unconfirmed, and sends nothing.
+//! Meanwhile the task stays Submitting. A release that doesn't know idempotency keys then marks it Unconfirmed and
+//! sends nothing.
 
 use atelier_contract::ApiError;
 
@@ -14,29 +14,28 @@ use super::shared_ids::is_of_shared_id;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 
-/// A key is no longer relied upon this long before the service may forget it: a call may take that
-/// long to arrive.
+/// A key is not used in the last part of its lifetime, in milliseconds, because a call may take that long to arrive.
 const MARGIN: Millis = 120_000;
 
 impl Engine {
-    /// Notes what the service at an address says of idempotency keys.
+    /// Sets whether the service at an address supports idempotency keys.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         self.advance(now);
         self.services.set_idempotency(address, said, now);
         self.give_up_expired(now);
     }
 
-    /// The key that a task's next submission carries, if the service honours any.
+    /// Returns the key for a task's next submission, if the service supports idempotency keys.
     pub(super) fn new_key(&self, task: &Task) -> Option<String> {
         let is_honoured = self.services.takes_keys(&task.account.address);
-        // A model may have a parameter of that name.
+        // A model can have a parameter with the same name.
         let field = atelier_contract::IDEMPOTENCY_FIELD;
         let is_free = !task.input.values().contains_key(field);
         let chosen = task.idempotency_key.as_ref().unwrap_or(&task.key.0);
         (is_honoured && is_free).then(|| chosen.clone())
     }
 
-    /// A submission failed, or it is unknown whether it did.
+    /// Handles a submission that failed or whose outcome is unknown.
     pub(super) fn not_submitted(
         &mut self,
         key: &TaskKey,
@@ -47,7 +46,7 @@ impl Engine {
     ) {
         let tracked = self.tasks.get(key);
         let is_resubmitted = tracked.is_some_and(|tracked| tracked.task.resubmitted);
-        // An earlier one may have been taken.
+        // The service may have accepted an earlier submission.
         let is_in_doubt =
             tracked.is_some_and(|tracked| tracked.uncertain_error.is_some() || is_resubmitted);
         if asks_to_wait(error) {
@@ -56,15 +55,15 @@ impl Engine {
         if !is_in_doubt && self.hold_if_all_refused(key, error, now) {
             return;
         }
-        // Under its key the service would answer the same once more. With fewer others the answer may be smaller.
+        // With the same key, the service would return the same response. A smaller batch may get a smaller response.
         let is_in_vain = error.is_too_large() && !call.batched || is_of_shared_id(error);
         if !is_in_vain && !settles(error, is_in_doubt) {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
-        // A refused input was never taken, unless what it names has gone or changed since: a person may have sent it
-        // once more much later. Any other refusal of what may have been taken before contradicts what the service
-        // says of its keys: a person decides.
+        // An input that is refused was never accepted, unless a file that it names has changed since: a user may
+        // resubmit much later. Any other refusal of a possibly accepted task contradicts the service's idempotency
+        // promise, so the user decides.
         let is_input = !is_resubmitted
             && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
         let event = if is_in_vain || is_in_doubt && !is_input {
@@ -79,14 +78,14 @@ impl Engine {
         self.apply_event(key, event, now);
     }
 
-    /// When the next submission is to be sent again.
+    /// When the next resend is due.
     pub(super) fn next_again(&self) -> Option<Millis> {
         let next = self.timers.resends.next();
         next.filter(|_| self.services.honours_keys(&self.account.address))
     }
 
-    /// Takes up to `most` tasks that are to be sent again, as long as `fits` says that they may
-    /// share a call; the first always may.
+    /// Takes up to `most` tasks that are due for a resend. `fits` decides whether a task may share a call with those
+    /// already taken; the first task always may.
     pub(super) fn take_again(
         &mut self,
         now: Millis,
@@ -105,8 +104,7 @@ impl Engine {
         taken
     }
 
-    /// It is unknown whether the service has the task. It is sent again by itself, if that is
-    /// safe; else a person decides.
+    /// Handles an unknown outcome. The task is resent automatically if that is safe; otherwise the user decides.
     pub(super) fn mark_uncertain(
         &mut self,
         key: &TaskKey,
@@ -122,7 +120,7 @@ impl Engine {
         }
         tracked.uncertain_error = Some(error.clone());
         if tracked.task.account == self.account {
-            // Stored before that was noted: no other is known.
+            // Records without a token version are attributed to the current token.
             let version = &mut tracked.task.token_version;
             *version = version.or(self.credentials.token_version());
         }
@@ -134,7 +132,7 @@ impl Engine {
         self.send_again_at(key, at);
     }
 
-    /// When to send again after so many answers in a row that were of no use.
+    /// Counts a failure and returns when to send again.
     pub(super) fn retry_at(&mut self, key: &TaskKey, now: Millis, chance: f64) -> Millis {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return now;
@@ -143,8 +141,8 @@ impl Engine {
         now.saturating_add(schedule::after_failures(tracked.failures, chance))
     }
 
-    /// The service has not taken the submission of this time, be it the present one. It goes back to its line; if an earlier one may
-    /// have been taken, it is sent again.
+    /// Handles a submission, sent at `sent`, that the service did not accept. The task returns to the queue, or is
+    /// resent if an earlier submission may have been accepted. Ignores submissions that are not the current attempt.
     pub(super) fn not_taken(&mut self, key: &TaskKey, sent: Millis, at: Millis, now: Millis) {
         if self.was_sent_since(key, Some(sent)) {
             return;
@@ -159,7 +157,7 @@ impl Engine {
         }
     }
 
-    /// A task that has no call under way.
+    /// Schedules the resend of a task that has no call in flight.
     pub(super) fn send_again_at(&mut self, key: &TaskKey, at: Millis) {
         self.timers.resends.remove(key);
         if self
@@ -170,7 +168,7 @@ impl Engine {
         }
     }
 
-    /// Leaves to a person what can't be sent again any more.
+    /// Marks tasks as Unconfirmed that can't be resent safely any more.
     pub(super) fn give_up_expired(&mut self, now: Millis) {
         let waiting = self.timers.resends.iter().map(|(_, key)| key);
         let expired: Vec<TaskKey> = waiting
@@ -188,14 +186,14 @@ impl Engine {
         }
     }
 
-    /// Sent again, it might be taken a second time.
+    /// Whether the service might accept a resend as a second task.
     fn is_expired(&self, key: &TaskKey, now: Millis) -> bool {
-        // Without its secrets it would be another request under the same key.
+        // Without its secrets the request would differ under the same key.
         let can_repeat = |task: &&Task| task.idempotency_key.is_some() && !self.lacks_secrets(task);
         let Some(task) = self.task(key).filter(can_repeat) else {
             return true;
         };
-        // Nothing is known of another account's token until that account is the present one.
+        // The token of another account is unknown until that account is the current one.
         let present = self.credentials.token_version();
         let present = present.filter(|_| task.account == self.account);
         let tokens = task.token_version.zip(present);
@@ -203,21 +201,21 @@ impl Engine {
         is_of_other_token || self.key_may_be_forgotten(task, now)
     }
 
-    /// The service may not know the task's key any more.
+    /// Whether the service may have forgotten the task's key.
     fn key_may_be_forgotten(&self, task: &Task, now: Millis) -> bool {
         let since = task
             .key_first_sent
             .or(task.submitted)
             .unwrap_or(task.created);
-        // By the clock as it is by now: what it said before it was set back is no time to come, and no key gets younger.
-        // This tab may have heard of the key a while after it had looked at the clock last.
+        // Converts the time to the current clock after backward jumps. A key never gets younger. The margin is for keys
+        // that were received some time after this tab last read its clock.
         let since = self.set_back.iter().fold(since, |since, (before, back)| {
             match before.saturating_add(MARGIN) >= since {
                 true => since.saturating_sub(*back),
                 false => since,
             }
         });
-        // A clock that was ahead of this one has set the time: it is unknown how long ago that was.
+        // The time comes from a clock that was ahead, so the key's age is unknown.
         let is_ahead = since > now.saturating_add(MARGIN);
         let age = now.saturating_sub(since);
         is_ahead
@@ -228,15 +226,16 @@ impl Engine {
             }
     }
 
-    /// An earlier submission of it may have been taken, and this one might be taken in addition to it.
+    /// Whether sending the task could create a second task at the service, in addition to an earlier submission.
     pub(super) fn is_doubled(&self, key: &TaskKey, now: Millis) -> bool {
         let tracked = self.tasks.get(key);
         tracked.is_some_and(|tracked| tracked.uncertain_error.is_some())
             && self.is_expired(key, now)
     }
 
-    /// What a person sends once more keeps its key: a service that has taken the one before says so, and does not
-    /// take it twice. Where it has refused that key, the refusal would be told again.
+    /// Prepares a task for a resubmission by the user. It keeps its key, so that a service that accepted the earlier
+    /// submission does not accept it twice. A key that the service has refused is replaced, because the service would
+    /// repeat the refusal.
     pub(super) fn prepare_resubmission(task: &mut Task, now: Millis) {
         let is_refused =
             matches!(&task.state, TaskState::Unconfirmed { error } if settles(error, true));
@@ -250,8 +249,7 @@ impl Engine {
         task.resubmitted = true;
     }
 
-    /// A key that the service may have forgotten meanwhile is not sent once more: it would be new to the service, and
-    /// seem old here.
+    /// Replaces a key that the service may have forgotten: the key's recorded age would no longer match.
     pub(super) fn renew_key(&mut self, key: &TaskKey, now: Millis) {
         let is_over =
             |task: &&Task| task.key_first_sent.is_some() && self.key_may_be_forgotten(task, now);
@@ -262,7 +260,7 @@ impl Engine {
         }
     }
 
-    /// The key of another attempt: what became of the last one is not to be told again.
+    /// Replaces the key by the key of the next attempt: `a`, `a.2`, `a.3`.
     fn choose_other_key(task: &mut Task) {
         task.key_first_sent = None;
         if let Some(last) = &task.idempotency_key {
@@ -274,11 +272,11 @@ impl Engine {
     }
 }
 
-/// Whether an answer to a submission says what became of it. `is_in_doubt`: an earlier one may have been taken, and
-/// only what the service says of that one settles it.
+/// Whether an error says what became of a submission. With `is_in_doubt`, an earlier submission may have been accepted,
+/// and only the service's own statement about that one counts.
 fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
     match error {
-        // Refused before the service looked at it, perhaps by something in front of it.
+        // Refused before the service looked at the task, perhaps by a proxy.
         ApiError::Unauthorized { .. } => !is_in_doubt,
         ApiError::NotFound { is_of_service, .. } => !is_in_doubt || *is_of_service,
         error => error.was_certainly_not_accepted(),

@@ -1,5 +1,5 @@
-//! When something is to be done about tasks: one time for each, soonest first. A step costs what is
-//! due, not what there is.
+//! The times at which tasks are due. Each task has one time per queue; finding the next due task does not visit the
+//! others.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,12 +8,12 @@ use crate::{Millis, TaskKey};
 #[derive(Debug, Default)]
 pub(super) struct Agenda {
     times: HashMap<TaskKey, Millis>,
-    /// The same, in order.
+    /// The same entries, ordered by time.
     order: BTreeSet<(Millis, TaskKey)>,
 }
 
 impl Agenda {
-    /// Sets a task's time; an earlier one no longer counts.
+    /// Sets a task's time and replaces any earlier one.
     pub fn set(&mut self, key: &TaskKey, at: Millis) {
         self.remove(key);
         self.times.insert(key.clone(), at);
@@ -39,28 +39,28 @@ impl Agenda {
         self.order.is_empty()
     }
 
-    /// When the first is due.
+    /// Returns the earliest time.
     pub fn next(&self) -> Option<Millis> {
         self.order.first().map(|(at, _)| *at)
     }
 
-    /// The first, if its time has come.
+    /// Returns the task with the earliest time if that time has come.
     pub fn first_due(&self, now: Millis) -> Option<&TaskKey> {
         let (at, key) = self.order.first()?;
         (*at <= now).then_some(key)
     }
 
-    /// Gives all tasks with their times, soonest first.
+    /// Returns all tasks with their times, earliest first.
     pub fn iter(&self) -> impl Iterator<Item = (Millis, &TaskKey)> {
         self.order.iter().map(|(at, key)| (*at, key))
     }
 
-    /// Sets all times to the same one.
+    /// Sets all times to `at`.
     pub fn set_all(&mut self, at: Millis) {
         self.change(|_| at);
     }
 
-    /// The clock was set back: what was to come is as far away as before.
+    /// Moves all times back, after the clock was set back by `back`.
     pub fn shift_back(&mut self, back: Millis) {
         self.change(|at| at.saturating_sub(back));
     }
@@ -74,14 +74,14 @@ impl Agenda {
     }
 }
 
-/// The times by which something is to be done about tasks.
+/// The due times of all tasks.
 #[derive(Debug, Default)]
 pub(super) struct Timers {
-    /// Asking about them. Finished ones are not in it, nor those that a call is under way about.
+    /// Polls. Contains no terminal tasks and no tasks with a poll in flight.
     pub polls: Agenda,
-    /// Sending submissions again.
+    /// Resends of submissions.
     pub resends: Agenda,
-    /// Forgetting those that were removed, and can be brought back until then.
+    /// Deletions of removed tasks, which can be restored until then.
     pub removals: Agenda,
 }
 
@@ -91,26 +91,27 @@ impl Timers {
         self.removals.clear();
     }
 
-    /// No calls are to be made; what was removed is forgotten all the same.
+    /// Clears polls and resends. Deletions stay.
     pub fn clear_calls(&mut self) {
         self.polls.clear();
         self.resends.clear();
     }
 
-    /// Nothing is to be done about this task.
+    /// Removes all times of a task.
     pub fn remove(&mut self, key: &TaskKey) {
         self.polls.remove(key);
         self.resends.remove(key);
         self.removals.remove(key);
     }
 
-    /// Has all calls made at once.
+    /// Makes all polls and resends due now.
     pub fn set_all_calls(&mut self, now: Millis) {
         self.polls.set_all(now);
         self.resends.set_all(now);
     }
 
-    /// The clock was set back. When a removed task is forgotten stands in its record.
+    /// Moves polls and resends back, after the clock was set back. The time of a deletion follows from the task's
+    /// record.
     pub fn shift_calls_back(&mut self, back: Millis) {
         self.polls.shift_back(back);
         self.resends.shift_back(back);
@@ -139,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn the_soonest_is_first() {
+    fn lists_entries_by_time() {
         let agenda = agenda(&[("late", 30), ("soon", 10), ("later", 20)]);
         assert_eq!(listed(&agenda), [("soon", 10), ("later", 20), ("late", 30)]);
         assert_eq!(agenda.next(), Some(10));
@@ -148,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_has_one_time() {
+    fn setting_a_time_replaces_the_earlier_one() {
         let mut agenda = agenda(&[("a", 10), ("b", 20), ("a", 30)]);
         assert_eq!(listed(&agenda), [("b", 20), ("a", 30)]);
         agenda.remove(&key("a"));
@@ -158,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn times_that_move_can_still_be_removed() {
+    fn removes_entries_after_their_times_moved() {
         let mut agenda = agenda(&[("a", 10), ("b", 200)]);
         agenda.shift_back(100);
         assert_eq!(listed(&agenda), [("a", 0), ("b", 100)]);

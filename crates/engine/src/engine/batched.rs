@@ -1,4 +1,4 @@
-//! Calls about several tasks: whose answer is whose, and when each is to be asked about alone.
+//! Calls with several tasks: splits their responses, and decides which tasks need a call of their own.
 
 use atelier_contract::{ApiError, BatchReply, envelope};
 use serde_json::Value;
@@ -7,11 +7,12 @@ use super::call::InFlight;
 use super::{CallKind, Engine};
 use crate::{Millis, Phase, TaskKey};
 
-/// So long after a call with fewer items the others are asked about, in milliseconds: they are not to share it.
+/// How much later the remaining items are polled after a call with fewer items, in milliseconds, so that they don't
+/// join it.
 const AFTER_FEWER: Millis = 5_000;
 
 impl Engine {
-    /// A service whose batch answers leave a task out, or can't be told whose they are, may answer for one alone.
+    /// Marks the tasks that a batch response left out or that can't be attributed, so that each is polled alone.
     pub(super) fn ask_singly(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
         for (key, response) in call.tasks.iter().zip(responses) {
             let has_none = matches!(response, Err(ApiError::Malformed { .. }));
@@ -21,8 +22,8 @@ impl Engine {
         }
     }
 
-    /// The reply to a call could not be read: the next ones have half the items. What spoils the reply although it was
-    /// alone is asked about alone from now on. Whether there were several items.
+    /// Handles an unreadable response: the next calls have half as many items. A task whose response is unreadable in a
+    /// call of its own is polled alone from now on. Returns whether the call had several items.
     pub(super) fn note_unreadable(
         &mut self,
         call: &InFlight,
@@ -40,12 +41,12 @@ impl Engine {
         call.batched
     }
 
-    /// No answer came to a call for outputs: with half of them one may come, unless the service is gone. One call finds
-    /// out, and what failed with it waits for that as if it had failed once more.
+    /// Handles a lost response to a call for outputs: a call with half the items may succeed. Only one such call is
+    /// made; the other tasks of the failed call wait for its result, which counts as another failure.
     pub(super) fn fetch_fewer(&mut self, call: &InFlight, now: Millis) {
         let (address, asked) = (&call.account.address, call.tasks.len());
         if asked < 2 {
-            // It is not their number.
+            // A call with one item failed, so the number of items is not the cause.
             return self.services.lift_item_limit(address, call.kind);
         }
         self.services.set_unreadable(address, call.kind, asked, now);
@@ -80,7 +81,7 @@ impl Engine {
     }
 }
 
-/// A batch reply as the answers that the single endpoint would have given.
+/// Splits a batch response into the responses of the single endpoint.
 pub(super) fn items(call: &InFlight, reply: BatchReply) -> Vec<Result<Value, ApiError>> {
     let responses = reply.entries.into_iter().map(|entry| match entry {
         None => Err(ApiError::malformed(

@@ -5,47 +5,46 @@ use serde_json::Value;
 use super::Engine;
 use crate::{Millis, Phase, Task, duration};
 
-/// Why no calls are made at present. Tabs of different versions tell each other of it: names and shapes
-/// do not change.
+/// Why no calls are made at present. Sent between tabs of different versions, so names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockReason {
-    /// The browser says that there is no network.
+    /// The browser reports that it is offline.
     Offline,
-    /// The service asked for fewer calls, until then.
+    /// The service asked for fewer calls, until this time.
     RateLimited(Millis),
     /// The service refuses the credentials.
     Unauthorized,
-    /// A submission was not answered; the others wait until then, so that they do not meet the same.
+    /// A submission was not answered. The others wait until this time, so that they don't fail the same way.
     Unanswered(Millis),
-    /// No service answers at its address.
+    /// The service can't be reached.
     Unreachable,
-    /// Tasks can't be kept any more: the person is asked before any is sent.
+    /// Tasks can't be stored: the user must confirm before any is sent.
     #[serde(rename = "NotKept")]
     StorageError,
 }
 
 impl BlockReason {
-    /// Writes the reason as tabs tell each other of it.
+    /// Encodes the reason for messages between tabs.
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }
 
-    /// `None` for what only another version knows.
+    /// Decodes a reason. `None` for reasons that only another version knows.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }
 
-    /// Whether it ends by itself, at a time that is known.
+    /// Whether the block ends at a known time.
     pub fn is_brief(&self) -> bool {
         matches!(self, Self::RateLimited(_) | Self::Unanswered(_))
     }
 
-    /// Whether a person may find out at once if it still is so. A service that asks for fewer calls gets none.
+    /// Whether the user may retry at once. A rate limit can't be skipped.
     pub fn can_be_tried(&self) -> bool {
         !matches!(self, Self::RateLimited(_) | Self::StorageError)
     }
 
-    /// Tells a person what is going on and for how long.
+    /// Returns the message for the user: the reason, and how long it lasts.
     pub fn user_message(&self, now: Millis) -> String {
         let wait =
             |until: &Millis| duration::text(until.saturating_sub(now).div_ceil(1_000) * 1_000);
@@ -76,7 +75,7 @@ impl BlockReason {
 }
 
 impl Engine {
-    /// Why no calls are made at present, if that is so.
+    /// Returns why no calls are made at present, if they are blocked.
     pub fn block_reason(&self, now: Millis) -> Option<BlockReason> {
         if !self.online {
             return Some(BlockReason::Offline);
@@ -91,7 +90,7 @@ impl Engine {
         if self.asks_before_sending() && would_send {
             return Some(BlockReason::StorageError);
         }
-        // A task that a person has paused waits for that person.
+        // A paused task waits for the user, not for the service.
         let would_go_on = self.next_queued().is_some() || !self.timers.resends.is_empty();
         if self.services.is_unreachable(&self.account.address)
             && (would_go_on || self.is_guest_waiting())
@@ -105,7 +104,7 @@ impl Engine {
         Some(BlockReason::Unanswered(until))
     }
 
-    /// Whether a task without an account waits for this service, which says who its guest is.
+    /// Whether a task without an account waits for this service to assign a guest account.
     fn is_guest_waiting(&self) -> bool {
         let is_waiting = |task: &Task| {
             task.account.address == self.account.address
@@ -124,7 +123,7 @@ mod tests {
 
     /// Tabs of different versions may be open at the same time.
     #[test]
-    fn tabs_tell_each_other_in_the_words_they_always_used() {
+    fn block_reasons_keep_their_wire_format() {
         for (reason, told) in [
             (BlockReason::Offline, r#""Offline""#),
             (BlockReason::Unauthorized, r#""Unauthorized""#),

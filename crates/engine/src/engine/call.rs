@@ -1,10 +1,10 @@
-//! Calls that are to be made, and those whose answers are awaited.
+//! Calls to make and calls in flight.
 
 use std::collections::HashMap;
 
 use crate::{Account, Millis, Task, TaskKey};
 
-/// Names a call, so that its answer finds it.
+/// Identifies a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct CallId(pub(crate) u64);
 
@@ -17,29 +17,29 @@ pub enum CallKind {
 }
 
 impl CallKind {
-    /// How many there are.
+    /// The number of call kinds.
     pub(super) const COUNT: usize = Self::Response as usize + 1;
 }
 
-/// One HTTP call that is to be made.
+/// An HTTP call to make.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Call {
     pub id: CallId,
     pub kind: CallKind,
-    /// One of [`atelier_contract::path`].
+    /// One of the paths in [`atelier_contract::path`].
     pub path: &'static str,
     pub body: serde_json::Value,
-    /// The key for the header of a single submission; the items of a batch have theirs in the body.
+    /// The key for the header of a single submission. The items of a batch have theirs in the body.
     pub idempotency_key: Option<String>,
-    /// The service and the person it is meant for; another may be set by the time it is made.
+    /// The account that the call is for. Another account may be set by the time the call is made.
     pub account: Account,
-    /// The tasks it is about, in the order of its items.
+    /// The tasks of the call, in the order of its items.
     pub tasks: Vec<TaskKey>,
 }
 
 impl Call {
-    /// The tasks whose records must be in storage, as they are now, before the request leaves. What
-    /// has changed of them is among the [`Command::Save`](super::Command::Save)s of the same step.
+    /// Returns the tasks whose current records must be in storage before the request is sent. Changed records are among
+    /// the [`Command::Save`](super::Command::Save)s of the same step.
     pub fn write_first(&self) -> &[TaskKey] {
         match self.kind {
             CallKind::Generate => &self.tasks,
@@ -48,29 +48,29 @@ impl Call {
     }
 }
 
-/// A call whose answer is awaited.
+/// A call in flight.
 #[derive(Debug)]
 pub(super) struct InFlight {
-    /// Tells what was known when it left: calls after it have greater ones.
+    /// The order in which calls are sent. A later call has a greater number.
     pub number: u64,
     pub kind: CallKind,
     pub tasks: Vec<TaskKey>,
-    /// Through a batch endpoint.
+    /// Whether the call goes to a batch endpoint.
     pub batched: bool,
-    /// The account that the call was made for; another one may be set when the answer comes.
+    /// The account that the call was made for. Another account may be set when the response arrives.
     pub account: Account,
-    /// When it was decided on, which tells an attempt from a later one.
+    /// When the engine created the call. It identifies the attempt.
     pub sent: Millis,
 }
 
-/// The calls whose answers are awaited.
+/// The calls in flight.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     in_flight: HashMap<CallId, InFlight>,
     next_number: u64,
-    /// Calls in a row that the owner could not make.
+    /// Consecutive calls that the owner could not make.
     unmade: u32,
-    /// The purpose of the last call.
+    /// The kind of the last call.
     last: Option<CallKind>,
 }
 
@@ -98,7 +98,7 @@ impl Calls {
         id
     }
 
-    /// The number of the next one: those that are under way have smaller ones.
+    /// Returns the number of the next call. All calls in flight have smaller numbers.
     pub fn next_number(&self) -> u64 {
         self.next_number
     }
@@ -107,7 +107,7 @@ impl Calls {
         self.in_flight.get(&id)
     }
 
-    /// It leaves only now, with what is known now.
+    /// Renumbers a call when it is sent, so that it counts as made with the current credentials.
     pub fn leaves(&mut self, id: CallId) {
         if let Some(call) = self.in_flight.get_mut(&id) {
             call.number = self.next_number;
@@ -115,31 +115,31 @@ impl Calls {
         }
     }
 
-    /// Notes that the call was answered.
+    /// Removes a call that was answered.
     pub fn answered(&mut self, id: CallId) -> Option<InFlight> {
         let call = self.in_flight.remove(&id)?;
         self.unmade = 0;
         Some(call)
     }
 
-    /// It was not made, with how many in a row that is.
+    /// Removes a call that could not be made. Also returns the number of such calls in a row.
     pub fn not_made(&mut self, id: CallId) -> Option<(InFlight, u32)> {
         let call = self.in_flight.remove(&id)?;
         self.unmade = self.unmade.saturating_add(1);
         Some((call, self.unmade))
     }
 
-    /// It is taken back, because it must not be made any more.
+    /// Removes a call that must not be made any more.
     pub fn take_back(&mut self, id: CallId) -> Option<InFlight> {
         self.in_flight.remove(&id)
     }
 
-    /// Forgets the calls that could not be made, because the reason for that may be over.
+    /// Resets the number of calls that could not be made, because the reason may be over.
     pub fn forget_unmade(&mut self) {
         self.unmade = 0;
     }
 
-    /// The last was a submission: the next is a poll, where both are wanted.
+    /// Whether the last call was a submission. If so, the next call is a poll if one is due.
     pub fn last_was_submission(&self) -> bool {
         self.last == Some(CallKind::Generate)
     }
@@ -154,12 +154,12 @@ impl Calls {
         calls.filter(|call| call.kind != CallKind::Generate)
     }
 
-    /// A call about the task is under way.
+    /// Whether a call for the task is in flight.
     pub fn is_about(&self, key: &TaskKey) -> bool {
         self.in_flight.values().any(|call| call.tasks.contains(key))
     }
 
-    /// The task's present attempt is under way: one before it may be, too.
+    /// Whether a submission of the task's current attempt is in flight. An earlier attempt may be, too.
     pub fn is_sending(&self, task: &Task) -> bool {
         self.submissions().any(|call| {
             let is_one = task.idempotency_key.is_some() || task.submitted == Some(call.sent);
@@ -167,7 +167,7 @@ impl Calls {
         })
     }
 
-    /// A call of this number or later is under way.
+    /// Whether a call with this number or a later one is in flight.
     pub fn is_any_since(&self, number: u64) -> bool {
         self.in_flight.values().any(|call| call.number >= number)
     }
@@ -196,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_is_under_way_until_its_answer_comes_and_is_answered_once() {
+    fn a_call_is_in_flight_until_its_first_answer() {
         let mut calls = Calls::default();
         let id = begin(&mut calls, CallKind::Generate, "a");
         assert!(calls.is_about(&key("a")) && calls.is_sending(&sent("a", 0)));
@@ -205,9 +205,9 @@ mod tests {
         assert!(calls.answered(id).is_none() && calls.not_made(id).is_none());
     }
 
-    /// With a key each is the same attempt to the service.
+    /// With a key, both attempts are the same to the service.
     #[test]
-    fn an_earlier_attempt_that_is_under_way_is_not_the_present_one() {
+    fn an_earlier_attempt_in_flight_is_not_the_current_one() {
         let mut calls = Calls::default();
         begin(&mut calls, CallKind::Generate, "a");
         let mut again = sent("a", 1_000);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_about_a_task_does_not_send_it() {
+    fn a_status_call_is_not_a_submission() {
         let mut calls = Calls::default();
         begin(&mut calls, CallKind::Status, "a");
         assert!(calls.is_about(&key("a")) && !calls.is_sending(&sent("a", 0)));
@@ -225,9 +225,9 @@ mod tests {
         assert!(!calls.last_was_submission());
     }
 
-    /// Records are written before a call leaves; by then a later one may have left.
+    /// Records are stored before a call is sent; a later call may be sent first.
     #[test]
-    fn a_call_counts_from_when_it_leaves() {
+    fn a_call_is_renumbered_when_it_is_sent() {
         let mut calls = Calls::default();
         let id = begin(&mut calls, CallKind::Generate, "a");
         let known_from = calls.next_number();
@@ -237,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_that_could_not_be_made_are_counted_until_one_is_answered() {
+    fn counts_unmade_calls_until_one_is_answered() {
         let mut calls = Calls::default();
         let mut counts = Vec::new();
         for _ in 0..2 {

@@ -1,5 +1,5 @@
-//! Tasks whose service says how they stand in words that the interface does not name: `succeeded`, or `aborted` with
-//! an error. Such a word is progress, and perhaps the last.
+//! Running tasks with a status that the interface doesn't define, such as `succeeded` or `aborted`. The status may be
+//! final.
 
 use atelier_contract::{ApiError, Output, StatusWord};
 
@@ -7,7 +7,7 @@ use super::Engine;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, TaskState};
 
-/// Whether the output of a running task is asked for.
+/// Whether to ask for the output of a running task.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum EarlyFetch {
     #[default]
@@ -17,7 +17,7 @@ pub(super) enum EarlyFetch {
 }
 
 impl Engine {
-    /// Notes what the service said of a running task, and asks for the output once where it may be there.
+    /// Records the service's status of a running task. Asks for the output once if the status may mean completed.
     pub(super) fn note_word(&mut self, key: &TaskKey, error: Option<&str>, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -34,11 +34,11 @@ impl Engine {
         tracked.troubled_since = is_troubled.then_some(since);
     }
 
-    /// The answer to the question for the output of a task that is not said to be completed.
+    /// Handles the response to a request for the output of a task that isn't reported as completed.
     ///
     /// # Errors
     ///
-    /// There was no usable answer; the status goes on being asked for.
+    /// No usable response. Status polls continue.
     pub(super) fn fetched_early(
         &mut self,
         key: &TaskKey,
@@ -49,7 +49,7 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return answer.map(|_| ());
         };
-        // Whether there is an output is not known yet.
+        // Whether the error leaves open if there is an output.
         let is_open = |error: &ApiError| {
             error.is_retryable() || matches!(error, ApiError::Unauthorized { .. })
         };
@@ -68,7 +68,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        // Of a task that goes on or has failed, they may be some or previews.
+        // The outputs of a running or failed task may be incomplete or previews.
         let is_whole = matches!(status, StatusWord::Completed | StatusWord::Other(_));
         if is_whole && !output.is_empty() {
             self.poll_ok(key, now);
@@ -79,7 +79,7 @@ impl Engine {
         Ok(())
     }
 
-    /// A person wants the output to be asked for, whatever the service's word for the task.
+    /// Asks for the output of a running task at the user's request.
     pub(super) fn fetch_early(&mut self, key: &TaskKey, now: Millis) {
         let tracked = self.tasks.get_mut(key);
         if let Some(tracked) = tracked.filter(|t| t.task.state.phase() == Phase::Running) {

@@ -1,5 +1,5 @@
-//! Tasks that the service is said not to know. Something else may have stood in for the service when that was said, and
-//! the tasks are paid for: they are asked about now and then, and whenever a person wants it.
+//! Tasks that the service reported as unknown. The 404 may have come from a proxy, and the tasks are paid for, so they
+//! are polled again at growing intervals and at the user's request.
 
 use atelier_contract::{ApiError, Output};
 
@@ -8,14 +8,14 @@ use super::judgement::asks_to_wait;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey};
 
-/// The first time after so long, in milliseconds; then after twice as long each time.
+/// The delay of the first poll, in milliseconds. Each delay doubles the time since the task was marked Gone.
 const FIRST_AGAIN: Millis = 60_000;
 
-/// For so long, in milliseconds.
+/// How long a Gone task is polled, in milliseconds.
 const ASKED_FOR: Millis = 3_600_000;
 
 impl Engine {
-    /// It is asked about in a while, unless it has been gone for too long.
+    /// Schedules the next poll of a Gone task, unless it has been Gone for too long.
     pub(super) fn ask_about_gone(&mut self, key: &TaskKey, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -28,11 +28,11 @@ impl Engine {
         }
     }
 
-    /// What the service says of it now: once that is known, the task goes on like any other.
+    /// Handles the response to a poll of a Gone task. If the service knows the task, it continues like any other.
     ///
     /// # Errors
     ///
-    /// The service still does not know it, or did not answer.
+    /// The service still does not know the task, or did not answer.
     pub(super) fn heard_of_gone(
         &mut self,
         key: &TaskKey,
@@ -70,7 +70,7 @@ impl Engine {
         tracked.refetch = false;
         tracked.empty_answers = 0;
         tracked.task.refreshed = Some(now);
-        // That was the time when it was given up.
+        // This was the time at which the task was marked Gone.
         tracked.task.finished = None;
         self.progressed(key, status, error, now, chance);
         if !output.is_empty() {

@@ -1,5 +1,4 @@
-//! Concludes from the answer to a call what it says of the service and the credentials, and so means for all further
-//! calls.
+//! Updates what is known about the service and the credentials from the response to a call.
 
 use atelier_contract::{ApiError, TaskId, TaskRequest};
 use serde_json::Value;
@@ -9,9 +8,9 @@ use super::{BlockReason, CallKind, Engine, Pending};
 use crate::{Millis, Phase, RateLimit, Task, TaskKey};
 
 impl Engine {
-    /// While tasks wait because the list of models can't be had, or the credentials were refused: what to ask
-    /// `/v2/status`, at no risk, so that it is known whether the service takes calls all the same. It is about a task
-    /// that does not exist.
+    /// Returns the body of a `/v2/status` request that probes the service, or `None` if no probe is needed. Used while
+    /// tasks wait because the model list is unavailable or the credentials were refused. The request is about a task
+    /// that does not exist, so it has no side effects.
     pub fn knock(&self, now: Millis) -> Option<Value> {
         let may_ask = match self.block_reason(now) {
             Some(BlockReason::Unreachable) => true,
@@ -21,7 +20,7 @@ impl Engine {
         if !self.leading || !may_ask {
             return None;
         }
-        // Credentials that are taken again are good news, though what was refused waits for nothing.
+        // Also probe when no task waits: the page then shows that the credentials are accepted again.
         let are_refused = self.is_refused();
         let is_waiting = |task: &&Task| {
             let waits = matches!(task.state.phase(), Phase::Queued | Phase::Submitting);
@@ -35,7 +34,7 @@ impl Engine {
         Some(request.to_body())
     }
 
-    /// Takes note of the answer to the probe of [`Engine::knock`] at this address.
+    /// Handles the response to the probe of [`Engine::knock`] at this address.
     pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
         self.advance(now);
         let error = answer.as_ref().err();
@@ -48,11 +47,11 @@ impl Engine {
                 self.tell_wait(address, until, now);
             }
         }
-        // Whatever it says of a task that does not exist, it is there: what is sent then has an answer of its own.
+        // Any response shows that the service is reachable, and each submission gets its own response.
         if !error.is_some_and(ApiError::is_unreachable) {
             self.services.answered(address, now);
         }
-        // So does a probe that is let in. Should it be wrong, the one submission that leaves then is refused, too.
+        // A probe that passes authentication lifts the refusal. If that is wrong, one submission is refused.
         let is_let_in = match error {
             None | Some(ApiError::Invalid { .. }) => true,
             Some(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
@@ -64,7 +63,8 @@ impl Engine {
         }
     }
 
-    /// Until when the service at this address wants no calls, as of now: also for after a reload, and other tabs.
+    /// Announces until when the service at this address allows no calls, for other tabs and for this one after a
+    /// reload.
     pub(super) fn tell_wait(&mut self, address: &str, until: Millis, now: Millis) {
         self.pending.push(Pending::Wait(RateLimit {
             address: address.to_owned(),
@@ -73,7 +73,7 @@ impl Engine {
         }));
     }
 
-    /// Concludes from the answer to a call what it means for all further calls.
+    /// Updates the service, the rate limit and the pause from the response to a call.
     pub(super) fn judge_service(
         &mut self,
         call: &InFlight,
@@ -113,7 +113,7 @@ impl Engine {
             self.tell_wait(&call.account.address, until, now);
         }
         if call.account != self.account {
-            return; // It says nothing about the service and credentials that are set now.
+            return; // The call was for another account than the current one.
         }
         let tells_nothing = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
             let error = result.as_ref().err();
@@ -133,7 +133,7 @@ impl Engine {
             self.pause.probe();
         }
         if call.kind != CallKind::Generate {
-            // The service answers again: what waited for that goes on.
+            // The service answers again, so submissions that waited for it continue.
             if is_answered {
                 self.pause.poll_answered();
             }
@@ -144,12 +144,12 @@ impl Engine {
             return;
         }
         let mut errors = results.iter().filter_map(|result| result.as_ref().err());
-        // One pause for all of them.
+        // Starts one pause, however many errors there are.
         errors.any(|error| self.pause.unanswered(error, now));
     }
 }
 
-/// The service asks for fewer calls: nothing is wrong with this one.
+/// Whether the service asks for fewer calls. The call itself is valid.
 pub(super) fn asks_to_wait(error: &ApiError) -> bool {
     match error {
         ApiError::RateLimited { .. } => true,
@@ -162,11 +162,11 @@ pub(super) fn asks_to_wait(error: &ApiError) -> bool {
     }
 }
 
-/// The service has understood and answered, be it with a no.
+/// Whether the service processed the call, even if it refused it.
 fn is_definite_answer(result: &Result<(), ApiError>) -> bool {
     match result {
         Ok(()) | Err(ApiError::Invalid { .. } | ApiError::Refused { .. }) => true,
-        // Where a gateway has no service to pass a call on to, it says so.
+        // A gateway without a backend also returns 404.
         Err(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
         Err(_) => false,
     }

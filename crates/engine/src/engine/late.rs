@@ -1,5 +1,5 @@
-//! Ids that come after all. A person may have sent a task once more by then: what the service had taken before is paid
-//! for, too, and becomes a task of its own.
+//! Task ids that arrive late. If the user has resubmitted the task by then, the earlier submission was also accepted
+//! and paid for, and becomes a task of its own.
 
 use std::cmp::Ordering;
 
@@ -10,8 +10,8 @@ use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, TaskState};
 
 impl Engine {
-    /// The service has taken what was sent of a task at this time, in this tab or another. Whether that is its present
-    /// attempt.
+    /// Handles the acceptance of a submission that was sent at `sent`, in this tab or another. Returns whether it is
+    /// the task's current attempt.
     pub(super) fn accept(
         &mut self,
         key: &TaskKey,
@@ -29,7 +29,7 @@ impl Engine {
         }
         let phase = task.state.phase();
         let is_one = match phase {
-            // Nothing is sent a second time if the first one has arrived.
+            // The first submission was accepted, so nothing is sent a second time.
             Phase::Queued => true,
             Phase::Submitting | Phase::Unconfirmed => !is_other,
             _ => false,
@@ -55,7 +55,7 @@ impl Engine {
         is_one
     }
 
-    /// The key of one more task in addition to this one; `None` if one of those has this id.
+    /// Returns the key for another task next to this one. `None` if one of those tasks already has this id.
     pub(super) fn late_beside(&self, key: &TaskKey, id: &TaskId) -> Option<TaskKey> {
         let mut late = key.late();
         while let Some(other) = self.task(&late) {
@@ -67,7 +67,7 @@ impl Engine {
         Some(late)
     }
 
-    /// The task that another submission of this one is, in addition to it.
+    /// Adds a task for an earlier submission that was accepted after a resubmission.
     fn begin_late(&mut self, key: &TaskKey, late: &TaskKey, sent: Option<Millis>) {
         let Some(of) = self.task(key) else {
             return;
@@ -80,19 +80,20 @@ impl Engine {
         task.sources = of.sources.clone();
         task.secrets = of.secrets.clone();
         self.insert(task, true);
-        // Another tab may have taken the id for the other one's own.
+        // Another tab may have stored this id in the record of the original task.
         self.save(key);
     }
 
-    /// An attempt at another time is the present one. To a service that minds keys all attempts are one.
+    /// Whether the current attempt was sent at another time than `sent`. With an idempotency key, all attempts are the
+    /// same to the service.
     pub(super) fn was_sent_since(&self, key: &TaskKey, sent: Option<Millis>) -> bool {
         self.task(key).is_some_and(|task| {
-            // Not by which is later: the clock may have been set back.
+            // Not the later one: the clock may have been set back.
             task.idempotency_key.is_none() && task.submitted.is_some() && task.submitted != sent
         })
     }
 
-    /// Another record of a task may have an id that this one's has not: it is followed, too.
+    /// Follows the id in another tab's record of a task if this tab's record lacks it.
     pub(super) fn accept_told(&mut self, key: &TaskKey, told: Option<Told>, now: Millis) {
         let Some((accepted, sent)) = told else {
             return;
@@ -103,17 +104,17 @@ impl Engine {
         }
     }
 
-    /// It is told of what a person has removed in addition to another one.
+    /// Whether this is the record of a late task that the user has removed.
     pub(super) fn is_removed_late(&self, task: &Task) -> bool {
         let id = task.state.id();
         task.key.is_late() && id.is_some_and(|id| self.removed_late.contains(id))
     }
 }
 
-/// That the service has taken a task, and when what it has taken was sent.
+/// An acceptance by the service, and when the accepted submission was sent.
 pub(super) type Told = (Accepted, Option<Millis>);
 
-/// What a record says of that.
+/// Returns the acceptance that a record contains.
 pub(super) fn told_by(task: &Task) -> Option<Told> {
     let id = task.state.id()?.clone();
     let status = match &task.state {
@@ -124,7 +125,7 @@ pub(super) fn told_by(task: &Task) -> Option<Told> {
     Some((Accepted { id, status, error }, task.submitted))
 }
 
-/// Which of two records of a task has the later attempt, as far as they say.
+/// Compares two records of a task by the time of their attempt, if both have one without a key.
 pub(super) fn by_attempt(a: &Task, b: &Task) -> Ordering {
     match (a.submitted, b.submitted) {
         (Some(first), Some(second))
@@ -136,8 +137,8 @@ pub(super) fn by_attempt(a: &Task, b: &Task) -> Ordering {
     }
 }
 
-/// Compares two records of one attempt, of which one is Queued again: it is the later one, and the attempt was certainly
-/// not taken. Its leader may have failed to store it after it had stored that the task is being sent.
+/// Compares two records of the same attempt where one is Queued again. That one is later: the attempt was certainly not
+/// accepted. Its leader may have failed to store it after it had stored Submitting.
 pub(super) fn by_put_back(a: &Task, b: &Task) -> Ordering {
     let is_put_back = |later: &Task, earlier: &Task| {
         later.submitted.is_some()

@@ -1,4 +1,4 @@
-//! Completed tasks whose output the service refuses: what it says more than once, and for a while, is believed.
+//! Completed tasks whose output the service refuses. A task fails only after repeated refusals over some time.
 
 use atelier_contract::ApiError;
 
@@ -6,18 +6,18 @@ use super::Engine;
 use crate::reduce::Event;
 use crate::{Millis, TaskKey};
 
-/// The service is asked at least this often, over at least this many milliseconds: something else may stand in its
-/// place for a while, and the output is paid for.
+/// A task fails after this many refusals, over at least this many milliseconds. A proxy may answer for the service for
+/// a while, and the output is paid for.
 const REFUSALS: u32 = 4;
 const REFUSED_FOR: Millis = 120_000;
 
 impl Engine {
-    /// The output could not be fetched. The task fails if the service goes on refusing it; anything else is tried
-    /// again.
+    /// Handles an output that could not be fetched. The task fails if the service keeps refusing the output. Other
+    /// errors are retried.
     ///
     /// # Errors
     ///
-    /// Always: why.
+    /// Always returns the error.
     pub(super) fn output_refused(
         &mut self,
         key: &TaskKey,

@@ -1,4 +1,4 @@
-//! Chooses the tasks that are asked about next: one poller asks for all, ten to a call.
+//! Chooses the tasks to poll next: one poller for all tasks, ten to a call.
 
 use atelier_contract::{MAX_BATCH_ITEMS, TaskRequest};
 
@@ -6,10 +6,10 @@ use super::early_fetch::EarlyFetch;
 use super::{CallKind, Engine, Tracked};
 use crate::{Millis, Phase, Task, TaskKey, schedule};
 
-/// Polls whose answers are awaited at one time. Browsers keep six connections to a host.
+/// The maximum number of polls in flight. Browsers open six connections to a host.
 const MAX_IN_FLIGHT: usize = 4;
 
-/// The longest wait between two polls of a task that reports an error, in milliseconds.
+/// The longest interval between two polls of a task that reports an error, in milliseconds.
 pub(super) const LONGEST: Millis = 600_000;
 
 impl Engine {
@@ -17,14 +17,14 @@ impl Engine {
         self.credentials.may_ask(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
     }
 
-    /// Makes one status or response call, if a task is due and a call may leave now.
+    /// Makes one status or response call, if a task is due and the rate limit allows it.
     pub(super) fn poll_one(&mut self, now: Millis) -> bool {
         if self.timers.polls.first_due(now).is_none() || !self.may_poll() {
             return false;
         }
         let (kind, keys) = self.gather(now);
         if keys.is_empty() {
-            return true; // Only tasks that need no more polling; they are off the list now.
+            return true; // Only tasks that need no more polls; they are removed from the timers now.
         }
         let address = self.account.address.clone();
         if !self.services.limiter(&address, now).take(now) {
@@ -52,8 +52,8 @@ impl Engine {
         true
     }
 
-    /// The tasks of the next call: the one that is due first, and others to be asked the same,
-    /// those due within half an interval among them.
+    /// Collects the tasks of the next call: the one that is due first, and others with the same kind of call that are
+    /// due within half an interval.
     fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
         let most_of = |kind| (self.services).most_items(&self.account.address, kind, now);
         let mut most = MAX_BATCH_ITEMS;
@@ -89,7 +89,7 @@ impl Engine {
         (kind.unwrap_or(CallKind::Status), keys)
     }
 
-    /// The next poll of a task that still runs.
+    /// Schedules the next poll of a running task.
     pub(super) fn poll_again(&mut self, key: &TaskKey, now: Millis, chance: f64) {
         let is_followed = |task: &Task| task.state.phase() == Phase::Running && task.watching;
         if self.task(key).is_some_and(is_followed)
@@ -99,8 +99,8 @@ impl Engine {
         }
     }
 
-    /// The wait before the next poll of a running task, in milliseconds: longer and longer where only an error is
-    /// reported.
+    /// Returns the wait before the next poll of a running task, in milliseconds. The wait grows while the service
+    /// reports only an error.
     fn poll_wait(&self, key: &TaskKey, now: Millis, chance: f64) -> Option<Millis> {
         let tracked = self.tasks.get(key)?;
         let usual = schedule::interval(age(&tracked.task, now));
@@ -112,7 +112,7 @@ impl Engine {
         Some(schedule::jittered(wait, chance))
     }
 
-    /// Gives the question that is to be asked about a task, if there is one.
+    /// Returns the kind of call that a task needs, if any.
     fn question(&self, tracked: &Tracked) -> Option<CallKind> {
         let task = &tracked.task;
         match task.state.phase() {
@@ -130,7 +130,7 @@ impl Engine {
     }
 }
 
-/// How long ago the service took the task.
+/// Returns the time since the service accepted the task, in milliseconds.
 pub(super) fn age(task: &Task, now: Millis) -> Millis {
     now.saturating_sub(task.accepted.or(task.submitted).unwrap_or(task.created))
 }

@@ -1,4 +1,4 @@
-//! Takes in tasks from storage, other tabs and the person at this one, and gives them out.
+//! Adds tasks from storage, other tabs, imported files and the user.
 
 use std::cmp::Ordering;
 use std::collections::HashMap;
@@ -11,19 +11,19 @@ use crate::reduce::Event;
 use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
 
 impl Engine {
-    /// Takes over all stored tasks, at the start or when this tab begins to lead. The tab that was
-    /// between a request and its answer is gone: those tasks are Unconfirmed.
+    /// Loads all stored tasks, at the start or when this tab becomes the leader. Tasks whose submission was in flight
+    /// in a closed tab become Unconfirmed.
     ///
-    /// Where this tab knows more of a task than storage does (the last leader told of it and was
-    /// closed before it was written, or nothing can be written at all), that counts. Gives a
-    /// [`super::Command::Save`] for what is new or has changed, not for everything.
+    /// If this tab knows a later state of a task than storage does, the later state wins: the last leader may have been
+    /// closed before it stored it, or storage may be full. Returns a [`super::Command::Save`] for new and changed tasks
+    /// only.
     pub fn load(&mut self, mut tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         self.send_queue.clear();
         self.timers.clear();
         tasks.sort_by(|a, b| by_age(a).cmp(&by_age(b)));
         let mut ours = std::mem::take(&mut self.tasks);
-        // What was paused once, and is so no longer as far as this tab has heard, is not paused again.
+        // A batch that was resumed, as far as this tab knows, is not paused again.
         let calls = &self.calls;
         self.send_queue.retain_paused(|batch| {
             ours.values().any(|known| {
@@ -36,7 +36,7 @@ impl Engine {
         let mut others = Vec::new();
         for mut task in tasks {
             let key = task.key.clone();
-            // A clock that was ahead has set this time: the task would stay for as long.
+            // A clock that was ahead may have set this time; the task would stay for as long.
             task.removed = task.removed.map(|removed| removed.min(now));
             match ours.remove(&key) {
                 None => {
@@ -56,7 +56,7 @@ impl Engine {
                     self.insert(task, known.own);
                     if let Some(tracked) = self.tasks.get_mut(&key) {
                         tracked.heard = heard;
-                        // A call may still be under way that is not the first.
+                        // A call of another attempt may still be in flight.
                         if tracked.task.state.phase() == Phase::Submitting {
                             tracked.uncertain_error = known.uncertain_error;
                         }
@@ -80,13 +80,13 @@ impl Engine {
         }
     }
 
-    /// Storage does not have these: they are written though nothing about them changes.
+    /// Stores these tasks again, because storage lacks them.
     pub fn store<'a>(&mut self, keys: impl IntoIterator<Item = &'a TaskKey>) {
         keys.into_iter().for_each(|key| self.save(key));
     }
 
-    /// A task that is Submitting without a call of this tab: the tab that sent it is gone. Where that is
-    /// safe, it is sent again.
+    /// Handles a Submitting task without a call in this tab: the tab that sent it is closed. The task is resent if that
+    /// is safe.
     fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
         let is_sending = |task| self.calls.is_sending(task);
         if !self.task(key).is_some_and(is_sending) {
@@ -97,10 +97,9 @@ impl Engine {
         }
     }
 
-    /// The service at this address has asked for no calls before this time, as a page knew since then
-    /// that led before this one.
+    /// Restores a rate limit that an earlier leader stored.
     ///
-    /// Where that is yet to come by this clock, it was set back meanwhile: at most the whole wait is left.
+    /// If the limit starts in the future, the clock was set back meanwhile; then at most the whole wait applies.
     pub fn wait(&mut self, limit: &RateLimit, now: Millis) {
         self.advance(now);
         let back = limit.since.map_or(0, |since| since.saturating_sub(now));
@@ -110,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// The service's wish for a pause outlives the page to which it was told.
+    /// Restores the rate limit from a task's record.
     fn keep_waiting(&mut self, key: &TaskKey, now: Millis) {
         let Some(task) = self.task(key) else {
             return;
@@ -125,9 +124,9 @@ impl Engine {
         }
     }
 
-    /// Tasks that this tab knows and storage does not: nothing can be stored, or the person
-    /// submitted them just now, or another tab has removed them and this one missed it. A task
-    /// that might have been taken back must not be sent.
+    /// Handles tasks that this tab knows and storage lacks: storage is full, the user has just submitted them, or
+    /// another tab has removed them unnoticed. A queued task of another tab is deleted, because it may have been
+    /// cancelled there.
     fn keep_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
         let mut ours: Vec<Tracked> = ours.into_values().collect();
         ours.sort_unstable_by_key(|tracked| tracked.order);
@@ -146,8 +145,7 @@ impl Engine {
         }
     }
 
-    /// A record as another tab has it, to be known and, by a follower, not to be written: the tab that
-    /// leads writes. What cannot be true any more is ignored.
+    /// Merges a record from another tab, and ignores outdated ones. Only the leader stores the result.
     pub fn merge_remote(&mut self, task: Task, now: Millis) {
         self.advance(now);
         let key = task.key.clone();
@@ -168,8 +166,8 @@ impl Engine {
             self.merge_told(&key, &task, now);
             return;
         }
-        // An id, once known, is never lost, and a last word stays: such a record is late, unless a person has sent the
-        // task once more. What was gone may be back, when the service was asked once more.
+        // An id and a terminal state are final, so such a record is outdated, unless the user has resubmitted the task.
+        // A Gone task can return after another poll.
         let was_ended = known.task.state.is_terminal() && !task.state.is_terminal();
         let is_back =
             known.task.state.phase() == Phase::Gone && task.refreshed > known.task.refreshed;
@@ -182,21 +180,21 @@ impl Engine {
         }
     }
 
-    /// A person has cancelled it already, in a tab that knew of it before this one.
+    /// Applies a Cancel that arrived before the task did.
     fn cancel_early(&mut self, key: &TaskKey, now: Millis) {
         if self.cancelled_early.remove(key) {
             self.act(key, Action::Cancel, now);
         }
     }
 
-    /// The leader's own word counts, but for what it can't know: that its present attempt was not taken after all, or
-    /// an id, which may be that of an earlier attempt.
+    /// Merges a record into the leader's. The leader's record wins, except for facts that it can't know: that the
+    /// current attempt was not accepted after all, or an id, possibly of an earlier attempt.
     fn merge_told(&mut self, key: &TaskKey, told: &Task, now: Millis) {
         let is_put_back = self.task(key).is_some_and(|known| {
             known.submitted == told.submitted
                 && known.state.phase() == Phase::Unconfirmed
                 && told.state.phase() == Phase::Queued
-                // One that was withdrawn before it was sent stays so, whatever was told before that.
+                // A resubmission that was cancelled before it was sent stays Unconfirmed.
                 && known.submitted.is_some()
         });
         match is_put_back {
@@ -205,9 +203,9 @@ impl Engine {
         }
     }
 
-    /// A record that another tab has written: as [`Engine::merge_remote`], and given as
-    /// [`super::Command::Save`], so that it is shown. The tab that leads writes its own once more: the other tab may
-    /// have written over it.
+    /// Merges a record that another tab has stored, like [`Engine::merge_remote`], and returns it as a
+    /// [`super::Command::Save`], so that it is shown. The leader stores its own record again, because the other tab may
+    /// have overwritten it.
     pub fn insert_remote(&mut self, task: Task, now: Millis) {
         let key = task.key.clone();
         let is_new = !self.tasks.contains_key(&key);
@@ -217,14 +215,15 @@ impl Engine {
         }
     }
 
-    /// A record that another tab knows and storage lacks: as [`Engine::insert_remote`], unless this tab has removed it.
+    /// Merges a record that another tab knows and storage lacks, like [`Engine::insert_remote`], unless this tab has
+    /// removed the task.
     pub fn insert_unstored(&mut self, task: Task, now: Millis) {
         if !self.deleted.contains(&task.key) {
             self.insert_remote(task, now);
         }
     }
 
-    /// Another tab has removed a task.
+    /// Removes a task that another tab has removed.
     pub fn drop_remote(&mut self, key: &TaskKey) {
         self.timers.remove(key);
         if let Some(tracked) = self.tasks.remove(key) {
@@ -232,13 +231,13 @@ impl Engine {
         }
     }
 
-    /// New tasks, to be sent in this order. A follower only has them written: the leader sends.
+    /// Adds new tasks, to be sent in this order. A follower only stores them; the leader sends them.
     pub fn submit(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
             if self.tasks.contains_key(&key) {
-                continue; // Submitted already: a second time would be paid twice.
+                continue; // It was submitted before; a second submission would be billed.
             }
             self.insert(task, true);
             self.save(&key);
@@ -246,14 +245,14 @@ impl Engine {
         }
     }
 
-    /// Takes in tasks from another browser's history. None of them is sent. Of a task that this browser knows
-    /// already the file changes two things only: it can be followed if it could not be before, and what became of
-    /// it is filled in if it was [`TaskState::Unconfirmed`].
+    /// Imports tasks from another browser's history. None of them is sent. For known tasks the file changes only two
+    /// things: it adds an account to a task without one, and it fills in the outcome of a [`TaskState::Unconfirmed`]
+    /// task.
     pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
-            // It is followed in addition to the one that was sent once more.
+            // The id is followed already, in a task next to the resubmitted one.
             let is_late = (task.state.id()).is_some_and(|id| self.late_beside(&key, id).is_none());
             if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
                 continue;
@@ -262,7 +261,7 @@ impl Engine {
                 None => self.insert(task, false),
                 Some(known) if known.task.is_settled_by(&task) => {
                     let removed = known.task.removed;
-                    // If the file names no account, this browser's record says which one may ask.
+                    // If the file has no account, keep this browser's.
                     let ours = task.account.uid.is_empty().then_some(&known.task);
                     let account = ours.unwrap_or(&task).account.clone();
                     let watching = ours.unwrap_or(&task).watching;
@@ -296,7 +295,7 @@ impl Engine {
         self.pending.push(Pending::Delete(key.clone()));
     }
 
-    /// Puts a record in; what was known in addition to it is forgotten.
+    /// Inserts a record and resets the other facts that were tracked for the task.
     pub(super) fn insert(&mut self, task: Task, own: bool) {
         self.drop_remote(&task.key);
         let key = task.key.clone();
@@ -316,7 +315,7 @@ impl Engine {
         self.forget_secrets(&key);
     }
 
-    /// Gives a task the turn that its state asks for, if this tab leads.
+    /// Schedules the next step for a task according to its state, if this tab leads.
     pub(super) fn resume(&mut self, key: &TaskKey, now: Millis) {
         let Some(tracked) = self.tasks.get(key) else {
             return;
@@ -346,7 +345,7 @@ impl Engine {
         }
     }
 
-    /// Puts a Queued task of the present account in its line.
+    /// Adds a Queued task of the current account to the send queue.
     pub(super) fn enqueue(&mut self, key: &TaskKey) {
         if self.task(key).is_some_and(|task| self.lacks_secrets(task)) {
             self.lacking_secrets.push(key.clone());
@@ -357,7 +356,7 @@ impl Engine {
         if tracked.task.taken_back || tracked.task.removed.is_some() {
             return;
         }
-        // It may come back to a batch that was paused while its call was under way.
+        // The task may return to a batch that was paused while its call was in flight.
         let batch = tracked.task.batch.as_ref().map(|place| &place.batch);
         let is_paused = batch.is_some_and(|batch| self.send_queue.is_paused(batch));
         let changes = std::mem::replace(&mut tracked.task.paused, is_paused) != is_paused;
@@ -375,9 +374,9 @@ fn by_age(task: &Task) -> (Millis, usize, &TaskKey) {
     (task.created, index, &task.key)
 }
 
-/// How far a record has come: of two records of one task the further one knows more. Where a task
-/// went back to Queued, the record of another attempt makes it Unconfirmed: a person decides, and nothing is
-/// paid twice. What was taken back is never sent afterwards.
+/// Ranks how far a record has progressed; the higher rank wins. If a task returned to Queued, the record of another
+/// attempt makes it Unconfirmed, so that the user decides and nothing is billed twice. A cancelled task is never sent
+/// afterwards.
 fn knowledge(task: &Task) -> u8 {
     match task.state.phase() {
         Phase::Queued if task.taken_back => 3,
@@ -386,7 +385,7 @@ fn knowledge(task: &Task) -> u8 {
         Phase::Unconfirmed => 2,
         Phase::Running => 4,
         Phase::Fetching => 5,
-        // It may turn out to be known after all.
+        // The service may turn out to know it after all.
         Phase::Gone => 6,
         Phase::Ready | Phase::Failed => 7,
     }

@@ -1,4 +1,4 @@
-//! Credentials that the service refuses: whatever is sent with them only fails, so nothing is.
+//! Refused credentials: nothing is sent with them.
 
 use atelier_contract::ApiError;
 
@@ -6,30 +6,29 @@ use super::call::{Calls, InFlight};
 use super::{CallKind, Engine};
 use crate::{Millis, Task, TaskKey};
 
-/// The knowledge about the present credentials.
+/// The status of the current credentials.
 #[derive(Debug, Default)]
 pub(super) struct Credentials {
-    /// Calls from this one on were made with them.
+    /// Calls from this number on were made with the current credentials.
     since: u64,
-    /// Calls from this one on were made by the same caller, to whom the service names one limit.
+    /// Calls from this number on were made by the same caller, to whom the service's rate limit applies.
     caller_since: u64,
-    /// The service refuses them.
+    /// Set while the service refuses the credentials.
     refusal: Option<Refusal>,
-    /// The refusal ended because a question about a task that does not exist was let in, and no other answer has said
-    /// since that it was right.
+    /// A probe lifted the refusal, and no later response has confirmed that.
     lifted_by_knock: bool,
-    /// It was wrong: the service says that it does not know a task before it looks at credentials.
+    /// The probe was wrong: the service checks the task id before the credentials.
     knock_misleads: bool,
-    /// The number of the token among those of the account; `None` before that is known.
+    /// The number of the token among those of the account; `None` until it is known.
     token_version: Option<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Refusal {
-    /// Calls from this one on left after it was known.
+    /// Calls from this number on were sent after the refusal was known.
     since: u64,
-    /// A person looks, or the network is back: one poll may find out whether it still is so. A poll
-    /// costs nothing; a submission would be spent.
+    /// Whether one poll may check if the credentials are still refused. Set when the user looks at the page or the
+    /// network returns. A poll is free; a submission would fail.
     may_ask: bool,
 }
 
@@ -38,26 +37,27 @@ impl Credentials {
         self.token_version
     }
 
-    /// Others are used from the next call on, of which nothing is known.
+    /// Resets the status for new credentials, from the next call on.
     pub fn change(&mut self, calls: &Calls) {
         self.since = calls.next_number();
         self.refusal = None;
         (self.lifted_by_knock, self.knock_misleads) = (false, false);
     }
 
-    /// A question about a task that does not exist was let in: one submission finds out whether they are taken.
+    /// Resets the status after a probe passed authentication. One submission checks whether the credentials are
+    /// accepted.
     pub fn let_in(&mut self, calls: &Calls) {
         self.change(calls);
         self.lifted_by_knock = true;
     }
 
-    /// Whether such a question may be asked while they are refused: at a service that lets any client in to say that it
-    /// knows nothing, each time would cost a task its submission.
+    /// Whether probes are allowed while the credentials are refused. They are not if the service returns "unknown task"
+    /// to any client: each probe would cost a task its submission.
     pub fn may_knock(&self) -> bool {
         !self.knock_misleads
     }
 
-    /// The same, of another account: of its token nothing is known either.
+    /// Resets the status for another account, whose token is unknown.
     pub fn change_account(&mut self, calls: &Calls) {
         self.change(calls);
         self.token_version = None;
@@ -67,7 +67,7 @@ impl Credentials {
         self.refusal.is_some()
     }
 
-    /// They were refused elsewhere, some time ago.
+    /// Records that another tab, or an earlier page, had the credentials refused.
     pub fn refuse(&mut self, calls: &Calls) {
         self.refusal.get_or_insert(Refusal {
             since: calls.next_number(),
@@ -75,13 +75,12 @@ impl Credentials {
         });
     }
 
-    /// The call was made by others: a limit that its answer names is theirs.
+    /// Whether the call was made by another caller, so that its rate limit does not apply.
     pub fn is_of_other_caller(&self, call: &InFlight) -> bool {
         call.number < self.caller_since
     }
 
-    /// What the answer to a call says of the credentials that it was made with; whether they are no
-    /// longer refused.
+    /// Updates the status from the response to a call. Returns whether a refusal ended.
     pub fn judge(
         &mut self,
         call: &InFlight,
@@ -114,13 +113,13 @@ impl Credentials {
         }
     }
 
-    /// Whether they allow another poll.
+    /// Whether the credentials allow another poll.
     pub fn may_ask(&self, calls: &Calls) -> bool {
         self.refusal
             .is_none_or(|refusal| refusal.may_ask && !calls.is_any_since(refusal.since))
     }
 
-    /// One poll may find out whether they still are refused, if none does already.
+    /// Allows one poll to check if the credentials are still refused, unless one is in flight.
     pub fn ask(&mut self, calls: &Calls) {
         if let Some(refusal) = &mut self.refusal {
             refusal.may_ask = !calls.is_any_since(refusal.since);
@@ -135,8 +134,8 @@ impl Credentials {
 }
 
 impl Engine {
-    /// Other credentials, be it only a corrected token of the same account, or the same entered
-    /// once more: one submission finds out whether the service takes them.
+    /// Handles new credentials, such as a corrected token or the same one entered again. One submission checks whether
+    /// the service accepts them.
     pub fn credentials_changed(&mut self, now: Millis) {
         self.advance(now);
         let were_refused = self.credentials.are_refused();
@@ -148,15 +147,14 @@ impl Engine {
         }
     }
 
-    /// The same for credentials that were refused, and that a question about a task that does not exist was let in
-    /// with.
+    /// Handles a probe that passed authentication with credentials that had been refused.
     pub(super) fn credentials_let_in(&mut self, now: Millis) {
         self.credentials_changed(now);
         self.credentials.let_in(&self.calls);
     }
 
-    /// The credentials of another account, or another token, are used from now on, at the same service: the limit that
-    /// it named was that of the ones before. Where it is the service's own, one call finds out.
+    /// Lifts the rate limit after a change of account or token at the same service, because it applied to the previous
+    /// caller. If the limit is the service's own, the next call shows it.
     pub(super) fn lift_limit(&mut self, now: Millis) {
         self.credentials.caller_since = self.calls.next_number();
         let address = self.account.address.clone();
@@ -181,10 +179,10 @@ impl Engine {
         }
     }
 
-    /// Which of the account's tokens calls are made with, by a number that says nothing of it.
+    /// Sets the number of the token in use. The number reveals nothing about the token.
     ///
-    /// A service remembers a key for the token that it came with: what was sent with another one is not sent again by
-    /// itself.
+    /// A service remembers an idempotency key together with its token, so a task that was sent with another token is
+    /// not resent automatically.
     pub fn set_token_version(&mut self, version: u64, now: Millis) {
         self.advance(now);
         let before = self.credentials.token_version.replace(version);
@@ -194,13 +192,13 @@ impl Engine {
         self.give_up_expired(now);
     }
 
-    /// The present credentials were refused before this page was opened, or in another tab.
+    /// Records that the current credentials were refused before this page was opened, or in another tab.
     pub fn credentials_refused(&mut self, now: Millis) {
         self.advance(now);
         self.credentials.refuse(&self.calls);
     }
 
-    /// The service refuses the present credentials, as far as is known.
+    /// Whether the service refuses the current credentials.
     pub fn is_refused(&self) -> bool {
         self.credentials.are_refused()
     }
@@ -231,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_ends_with_the_answer_to_a_poll_that_left_after_it() {
+    fn a_refusal_ends_with_a_successful_poll_sent_after_it() {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
         let early = call(&mut calls, CallKind::Status);
         let first = call(&mut calls, CallKind::Generate);
@@ -246,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_to_other_credentials_says_nothing_of_these() {
+    fn ignores_responses_to_other_credentials() {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
         let old = call(&mut calls, CallKind::Status);
         credentials.change(&calls);
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn while_refused_one_poll_may_ask_each_time_a_person_looks() {
+    fn refused_credentials_allow_one_poll_per_wake() {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
         assert!(credentials.may_ask(&calls));
         let first = call(&mut calls, CallKind::Status);

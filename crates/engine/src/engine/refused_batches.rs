@@ -1,5 +1,5 @@
-//! Batches that the service stops accepting: the account has no credit left, or has reached a limit. The rows that are
-//! left wait until a person goes on, instead of failing one by one with the same words.
+//! Batches that the service stops accepting because the account is out of credit or has reached a limit. The remaining
+//! rows wait until the user resumes the batch, instead of failing one by one with the same message.
 
 use atelier_contract::{Accepted, ApiError};
 use serde_json::Value;
@@ -9,19 +9,18 @@ use super::call::InFlight;
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Task, TaskKey};
 
-/// The last item that failed with a 403 that is a limit, if none has been accepted since: its batch, and the service's
-/// words.
+/// The batch and the message of the last 403 that was a limit, if no task has been accepted since.
 #[derive(Debug, Default)]
 pub(super) struct LastForbidden(Option<(BatchKey, String)>);
 
-/// The batches of which the answer that is being read accepts an item.
+/// The batches with an item that the current response accepts.
 #[derive(Debug, Default)]
 pub(super) struct AcceptedNow(Vec<BatchKey>);
 
 impl Engine {
-    /// Pauses the batch of a task that was not accepted, if all the others would be refused, too: at once for want of
-    /// credit, and at the second 403 with the same words, because one alone may be about its own input. The task is
-    /// waiting again then. `false` if it fails.
+    /// Pauses the batch of a refused task if its other tasks would be refused, too: at once if the account is out of
+    /// credit, and at the second 403 with the same message, because one alone may concern its own input. The task is
+    /// then queued again. Returns `false` if the task fails.
     pub(super) fn hold_if_all_refused(
         &mut self,
         key: &TaskKey,
@@ -29,7 +28,7 @@ impl Engine {
         now: Millis,
     ) -> bool {
         let Some(batch) = self.batch_of(key) else {
-            return false; // No batch that could be resumed.
+            return false; // There is no batch to resume.
         };
         if error.is_out_of_credit() {
             self.hold(key, &batch, error, now);
@@ -51,7 +50,7 @@ impl Engine {
         true
     }
 
-    /// The refusal of a submission by what is known of it: a limit says nothing of the credentials.
+    /// Classifies the refusal of a submission: a 403 that is a limit does not concern the credentials.
     pub(super) fn known_refusal(&self, key: &TaskKey, error: &ApiError) -> ApiError {
         match error {
             ApiError::Unauthorized { message, .. } if self.is_limit(key, error) => {
@@ -62,7 +61,7 @@ impl Engine {
         }
     }
 
-    /// Notes which batches have an item accepted by this answer, before any refusal in it is judged.
+    /// Collects the batches with an item that this response accepts, before its refusals are handled.
     pub(super) fn note_accepted(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
         self.accepted_now.0.clear();
         for (key, response) in call.tasks.iter().zip(responses) {
@@ -75,8 +74,8 @@ impl Engine {
         }
     }
 
-    /// A 403 whose words are not about credentials, or one for an item of a batch of which the same account has had
-    /// others accepted.
+    /// Whether a 403 is a limit: its message is not about credentials, or the service has accepted other items of the
+    /// same batch.
     pub(super) fn is_limit(&self, key: &TaskKey, error: &ApiError) -> bool {
         let is_forbidden = matches!(
             error,
@@ -93,7 +92,7 @@ impl Engine {
                 })
     }
 
-    /// The service accepts tasks, or is to be tried again: what was refused before may have been about one input.
+    /// Forgets the last 403. Called when the service accepts a task or a batch is resumed.
     pub(super) fn forget_forbidden(&mut self) {
         self.last_forbidden = LastForbidden::default();
     }

@@ -1,6 +1,5 @@
-//! Tasks that a person removes: out of sight at once, forgotten a while later, and brought back by a
-//! word until then. What is removed stays marked in its record, so that neither a reload nor another
-//! tab forgets it.
+//! Removed tasks: hidden at once, deleted after a delay, and restorable until then. The mark is stored in the record,
+//! so that it survives a reload and reaches other tabs.
 
 use super::Engine;
 use crate::{Millis, TaskKey, UNDO};
@@ -10,7 +9,7 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.task.removed = Some(now);
             self.timers.removals.set(key, now.saturating_add(UNDO));
-            // A person has had enough of sending it.
+            // The user doesn't want it to be resent.
             self.timers.resends.remove(key);
             self.save(key);
         }
@@ -32,8 +31,7 @@ impl Engine {
         }
     }
 
-    /// A task and the attempts that it has taken the place of: they are out of sight already, and must
-    /// not come back.
+    /// Deletes a task and the earlier attempts that it replaced. Those are hidden already and must not reappear.
     pub(super) fn remove_attempts(&mut self, key: &TaskKey) {
         let mut next = Some(key.clone());
         while let Some(key) = next {

@@ -1,38 +1,40 @@
-//! How many items a call may have, and how much of its reply is read. A reply that is too large to read, malformed or
-//! cut off is asked for again with half the items.
+//! Limits on the number of items in a call and on the size of its response. After a response that is too large,
+//! malformed or cut off, the call is repeated with half the items.
 
 use atelier_contract::{ApiError, MAX_BATCH_ITEMS};
 
 use super::CallKind;
 use crate::Millis;
 
-/// The most bytes of a reply that are read: without outputs no JSON of the interface comes near it.
+/// The maximum size of a response in bytes. Without outputs, no JSON of the interface comes close.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
-/// The same of a reply with the outputs of one task, which may be data URIs. Reading it takes several times as much
-/// memory.
+/// The maximum size in bytes of a response with the outputs of one task, which may be data URIs. Parsing it takes
+/// several times as much memory.
 pub(crate) const MAX_OUTPUT_BYTES: u64 = 64 << 20;
 
-/// How long a call may take before it counts as unanswered, in milliseconds.
+/// The timeout of a call, in milliseconds.
 const TIMEOUT: u32 = 30_000;
 
-/// `generate` may do much before it answers, and giving up early makes a task Unconfirmed.
+/// The timeout of `generate`, in milliseconds. The service may work before it answers, and a timeout makes a task
+/// Unconfirmed.
 const GENERATE_TIMEOUT: u32 = 90_000;
 
-/// How much longer the reply with the outputs of one task may take once it has begun: over a slow line 64 MB arrive.
+/// The extra time, in milliseconds, for a response with the outputs of one task once it has begun: 64 MB over a slow
+/// connection.
 const OUTPUT_TIME: u32 = 270_000;
 
-/// After this time without another reply that could not be read, calls have twice as many items.
+/// The number of items doubles after this time without another unreadable response, in milliseconds.
 const DOUBLES_AFTER: Millis = 120_000;
 
-/// The bounds of one reply.
+/// The limits of one response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ReplyLimits {
-    /// The most bytes that are read.
+    /// The maximum size in bytes.
     pub bytes: u64,
-    /// How long the call may take, in milliseconds.
+    /// The timeout of the call, in milliseconds.
     pub timeout_ms: u32,
-    /// How much longer it may take if its reply has begun by then.
+    /// The extra time in milliseconds if the response has begun by then.
     pub more_ms: u32,
 }
 
@@ -45,7 +47,7 @@ impl ReplyLimits {
         }
     }
 
-    /// The bounds of the reply to a call with so many items.
+    /// Returns the limits of the response to a call with this many items.
     pub fn of(kind: CallKind, items: usize) -> Self {
         let is_one_output = kind == CallKind::Response && items <= 1;
         Self {
@@ -63,7 +65,7 @@ impl ReplyLimits {
     }
 }
 
-/// The most items in a call of one kind, since a reply to more could not be read.
+/// The maximum number of items in a call of one kind, after an unreadable response.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ItemLimit {
     items: usize,
@@ -71,13 +73,13 @@ pub(super) struct ItemLimit {
 }
 
 impl ItemLimit {
-    /// After a reply to a call with so many items could not be read.
+    /// Creates the limit after the response to a call with `asked` items could not be read.
     pub fn below(asked: usize, before: usize, now: Millis) -> Self {
         let items = (asked / 2).min(before).max(1);
         Self { items, since: now }
     }
 
-    /// Twice as many.
+    /// Doubles the limit.
     pub fn doubled(self, now: Millis) -> Self {
         let items = self.at(now) * 2;
         Self { items, since: now }
@@ -89,7 +91,7 @@ impl ItemLimit {
     }
 }
 
-/// Whether an answer came that is of no use as it is, and with fewer items may be.
+/// Whether the response is unusable but may be usable with fewer items.
 pub(super) fn is_unreadable(error: &ApiError) -> bool {
     let is_malformed = matches!(error, ApiError::Malformed { .. }) && !error.is_unreachable();
     is_malformed || error.is_cut()
@@ -100,12 +102,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn calls_have_half_the_items_and_slowly_more_again() {
+    fn item_limit_halves_and_doubles_over_time() {
         let limit = ItemLimit::below(10, 10, 0);
         assert_eq!(limit.at(0), 5);
         assert_eq!(limit.at(DOUBLES_AFTER - 1), 5);
         assert_eq!(limit.at(DOUBLES_AFTER), 10);
-        // Of four calls with ten items that are under way at once.
+        // The last of four concurrent calls with ten items each.
         assert_eq!(ItemLimit::below(10, 2, 0).at(0), 2);
         assert_eq!(ItemLimit::below(1, 1, 0).at(0), 1);
         assert_eq!(ItemLimit::below(3, 10, 0).doubled(0).at(0), 2);
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn one_output_may_be_larger_and_slower_than_a_batch() {
+    fn a_single_output_has_higher_limits_than_a_batch() {
         let of = |kind, items| ReplyLimits::of(kind, items).bytes;
         assert!(of(CallKind::Response, 1) > of(CallKind::Response, 2));
         assert_eq!(of(CallKind::Status, 1), of(CallKind::Status, 10));

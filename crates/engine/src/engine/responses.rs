@@ -1,4 +1,4 @@
-//! Changes the tasks that an answer is about.
+//! Applies the response to a call to its tasks.
 
 use atelier_contract::{Accepted, ApiError, BatchReply, Output, Progress, StatusWord};
 use serde_json::Value;
@@ -12,19 +12,18 @@ use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, schedule};
 
-/// A service that says twice, this far apart and nothing else in between, that it does not know an id, is believed.
-/// One that is just starting may say so once.
+/// A task is Gone after two 404s at least this far apart, in milliseconds, with no other response in between. A service
+/// that is just starting may return one.
 const GONE_AFTER: Millis = 5_000;
 
-/// The same, where the 404 is not in the service's own form: a proxy, a gateway or a web server that stands in its
-/// place for a while says such things, and to lose sight of a paid task is worse than to ask about a lost one for a
-/// minute.
+/// The same for a 404 that is not in the service's own format, such as that of a proxy, gateway or web server. Losing a
+/// paid task is worse than polling an unknown one for a minute.
 const GONE_AFTER_OF_OTHERS: Millis = 60_000;
 
-/// Polls are at most this far apart while a person watches.
+/// While a page is visible, polls are at most this far apart, in milliseconds.
 const UNSEEN_AFTER: Millis = 15_000;
 
-/// Completed without output is asked about this often before it is believed.
+/// A completed task without outputs is polled this many times before it counts as Ready.
 const EMPTY_ANSWERS: u32 = 4;
 
 impl Engine {
@@ -50,13 +49,13 @@ impl Engine {
                 responses
             }
             Err(ApiError::NotFound { .. }) if call.batched => {
-                // The service has no batch endpoints, so it took nothing: each is asked singly.
+                // The service has no batch endpoints, so it accepted nothing. Each task gets a call of its own.
                 let address = &call.account.address;
                 self.services.set_without_batch(address, now);
                 return self.ask_again(&call, now);
             }
             Err(ApiError::Invalid { .. }) if call.batched => {
-                // One item spoilt the call for all.
+                // One invalid item made the service refuse the whole call.
                 self.separate(&call);
                 return self.ask_again(&call, now);
             }
@@ -66,7 +65,7 @@ impl Engine {
                 if call.batched && is_refused {
                     self.separate(&call);
                 }
-                // What is submitted may have been taken.
+                // Submissions are excluded, because the service may have accepted them.
                 if is_unreadable(&error)
                     && self.note_unreadable(&call, &error, now)
                     && call.kind != CallKind::Generate
@@ -82,7 +81,7 @@ impl Engine {
             self.refuse_shared_ids(&call, &mut responses);
             self.note_accepted(&call, &responses);
         }
-        // One wait for all tasks of a call, so that they stay together.
+        // One random number for the whole call, so that its tasks stay together.
         let chance = random();
         let results: Vec<Result<(), ApiError>> = call
             .tasks
@@ -100,7 +99,7 @@ impl Engine {
         self.judge_service(&call, &results, now, chance);
     }
 
-    /// The call as a whole came to nothing: its tasks wait for another one.
+    /// Schedules the tasks of a call that had no effect for another call.
     pub(super) fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
@@ -110,7 +109,7 @@ impl Engine {
         }
     }
 
-    /// The answer to a task's submission. `Err` says why it was of no use.
+    /// Handles the response to a task's submission. `Err` if it could not be used.
     fn submitted(
         &mut self,
         key: &TaskKey,
@@ -129,7 +128,7 @@ impl Engine {
                 }
                 Ok(())
             }
-            // It says nothing of the present attempt.
+            // The error is about an earlier attempt.
             Err(error) if self.was_sent_since(key, Some(sent)) => Err(error),
             Err(error) => {
                 self.not_submitted(key, &error, call, now, chance);
@@ -148,7 +147,7 @@ impl Engine {
         let asked = self.task(key).and_then(|task| task.state.id().cloned());
         let progress = answer.and_then(|body| Progress::from_body(&body));
         let progress = progress.and_then(|progress| match (&progress.id, &asked) {
-            // An answer about another task says nothing of this one.
+            // The response is about another task.
             (Some(told), Some(asked)) if told != asked => {
                 Err(ApiError::malformed("it is about another task"))
             }
@@ -161,7 +160,7 @@ impl Engine {
                 line,
                 ..
             }) => {
-                // Under a word that the interface does not name, an error is all that is known.
+                // For a status that the interface doesn't define, show the error as progress.
                 let line = line.or_else(|| error.clone());
                 self.progressed(key, status, error, now, chance);
                 self.say_progress(key, line);
@@ -189,7 +188,7 @@ impl Engine {
             return self.fetched_early(key, answer, now, chance);
         }
         if matches!(tracked.task.state.phase(), Phase::Ready | Phase::Failed) {
-            // A person asked for them once more; without any it stays as it is.
+            // Refetched at the user's request. Without outputs, the state stays.
             tracked.refetch = false;
             return match answer {
                 Ok(Output { output, .. }) => {
@@ -224,7 +223,7 @@ impl Engine {
                 tracked.empty_answers = tracked.empty_answers.saturating_add(1);
                 !output.is_empty() || tracked.empty_answers >= EMPTY_ANSWERS
             }
-            // The service uses a word of its own next to outputs, having said completed before.
+            // After reporting completed, the service uses its own status next to outputs.
             StatusWord::Other(_) => !output.is_empty(),
             _ => false,
         };
@@ -268,7 +267,7 @@ impl Engine {
         self.poll_again(key, now, chance);
     }
 
-    /// A running task that was not asked about for a while: it may have ended at any time since.
+    /// Whether a running task has not been polled for a while, so that its end time is unknown.
     fn is_unseen(&self, key: &TaskKey, now: Millis) -> bool {
         let tracked = self.tasks.get(key);
         let running = tracked.filter(|tracked| tracked.task.state.phase() == Phase::Running);
@@ -278,7 +277,7 @@ impl Engine {
         })
     }
 
-    /// Keeps the line while the task runs.
+    /// Stores the progress message while the task runs.
     fn say_progress(&mut self, key: &TaskKey, line: Option<String>) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -290,7 +289,7 @@ impl Engine {
         }
     }
 
-    /// An answer came: whatever was unclear is clear again.
+    /// Clears the poll error and the failure counts after a usable response.
     pub(super) fn poll_ok(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.heard = Some(now);
@@ -302,7 +301,7 @@ impl Engine {
         }
     }
 
-    /// No answer: the state stays, and the question is asked again, for ever.
+    /// Handles a failed poll. The state stays, and the poll is retried indefinitely.
     pub(super) fn poll_failed(
         &mut self,
         key: &TaskKey,
@@ -315,14 +314,14 @@ impl Engine {
         };
         let is_watched = tracked.task.watching;
         if asks_to_wait(&error) {
-            // Nothing is wrong with this task: all calls wait, and then it is asked about at once.
+            // The task is fine: all calls wait, and then it is polled at once.
             if is_watched {
                 self.set_due(key, now);
             }
             return Err(error);
         }
         if is_watched && error.is_too_large() {
-            // A caller that wants it asked for once more says so.
+            // Only the user requests it again.
             tracked.task.watching = false;
             self.set_poll_error(key, &error, now);
             self.save(key);
@@ -350,7 +349,7 @@ impl Engine {
         tracked.failures = tracked.failures.saturating_add(1);
         wait = wait.max(schedule::after_failures(tracked.failures, chance));
         if is_unreadable(&error) && tracked.task.state.phase() == Phase::Fetching {
-            // It may be large: less and less often.
+            // The response may be large, so the interval grows.
             let since = tracked.task.poll_error.as_ref().map_or(now, |it| it.since);
             wait = wait.max((now.saturating_sub(since) / 2).min(LONGEST));
         }

@@ -1,4 +1,4 @@
-//! The values of secret parameters: in memory alone, apart from the tasks, whose records are stored.
+//! The values of secret parameters: kept in memory, apart from the stored task records.
 
 use serde_json::{Map, Value};
 
@@ -6,13 +6,12 @@ use super::Engine;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey};
 
-/// The values of the secret parameters of tasks that are yet to be sent: an object for each task, by its key. Never
-/// stored.
+/// The values of the secret parameters of unsent tasks: one object per task, by task key. Never stored.
 pub type Secrets = Map<String, Value>;
 
 impl Engine {
-    /// Notes the secrets of tasks, to be called before the tasks come. The first of a task stay: it may have been sent
-    /// with them.
+    /// Adds the secrets of tasks. Must be called before the tasks are added. Existing secrets of a task are kept,
+    /// because it may have been sent with them.
     pub fn keep_secrets(&mut self, secrets: Secrets) {
         for (key, values) in secrets {
             let known = self.secrets.entry(key).or_insert(Value::Null);
@@ -22,7 +21,7 @@ impl Engine {
         }
     }
 
-    /// Gives the secrets of these tasks, as far as this tab has them.
+    /// Returns the secrets of these tasks, as far as this tab has them.
     pub fn secrets_of(&self, tasks: &[Task]) -> Secrets {
         let mut found = Secrets::new();
         for Task { key, .. } in tasks {
@@ -33,12 +32,12 @@ impl Engine {
         found
     }
 
-    /// Without them it would be another request than the one that a person has made.
+    /// Whether the task needs secrets that this tab doesn't have. Without them it would be a different request.
     pub fn lacks_secrets(&self, task: &Task) -> bool {
         !task.secrets.is_empty() && !matches!(self.secrets.get(&task.key.0), Some(Value::Object(_)))
     }
 
-    /// Ends the tasks that wait to be sent and whose secrets went with the tab in which they were entered.
+    /// Fails queued tasks whose secrets were lost with the tab in which they were entered.
     pub(super) fn give_up_without_secrets(&mut self, now: Millis) {
         for key in std::mem::take(&mut self.lacking_secrets) {
             let Some(tracked) = self.tasks.get(&key) else {
@@ -50,7 +49,7 @@ impl Engine {
                 continue;
             }
             if task.resubmitted {
-                // An earlier submission may have been taken: a person looks at that.
+                // The service may have accepted an earlier submission, so the user decides.
                 self.withdraw(&key, now);
                 continue;
             }
@@ -63,7 +62,7 @@ impl Engine {
         }
     }
 
-    /// They are of no more use once it is known what became of the submission.
+    /// Clears the secrets of a task once the outcome of its submission is known.
     pub(super) fn forget_secrets(&mut self, key: &TaskKey) {
         let state = self.task(key).map(|task| &task.state);
         let is_over = state.is_none_or(|state| state.is_terminal() || state.id().is_some());

@@ -1,16 +1,16 @@
-//! The Queued tasks, in the order in which they will be sent.
+//! The queued tasks, in the order in which they are sent.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use crate::{BatchKey, Task, TaskKey};
 
-/// A place in the queue: the item's index, then the order of submission.
+/// A place in the queue: the index in the batch, the order of submission, and the task.
 type Place = (usize, u64, TaskKey);
 
 #[derive(Debug, Default)]
 pub(super) struct SendQueue {
     singles: BTreeSet<Place>,
-    /// Batches with items that wait, served in turn.
+    /// Batches with queued items, served round-robin.
     batches: VecDeque<(BatchKey, BTreeSet<Place>)>,
     paused: HashSet<BatchKey>,
 }
@@ -18,7 +18,7 @@ pub(super) struct SendQueue {
 /// The next submission.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NextSend {
-    /// A task that is sent again.
+    /// A task that is resent.
     Again,
     Single,
     Batch(BatchKey),
@@ -37,12 +37,12 @@ impl SendQueue {
         self.paused.contains(batch)
     }
 
-    /// Every other batch is resumed.
+    /// Resumes all batches for which `stays` is false.
     pub fn retain_paused(&mut self, stays: impl FnMut(&BatchKey) -> bool) {
         self.paused.retain(stays);
     }
 
-    /// All leave the queue; pauses stay.
+    /// Removes all tasks. Paused batches stay paused.
     pub fn clear(&mut self) {
         self.singles.clear();
         self.batches.clear();
@@ -79,9 +79,8 @@ impl SendQueue {
         }
     }
 
-    /// What is sent next: single tasks first, for a person waits for each of them; then the batches
-    /// in turn, but for those that are paused or have a call under way (so that their items are
-    /// accepted in order).
+    /// Returns the next submission. Single tasks come first, because a user waits for each of them. Then batches take
+    /// turns, except for those that are paused or have a call in flight, so that their items are accepted in order.
     pub fn next(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<NextSend> {
         if !self.singles.is_empty() {
             return Some(NextSend::Single);
@@ -93,8 +92,8 @@ impl SendQueue {
             .map(|batch| NextSend::Batch(batch.clone()))
     }
 
-    /// Takes the next single task, or up to `most` items of the batch, as long as `fits` says that
-    /// they may share a call; the first always may. The batch then waits behind the others.
+    /// Takes the next single task, or up to `most` items of the batch. `fits` decides whether an item may share a call
+    /// with those already taken; the first always may. The batch then moves behind the others.
     pub fn take(
         &mut self,
         next: &NextSend,

@@ -1,4 +1,4 @@
-//! Chooses the tasks that are sent next.
+//! Chooses the tasks to send next.
 
 use atelier_contract::{BatchRequest, GenerateRequest, IDEMPOTENCY_FIELD, path};
 
@@ -9,12 +9,12 @@ use super::{Call, CallKind, Engine, Pending};
 use crate::reduce::Event;
 use crate::{BatchKey, Millis, Phase, TaskKey};
 
-/// Submissions whose answers are awaited at one time.
+/// The maximum number of submissions in flight.
 const MAX_IN_FLIGHT: usize = 2;
 
 impl Engine {
-    /// What is to be sent now, if anything. What may have been sent already goes first: it is the oldest, and
-    /// can find out at no risk whether the service answers.
+    /// Returns the submission to make now, if any. Resends go first: they are the oldest, and they test the service
+    /// without risk.
     fn due(&self, now: Millis) -> Option<NextSend> {
         if !self.may_send() {
             return None;
@@ -26,7 +26,7 @@ impl Engine {
         self.next_queued().filter(|_| is_free)
     }
 
-    /// When something is to be sent next.
+    /// Returns when the next submission is due.
     pub(super) fn next_send(&self, now: Millis) -> Option<Millis> {
         if !self.may_send() {
             return None;
@@ -61,7 +61,7 @@ impl Engine {
         sending.any(|call| call.tasks.iter().any(of_batch))
     }
 
-    /// Makes one generate call, if one may leave now.
+    /// Makes one generate call, if one may be sent now.
     pub(super) fn send_one(&mut self, now: Millis) -> bool {
         if self.pause.is_on() || self.is_refused() {
             return false;
@@ -81,7 +81,7 @@ impl Engine {
         let keys = match next {
             NextSend::Again => self.take_again(now, most, Self::may_share),
             next => {
-                // Looked at while they are taken out of the queue.
+                // Taken out so that `self` can be borrowed while the queue changes.
                 let mut queue = std::mem::take(&mut self.send_queue);
                 let fits = |taken: &[TaskKey], next: &TaskKey| self.may_share(taken, next);
                 let keys = queue.take(&next, most, fits);
@@ -109,7 +109,7 @@ impl Engine {
             let Some(tracked) = self.tasks.get(&key) else {
                 continue;
             };
-            // The queue holds nothing else; but a second look costs nothing, and a second task money.
+            // Check again that the task may be sent: a duplicate submission costs money.
             let task = &tracked.task;
             if task.account != self.account || task.removed.is_some() || self.lacks_secrets(task) {
                 self.lacking_secrets.push(key);
@@ -128,7 +128,7 @@ impl Engine {
                     }
                     self.apply_event(&key, Event::Send, now);
                 }
-                // Once more, with the same key.
+                // A resend with the same key.
                 Phase::Submitting if tracked.uncertain_error.is_some() => {}
                 _ => continue,
             }
@@ -146,8 +146,8 @@ impl Engine {
         self.call(CallKind::Generate, bodies, sent);
     }
 
-    /// Gives the command for a call and waits for its answer. One item goes to the single
-    /// endpoint, several to the batch endpoint; each with the key that it may have.
+    /// Queues a call and registers it as in flight. One item uses the single endpoint, several the batch endpoint; each
+    /// keeps its idempotency key.
     pub(super) fn call(
         &mut self,
         kind: CallKind,

@@ -1,5 +1,5 @@
-//! Keeps the knowledge about services, by their addresses: how many calls they allow, whether they have batch
-//! endpoints, and what they say of idempotency keys. A service means all of its accounts.
+//! What is known about each service, by address: rate limit, batch endpoints, idempotency keys. Applies to all accounts
+//! of the service.
 
 use std::collections::HashMap;
 
@@ -10,32 +10,32 @@ use super::reply_limits::ItemLimit;
 use crate::Millis;
 use crate::limiter::Limiter;
 
-/// How long a 404 of a batch endpoint is believed: it may have come from a proxy while the service
-/// was restarting, and a thousand single calls a round for the rest of the day would be its price.
+/// How long a 404 of a batch endpoint is trusted, in milliseconds. It may have come from a proxy while the service
+/// restarted; trusting it forever would cost a thousand single calls per round.
 const WITHOUT_BATCH: Millis = 10 * 60_000;
 
-/// How long submissions wait for the service to say whether it honours keys. It may be starting: where it refuses to
-/// say, it is asked twice more within that time.
+/// How long submissions wait for the service to report whether it supports idempotency keys, in milliseconds. If the
+/// service returns an error because it is starting, it is asked twice more within this time.
 const TIMEOUT: Millis = 10_000;
 
-/// The service's word on idempotency keys.
+/// Whether a service supports idempotency keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idempotency {
-    /// It is being asked.
+    /// The service is being asked.
     Asked,
-    /// It can't be asked at present: what it answers is of no use.
+    /// The service returned no usable answer.
     Unknown,
-    /// No service is there that could be asked. It is being asked again, and until there is an answer nothing new is
-    /// sent: what no service takes would have to be called Unconfirmed.
+    /// The service can't be reached and is asked again. Nothing new is sent until then, because it would become
+    /// Unconfirmed.
     Unreachable,
-    /// It says nothing of them.
+    /// The service does not support keys.
     Unsupported,
-    /// It honours a key for so many milliseconds.
+    /// The service remembers a key for this many milliseconds.
     For(Millis),
 }
 
 impl Idempotency {
-    /// The service has been heard.
+    /// Whether the service has answered the question.
     pub fn is_known(self) -> bool {
         matches!(self, Self::Unsupported | Self::For(_))
     }
@@ -47,17 +47,17 @@ pub(super) struct Services(HashMap<String, Service>);
 #[derive(Debug, Default)]
 struct Service {
     limiter: Option<Limiter>,
-    /// When it was seen to have no batch endpoints.
+    /// When its batch endpoints were found to be missing.
     without_batch: Option<Millis>,
-    /// The most items in a call, by its purpose, where a reply to more could not be read.
+    /// The maximum number of items in a call, by call kind, after unreadable responses.
     item_limits: [Option<ItemLimit>; CallKind::COUNT],
-    /// The service's word on idempotency keys, and since when it holds.
+    /// What holds about idempotency keys now, and since when.
     idempotency: Option<(Idempotency, Millis)>,
-    /// The service's last word on idempotency keys, be it some time ago.
+    /// The last answer of the service about idempotency keys, possibly an old one.
     last_word: Option<Idempotency>,
-    /// The service's list of models, in which it says so, could not be had the last time.
+    /// The last request for the model list, which contains that answer, failed.
     is_list_missing: bool,
-    /// It has answered something else since.
+    /// The service has answered another call since.
     has_answered: bool,
 }
 
@@ -71,23 +71,23 @@ impl Services {
         limiter.get_or_insert_with(|| Limiter::new(now))
     }
 
-    /// Until when the service wants no calls, if that is so.
+    /// Returns until when the service allows no calls, if it is rate-limited.
     pub fn blocked_until(&self, address: &str, now: Millis) -> Option<Millis> {
         self.0.get(address)?.limiter.as_ref()?.blocked_until(now)
     }
 
-    /// When the next call may be made.
+    /// Returns when the next call may be made.
     pub fn next_call(&self, address: &str, now: Millis) -> Millis {
         let limiter = self.0.get(address).and_then(|it| it.limiter.as_ref());
         limiter.map_or(now, |limiter| limiter.next(now))
     }
 
-    /// It was seen to have no batch endpoints.
+    /// Records that the service has no batch endpoints.
     pub fn set_without_batch(&mut self, address: &str, now: Millis) {
         self.known(address).without_batch = Some(now);
     }
 
-    /// The most items in a call.
+    /// Returns the maximum number of items in a call.
     pub fn most_items(&self, address: &str, kind: CallKind, now: Millis) -> usize {
         let Some(service) = self.0.get(address) else {
             return MAX_BATCH_ITEMS;
@@ -99,7 +99,7 @@ impl Services {
         }
     }
 
-    /// A reply to a call with so many items could not be read.
+    /// Records that the response to a call with this many items could not be read.
     pub fn set_unreadable(&mut self, address: &str, kind: CallKind, asked: usize, now: Millis) {
         let service = self.known(address);
         let before = service.item_limit(kind, now);
@@ -107,20 +107,21 @@ impl Services {
         service.item_limits[kind as usize] = Some(limit);
     }
 
-    /// Fewer items in a call did not help.
+    /// Removes the limit, because fewer items did not help.
     pub fn lift_item_limit(&mut self, address: &str, kind: CallKind) {
         self.known(address).item_limits[kind as usize] = None;
     }
 
-    /// The item whose replies can't be read is known and is asked about alone: the others may share calls again.
+    /// Raises the limit, because the item with unreadable responses now has calls of its own.
     pub fn set_separated(&mut self, address: &str, kind: CallKind, now: Millis) {
         if let Some(limit) = &mut self.known(address).item_limits[kind as usize] {
             *limit = limit.doubled(now);
         }
     }
 
-    /// To be told after each try to ask it, be it the same as before. Where it answers, and its list alone can't be
-    /// had, what it said before holds: tasks must not wait for a list that may never come.
+    /// Records the result of a request for the model list, also if it did not change. If the service is reachable and
+    /// only its list is unavailable, the last answer stays valid, so that tasks don't wait for a list that may never
+    /// arrive.
     pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
         let service = self.known(address);
         let is_waited_for = matches!(service.idempotency, Some((Idempotency::Asked, _)));
@@ -140,7 +141,7 @@ impl Services {
         service.idempotency = Some((holds, now));
     }
 
-    /// It is set from now on. Of an address of which nothing is known it is asked in a moment.
+    /// Marks an address as current. A new address is asked about idempotency keys next.
     pub fn expect(&mut self, address: &str, now: Millis) {
         let idempotency = &mut self.known(address).idempotency;
         idempotency.get_or_insert((Idempotency::Asked, now));
@@ -155,7 +156,7 @@ impl Services {
         matches!(self.idempotency(address), Idempotency::For(_))
     }
 
-    /// The same, or it has honoured them before and is asked once more: a key does no harm.
+    /// Whether to send keys: the service supports them, or it did before and is being asked again. A key does no harm.
     pub fn takes_keys(&self, address: &str) -> bool {
         let service = self.0.get(address);
         let is_known = |service: &Service| matches!(service.last_word, Some(Idempotency::For(_)));
@@ -167,7 +168,7 @@ impl Services {
         self.idempotency(address) == Idempotency::Unreachable
     }
 
-    /// It has answered a call: where there was none before, it will say what it knows of keys in a moment.
+    /// Records that the service answered a call. If it was unreachable, it is asked about keys next.
     pub fn answered(&mut self, address: &str, now: Millis) {
         let is_unreachable = self.is_unreachable(address);
         let service = self.known(address);
@@ -177,8 +178,8 @@ impl Services {
         }
     }
 
-    /// From when on new submissions may leave: where it is not known yet whether the service honours
-    /// keys, they wait a little. `None` while it can't be reached.
+    /// Returns from when on new submissions may be sent. They wait a little while key support is unknown. `None` while
+    /// the service can't be reached.
     pub fn submissions_from(&self, address: &str, now: Millis) -> Option<Millis> {
         match self.0.get(address).and_then(|it| it.idempotency) {
             Some((Idempotency::Unreachable, _)) => None,
@@ -187,7 +188,7 @@ impl Services {
         }
     }
 
-    /// The clock was set back.
+    /// Moves the waits back after the clock was set back.
     pub fn shift_back(&mut self, back: Millis) {
         let limiters = self.0.values_mut().filter_map(|it| it.limiter.as_mut());
         limiters.for_each(|limiter| limiter.shift_back(back));
@@ -209,7 +210,7 @@ mod tests {
     const THERE: &str = "https://there.example";
 
     #[test]
-    fn one_service_says_nothing_of_another() {
+    fn services_are_independent() {
         let mut services = Services::default();
         services.limiter(HERE, 0).block(0, 9_000);
         services.set_without_batch(HERE, 0);
@@ -227,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_batch_endpoint_is_believed_for_a_while() {
+    fn missing_batch_endpoints_are_retried_after_a_while() {
         let mut services = Services::default();
         services.set_without_batch(HERE, 1_000);
         assert_eq!(
@@ -244,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn submissions_wait_for_word_of_keys_but_not_for_ever() {
+    fn submissions_wait_a_limited_time_for_key_support() {
         let mut services = Services::default();
         assert_eq!(services.submissions_from(HERE, 1_000), Some(1_000));
         services.set_idempotency(HERE, Idempotency::Asked, 1_000);
@@ -257,9 +258,9 @@ mod tests {
         assert_eq!(services.submissions_from(HERE, 2_000), Some(2_000));
     }
 
-    /// Guards against what is sent without a key, and lost, while a service that honours keys was starting.
+    /// Guards against a task that is sent without a key, and lost, while a service that supports keys is starting.
     #[test]
-    fn submissions_wait_where_the_service_refuses_to_say_but_not_for_ever() {
+    fn submissions_wait_a_limited_time_if_the_model_list_fails() {
         let mut services = Services::default();
         services.set_idempotency(HERE, Idempotency::Asked, 1_000);
         for at in [2_000, 7_000] {
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn submissions_wait_for_a_service_that_nobody_reaches_until_it_answers() {
+    fn submissions_wait_until_an_unreachable_service_answers() {
         let mut services = Services::default();
         services.set_idempotency(HERE, Idempotency::Unreachable, 1_000);
         assert_eq!(services.submissions_from(HERE, 900_000), None);
@@ -292,11 +293,10 @@ mod tests {
         assert!(services.honours_keys(HERE), "an answer takes nothing back");
     }
 
-    /// Guards against tasks that wait for ever at a service that takes them and whose list alone can't be had, against
-    /// a key that is forgotten meanwhile, and against a service that is taken to be there for good because it has
-    /// answered once.
+    /// Guards against tasks that wait forever for a model list from a service that accepts tasks, against a key that is
+    /// forgotten meanwhile, and against treating a service as reachable forever after one answer.
     #[test]
-    fn a_list_that_cannot_be_had_says_nothing_where_the_service_answers() {
+    fn a_missing_model_list_does_not_block_a_service_that_answers() {
         for (before, holds) in [
             (None, Idempotency::Unknown),
             (Some(Idempotency::For(60_000)), Idempotency::For(60_000)),
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_stays_as_long_when_the_clock_is_set_back() {
+    fn a_wait_keeps_its_length_when_the_clock_is_set_back() {
         let mut services = Services::default();
         services.limiter(HERE, 10_000).block(10_000, 15_000);
         services.shift_back(9_000);

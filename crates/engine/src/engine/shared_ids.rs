@@ -1,4 +1,4 @@
-//! Ids that a batch answer gives to more than one item.
+//! Ids that a batch response assigns to more than one item.
 
 use atelier_contract::{Accepted, ApiError, TaskId};
 use serde_json::Value;
@@ -10,8 +10,8 @@ use crate::Task;
 const SHARED: &str = "the reply gives one id to several tasks";
 
 impl Engine {
-    /// Tasks may be given one id though their inputs differ: of all but one it is another's, and it is not known of
-    /// which. None has it then.
+    /// Rejects ids that were assigned to tasks with different inputs. The id belongs to only one of them, and it is
+    /// unknown which, so none gets it.
     pub(super) fn refuse_shared_ids(
         &self,
         call: &InFlight,
@@ -36,7 +36,7 @@ impl Engine {
     }
 }
 
-/// A person decides: under its key the service would give the same id once more.
+/// Whether the error is a shared id. The user decides, because the service would return the same id for the same key.
 pub(super) fn is_of_shared_id(error: &ApiError) -> bool {
     matches!(error, ApiError::Malformed { detail } if detail == SHARED)
 }

@@ -1,5 +1,4 @@
-//! Decides what is sent while tasks can't be kept: a task that costs money and is written nowhere is lost with the
-//! page.
+//! Decides whether to send tasks while storage does not work. A paid task that is not stored is lost with the page.
 
 use super::Engine;
 use crate::Millis;
@@ -7,9 +6,9 @@ use crate::Millis;
 #[derive(Debug)]
 pub(super) struct StorageHealth {
     works: bool,
-    /// It has worked in this visit: the person counts on it.
+    /// Storage worked earlier in this visit, so the user relies on it.
     had_worked: bool,
-    /// The person wants tasks to be sent all the same.
+    /// The user has agreed to send tasks without storage.
     is_accepted: bool,
 }
 
@@ -24,9 +23,9 @@ impl Default for StorageHealth {
 }
 
 impl Engine {
-    /// Whether records can be written, and whether they could be earlier in this visit. Where they
-    /// could and no longer can, nothing is submitted until the person says so, once a visit; where
-    /// they never could, the page has said so from the start.
+    /// Sets whether records can be stored, and whether they could be earlier in this visit. If storage stops working,
+    /// nothing is submitted until the user agrees, once per visit. If it never worked, the page has shown that from the
+    /// start.
     pub fn set_storage_works(&mut self, works: bool, had_worked: bool, now: Millis) {
         self.advance(now);
         let asked = self.asks_before_sending();
@@ -37,7 +36,7 @@ impl Engine {
         }
     }
 
-    /// The person wants tasks to be sent although they can't be kept.
+    /// Sends tasks although they can't be stored, at the user's request.
     pub fn accept_without_storage(&mut self, now: Millis) {
         self.advance(now);
         let asked = self.asks_before_sending();
@@ -47,7 +46,7 @@ impl Engine {
         }
     }
 
-    /// Submissions wait for the person's word.
+    /// Whether submissions wait for the user's consent.
     pub fn asks_before_sending(&self) -> bool {
         !self.storage.works && self.storage.had_worked && !self.storage.is_accepted
     }

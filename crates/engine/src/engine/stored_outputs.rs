@@ -1,10 +1,10 @@
-//! Outputs whose data was stored as files: see [`crate::stored_output`].
+//! Outputs whose data is stored as files: see [`crate::stored_output`].
 
 use crate::stored_output::{self, Data};
 use crate::{Engine, TaskKey, TaskState};
 
 impl Engine {
-    /// This data was stored as files: the task has the references instead. An output that has changed meanwhile stays.
+    /// Replaces data that was stored as files by references to them. Outputs that have changed meanwhile stay.
     pub fn refer_to_stored(&mut self, key: &TaskKey, stored: &[Data]) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -24,7 +24,7 @@ impl Engine {
         }
     }
 
-    /// The keys of the stored files that any task but this one refers to.
+    /// Returns the keys of the stored files that tasks other than `without` refer to.
     pub fn files_in_use(&self, without: Option<&TaskKey>) -> Vec<String> {
         let tasks = self.tasks().filter(|task| Some(&task.key) != without);
         let outputs = tasks.flat_map(|task| task.outputs());
@@ -51,9 +51,9 @@ mod tests {
         hand
     }
 
-    /// Guards against data that is put back into a record, and against a fresh address that is lost to an older one.
+    /// Guards against data that returns to a record, and against a new URL that is replaced by an old one.
     #[test]
-    fn a_task_refers_to_what_was_stored_of_it_and_keeps_the_rest() {
+    fn stored_data_is_replaced_by_references() {
         let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
         let reference = stored_output::reference(&data).unwrap();
         let link = "https://x.example/a.png";
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(hand.engine.files_in_use(None), file);
         assert_eq!(hand.engine.files_in_use(Some(&other)), file);
         assert!(hand.engine.files_in_use(Some(&key)).is_empty());
-        // There is nothing left to do.
+        // A second call has no effect.
         hand.engine.refer_to_stored(&key, &stored);
         hand.calls();
         assert_eq!(hand.saved.len(), 1);

@@ -1,5 +1,5 @@
-//! Why nothing is submitted for now, though the limits would allow it, and how carefully it goes on:
-//! a thousand items must not all meet what one has just met.
+//! Pauses submissions after a failure, and restarts them with a single one, so that a thousand items don't fail in the
+//! same way.
 
 use atelier_contract::ApiError;
 
@@ -7,11 +7,11 @@ use crate::Millis;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Reason {
-    /// The last submission got no answer at all: the service cannot be reached.
+    /// The last submission got no response: the service can't be reached.
     Unreachable,
-    /// The last submission got an answer that does not say whether it was taken.
+    /// The last submission got a response that doesn't say whether it was accepted.
     Unclear,
-    /// The owner could not send: nothing left the browser.
+    /// The owner could not send: no request left the browser.
     NotSent,
 }
 
@@ -24,29 +24,29 @@ struct Pause {
 #[derive(Debug, Default)]
 pub(super) struct SubmissionPause {
     pause: Option<Pause>,
-    /// After a pause one submission alone goes ahead, until the service has answered one.
+    /// After a pause, only one submission may be in flight until the service answers one.
     probing: bool,
-    /// Submissions in a row whose answer did not say whether they were taken.
+    /// Consecutive submissions with an unclear outcome.
     unclear: u32,
 }
 
 impl SubmissionPause {
-    /// Nothing is submitted, until the engine ends the pause.
+    /// Whether submissions are paused.
     pub fn is_on(&self) -> bool {
         self.pause.is_some()
     }
 
-    /// One submission at most may be under way, of one item.
+    /// Whether only one submission of one item may be in flight.
     pub fn is_probing(&self) -> bool {
         self.probing
     }
 
-    /// When submissions go on, if they wait.
+    /// Returns the end of the pause.
     pub fn until(&self) -> Option<Millis> {
         self.pause.map(|pause| pause.until)
     }
 
-    /// The same, where they wait for the service.
+    /// Returns the end of a pause that waits for the service.
     pub fn unanswered_until(&self, now: Millis) -> Option<Millis> {
         let pause = self.pause?;
         (pause.reason != Reason::NotSent && pause.until > now).then_some(pause.until)
@@ -58,27 +58,27 @@ impl SubmissionPause {
         }
     }
 
-    /// Submissions go on, carefully at first: the next may meet what the last has met.
+    /// Ends the pause. Submissions restart with a single one, which may fail like the last.
     pub fn lift(&mut self) {
         if let Some(pause) = self.pause.take() {
             self.probing |= pause.reason != Reason::NotSent;
         }
     }
 
-    /// The next submission finds out alone how the service stands.
+    /// Restricts submissions to one until the service answers it.
     pub fn probe(&mut self) {
         self.probing = true;
     }
 
-    /// A person looks. Where no answer came to a submission, polls find out at no risk whether the service
-    /// does now, if there is any to be made.
+    /// Ends the pause when the user looks at the page. If the service could not be reached and there are polls to make,
+    /// those test it without risk, so the pause stays.
     pub fn wake(&mut self, polls_will_tell: bool) {
         if !(polls_will_tell && self.is_unreachable()) {
             self.lift();
         }
     }
 
-    /// The service has answered a poll: what waited for any answer at all goes on.
+    /// Ends a pause for an unreachable service after it has answered a poll.
     pub fn poll_answered(&mut self) {
         if self.is_unreachable() {
             self.lift();
@@ -90,21 +90,20 @@ impl SubmissionPause {
             .is_some_and(|pause| pause.reason == Reason::Unreachable)
     }
 
-    /// The service has answered a submission, be it with a no.
+    /// Ends the pause after the service has answered a submission, even with a refusal.
     pub fn answered(&mut self) {
         *self = Self::default();
     }
 
-    /// A submission got an answer that is of no use; whether it asks for a pause: not every one does.
+    /// Pauses submissions after an unusable response. Returns whether there is a pause; some errors need none.
     pub fn unanswered(&mut self, error: &ApiError, now: Millis) -> bool {
         const FIRST: Millis = 5_000;
         const LONGEST: Millis = 60_000;
         let reason = match error {
             ApiError::Network { .. } | ApiError::Timeout { .. } => Reason::Unreachable,
-            // Nothing is unclear here; a rate limit is the limiter's matter, refused credentials
-            // are the refusal's.
+            // The outcome is clear. Rate limits and refused credentials are handled elsewhere.
             error if error.was_certainly_not_accepted() => return false,
-            // The refusal concerns one submission, and is an answer.
+            // The refusal concerns this submission only, and is an answer.
             ApiError::Refused { .. } => return false,
             _ => Reason::Unclear,
         };
@@ -117,7 +116,7 @@ impl SubmissionPause {
         true
     }
 
-    /// A submission could not be made.
+    /// Pauses submissions because one could not be made.
     pub fn not_sent(&mut self, until: Millis) {
         self.pause.get_or_insert(Pause {
             reason: Reason::NotSent,
@@ -125,7 +124,7 @@ impl SubmissionPause {
         });
     }
 
-    /// The clock was set back.
+    /// Moves the end of the pause back after the clock was set back.
     pub fn shift_back(&mut self, back: Millis) {
         if let Some(pause) = &mut self.pause {
             pause.until = pause.until.saturating_sub(back);
@@ -148,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn each_answer_of_no_use_makes_the_pause_longer() {
+    fn the_pause_doubles_with_each_unusable_response() {
         let mut pause = SubmissionPause::default();
         let mut waits = Vec::new();
         for _ in 0..6 {
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_certainly_not_taken_asks_for_no_pause() {
+    fn a_definite_refusal_causes_no_pause() {
         let refused = ApiError::Refused {
             status: 402,
             message: "no".into(),
@@ -175,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_pause_one_goes_ahead_until_the_service_answers() {
+    fn after_a_pause_only_one_submission_is_allowed() {
         let mut pause = SubmissionPause::default();
         pause.unanswered(&unreachable(), 0);
         pause.end_if_over(4_999);
@@ -187,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_left_says_nothing_of_the_service() {
+    fn an_unsent_submission_is_not_blamed_on_the_service() {
         let mut pause = SubmissionPause::default();
         pause.not_sent(500);
         assert_eq!(pause.until(), Some(500));
@@ -197,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_left_does_not_shorten_a_pause() {
+    fn an_unsent_submission_does_not_shorten_a_pause() {
         let mut pause = SubmissionPause::default();
         pause.unanswered(&unclear(), 0);
         pause.not_sent(500);
@@ -205,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn polls_find_out_whether_a_silent_service_answers_and_say_nothing_of_an_unclear_one() {
+    fn a_poll_ends_the_pause_for_an_unreachable_service_only() {
         let mut silent = SubmissionPause::default();
         silent.unanswered(&unreachable(), 0);
         silent.wake(true);

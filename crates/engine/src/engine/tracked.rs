@@ -3,39 +3,40 @@ use atelier_contract::ApiError;
 use super::early_fetch::EarlyFetch;
 use crate::{Millis, Task};
 
-/// The things that the engine keeps of a task in addition to its record.
+/// A task's record, and what the engine tracks in addition to it.
 #[derive(Debug)]
 pub(super) struct Tracked {
     pub task: Task,
     /// The order of submission.
     pub order: u64,
-    /// Polls in a row without an answer.
+    /// Consecutive failed polls.
     pub failures: u32,
-    /// When the service last said in this tab how it is.
+    /// When this tab last received a usable response for the task.
     pub heard: Option<Millis>,
-    /// Since when the service says, without saying anything else, that it does not know the id.
+    /// Since when the service has returned only 404 for the id.
     pub unknown_since: Option<Millis>,
-    /// Answers that were completed and yet without output.
+    /// Responses with the status completed and no output.
     pub empty_answers: u32,
-    /// Since when the service reports an error under a word that the interface does not name.
+    /// Since when the service has reported an error with a status that the interface doesn't define.
     pub troubled_since: Option<Millis>,
-    /// Whether the output is asked for although the service does not say `completed`: once by itself, and whenever a
-    /// person wants it.
+    /// Whether to ask for the output although the service does not report `completed`: once automatically, and whenever
+    /// the user asks.
     pub early_fetch: EarlyFetch,
     /// How often in a row the service refused the output, and since when.
     pub output_refusals: Option<(u32, Millis)>,
-    /// A person asked for the addresses of a Ready task once more; or a Gone one is asked about, or for an output that was refused.
+    /// Whether to ask for the output of a Ready, Gone or failed task again.
     pub refetch: bool,
-    /// Its batch was stopped while its own call was under way: should the service not take it, it
-    /// is taken back.
+    /// The batch was stopped while the task's call was in flight: if the service does not accept the task, it is taken
+    /// back.
     pub stopped: bool,
-    /// The last error of a submission that the service may have received all the same.
+    /// The last error of a submission that the service may have received.
     pub uncertain_error: Option<ApiError>,
-    /// Shared a call that was refused as a whole: it must not spoil another one.
+    /// The task made the service refuse a whole call, or its response can't be read in a batch, so it gets calls of its
+    /// own.
     pub send_singly: bool,
-    /// Submitted in this tab, since it was opened.
+    /// Submitted in this tab since it was opened.
     pub own: bool,
-    /// A [`Pending::Save`] waits.
+    /// A [`Pending::Save`] is queued.
     pub unsaved: bool,
 }
 

@@ -10,7 +10,7 @@ fn lease(holder: &str, until: Millis, locked: bool) -> Found {
 }
 
 #[test]
-fn a_lease_is_read_as_it_was_written_also_by_earlier_versions() {
+fn parses_leases_of_all_releases() {
     for locked in [true, false] {
         let Found::Lease(lease) = lease("a", 7, locked) else {
             unreachable!()
@@ -22,10 +22,9 @@ fn a_lease_is_read_as_it_was_written_also_by_earlier_versions() {
     assert_eq!(Lease::parse(""), None);
 }
 
-/// Guards against a tab with the lock that leads next to one that has a lease because it was
-/// refused the lock.
+/// Guards against two leaders: one with the lock, and one with a lease because it was refused the lock.
 #[test]
-fn the_holder_of_the_lock_gives_way_to_a_lease_without_lock() {
+fn the_lock_holder_follows_a_lease_without_lock() {
     let other = lease("b", 1_000, false);
     assert_eq!(
         renewal(Claim::HasLock, "a", &other, false, 900),
@@ -38,26 +37,26 @@ fn the_holder_of_the_lock_gives_way_to_a_lease_without_lock() {
     );
 }
 
-/// Guards against two tabs that both have the lock: once a person has cleared the site's data,
-/// the browser gives it once more, and both sent what was queued.
+/// Guards against two holders of the lock: after the user has cleared the site's data, the browser grants it again, and
+/// both tabs sent the queued tasks.
 #[test]
-fn the_holder_of_the_lock_gives_way_to_another_holder() {
+fn the_lock_holder_follows_another_lock_holder() {
     let other = lease("b", 1_000, true);
     for claim in [Claim::HasLock, Claim::LeaseOnly] {
         assert_eq!(renewal(claim, "a", &other, false, 900), Renewal::Follow);
         assert!(!may_go_on(claim, "a", &other, 900));
     }
-    // The lease is gone.
+    // The lease has expired.
     assert_eq!(
         renewal(Claim::HasLock, "a", &other, false, 1_001),
         Renewal::Lead
     );
 }
 
-/// Guards against a tab that sees its own lease in one place and not that another tab, for which
-/// that place was full, has one in the other.
+/// Guards against a tab that sees its own lease in one store, and misses that of another tab in the other store because
+/// the first was full.
 #[test]
-fn of_several_leases_that_of_another_counts_as_long_as_it_holds() {
+fn a_valid_lease_of_another_tab_takes_precedence() {
     let lease = |holder: &str, until| Lease {
         holder: holder.into(),
         until,
@@ -67,15 +66,15 @@ fn of_several_leases_that_of_another_counts_as_long_as_it_holds() {
     let holder = |now| governing(both(), "a", now).map(|lease| lease.holder);
     assert_eq!(holder(1_000).as_deref(), Some("b"));
     assert_eq!(holder(1_001).as_deref(), Some("a"));
-    // It ends later than any could, from before the clock was set back, and can't be written over.
+    // It was written before the clock was set back, ends later than any valid lease, and can't be overwritten.
     let odd = governing([lease("b", 100_000), lease("a", 1_500)], "a", 1_000);
     assert_eq!(odd.map(|lease| lease.holder).as_deref(), Some("a"));
     assert_eq!(governing([], "a", 1_000), None);
 }
 
-/// Guards against a clock that was set back, after which no tab would lead for hours.
+/// Guards against hours without a leader after the clock was set back.
 #[test]
-fn a_lease_that_ends_later_than_any_could_is_not_believed() {
+fn ignores_leases_that_end_too_late() {
     let odd = lease("b", 100_000, false);
     assert_eq!(
         renewal(Claim::LeaseOnly, "a", &odd, false, 1_000),
@@ -83,10 +82,9 @@ fn a_lease_that_ends_later_than_any_could_is_not_believed() {
     );
 }
 
-/// Guards against a tab that was stalled, read what it had written itself, and led: another one
-/// had taken over meanwhile, and both sent what was queued.
+/// Guards against a tab that stalled, read its own lease, and led, although another tab had taken over meanwhile.
 #[test]
-fn a_tab_whose_lease_has_ended_looks_before_it_leads() {
+fn a_tab_with_an_expired_lease_checks_before_it_leads() {
     let own = lease("a", 1_000, false);
     let at = |has_looked, now| renewal(Claim::LeaseOnly, "a", &own, has_looked, now);
     assert_eq!(at(false, 1_000), Renewal::Lead);
@@ -94,9 +92,9 @@ fn a_tab_whose_lease_has_ended_looks_before_it_leads() {
     assert_eq!(at(true, 1_001), Renewal::Lead);
 }
 
-/// Guards against a browser in which no tab leads: the one that was to take over was closed in that moment.
+/// Guards against a browser without a leader: the tab that was to take over was closed just then.
 #[test]
-fn a_tab_stands_back_until_another_leads_or_none_wants_to() {
+fn a_handover_ends_when_another_tab_leads_or_after_some_renewals() {
     let ends = |found: &Found, renewals| ends_standing_back("a", found, renewals, 900);
     assert!(!ends(&Found::Nothing, 1));
     assert!(!ends(&lease("b", 899, true), 1), "one that has ended");
@@ -106,19 +104,19 @@ fn a_tab_stands_back_until_another_leads_or_none_wants_to() {
 }
 
 #[test]
-fn a_leader_whose_timers_are_slow_says_that_it_leads_when_it_is_spoken_to() {
+fn a_lock_holder_with_an_expired_lease_is_overdue() {
     let own = lease("a", 1_000, true);
     let is_overdue = |claim, me, now| is_overdue(claim, me, &own, now);
     assert!(is_overdue(Claim::HasLock, "a", 1_001));
     assert!(!is_overdue(Claim::HasLock, "a", 1_000));
     assert!(!is_overdue(Claim::HasLock, "b", 1_001), "of another");
-    // It looks before it goes on: another may have taken over.
+    // It reads the lease before it continues, because another tab may have taken over.
     assert!(!is_overdue(Claim::LeaseOnly, "a", 1_001));
 }
 
-/// Guards against `Sending the request.` for ever, while the tab that was to send it is frozen.
+/// Guards against an endless `Sending the request.` while the tab that was to send it is frozen.
 #[test]
-fn a_leader_that_gives_no_sign_is_asleep() {
+fn a_silent_leader_is_asleep() {
     let mut watch = LeaderWatch::default();
     let ended = lease("b", 1_000, true);
     let asked: Vec<bool> = (0..5).map(|_| watch.look(&ended, 9_000)).collect();
@@ -131,9 +129,9 @@ fn a_leader_that_gives_no_sign_is_asleep() {
     assert!(!watch.is_asleep());
 }
 
-/// Guards against words about a tab that is asleep where it only is hidden, or there is none.
+/// Guards against reporting a leader as asleep that is only hidden or doesn't exist.
 #[test]
-fn a_leader_that_answers_or_is_none_is_not_asleep() {
+fn a_leader_that_answers_or_does_not_exist_is_not_asleep() {
     let ended = lease("b", 1_000, true);
     for sign in [Found::Nothing, Found::Refused, lease("b", 9_000, false)] {
         let mut watch = LeaderWatch::default();
@@ -153,9 +151,9 @@ fn a_leader_that_answers_or_is_none_is_not_asleep() {
 }
 
 proptest! {
-    /// Tabs that share a lease, with or without the lock, stalled at any time: never two lead.
+    /// Tabs that share a lease, with or without the lock, stalled at any time: there are never two leaders.
     #[test]
-    fn never_two_lead(
+    fn there_are_never_two_leaders(
         has_lock in any::<[bool; 3]>(),
         turns in prop::collection::vec((0usize..3, 0u64..9_000, any::<bool>(), any::<bool>()), 0..80),
     ) {
@@ -168,12 +166,12 @@ proptest! {
         let mut leads = [false; 3];
         let mut bid_at = [None::<Millis>; 3];
         let mut now = 0;
-        // What each has last read; and whether it is to look once more.
+        // What each tab has read last, and whether it is to read again.
         let mut known = [const { Found::Nothing }; 3];
         let mut looks = [false; 3];
         for (tab, wait, clears, is_stalled) in turns {
             now += wait;
-            // Right after a stall a tab sees its own lease, whatever others have written since.
+            // Right after a stall, a tab sees its own lease, whatever others have written since.
             let is_own = |found: &Found| matches!(found, Found::Lease(lease) if lease.holder == names[tab]);
             if is_stalled && !has_lock[tab] && !looks[tab] && is_own(&known[tab]) {
                 let decision = renewal(Claim::LeaseOnly, names[tab], &known[tab], false, now);
@@ -184,7 +182,7 @@ proptest! {
                     continue;
                 }
             }
-            // A renewal comes no sooner than the interval after the last one.
+            // Renewals are at least one interval apart.
             if bid_at[tab].is_some_and(|at| now < at + Millis::from(RENEW_MS)) {
                 continue;
             }

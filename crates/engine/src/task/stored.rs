@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::Task;
 
 impl Task {
-    /// `None` where a field that is known can't be read: half a task is none.
+    /// Decodes a record. `None` if a known field is invalid; partial records are rejected.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }
@@ -13,13 +13,13 @@ impl Task {
         json::encode(self)
     }
 
-    /// The same as text, in a fraction of the time: a thousand are stored at once.
+    /// Encodes the record as text, much faster than through [`Task::to_value`]: a thousand are stored at once.
     pub fn to_text(&self) -> String {
         json::to_text(self)
     }
 }
 
-/// Tasks of earlier versions are watched.
+/// The default for records of earlier releases.
 pub(super) fn is_watched() -> bool {
     true
 }

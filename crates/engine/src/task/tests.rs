@@ -2,9 +2,9 @@ use super::*;
 use crate::engine::tests::task;
 use atelier_contract::{StatusWord, TaskId};
 
-/// Guards against a task of twelve seconds that is said to have taken as long as its page was closed.
+/// Guards against a task of twelve seconds whose duration includes the time in which its page was closed.
 #[test]
-fn what_nobody_saw_end_took_no_longer_than() {
+fn an_unobserved_end_shows_an_upper_bound() {
     let mut task = task("5f", 1_000);
     assert_eq!(task.took(), None);
     (task.submitted, task.finished) = (Some(5_000), Some(50_000));
@@ -14,7 +14,7 @@ fn what_nobody_saw_end_took_no_longer_than() {
 }
 
 #[test]
-fn what_nobody_follows_is_not_said_to_be_processing() {
+fn a_task_that_is_not_followed_is_hidden() {
     let mut task = task("5f", 1_000);
     task.state = TaskState::Running {
         id: TaskId("1".into()),
@@ -28,11 +28,11 @@ fn what_nobody_follows_is_not_said_to_be_processing() {
 }
 
 #[test]
-fn each_attempt_has_the_key_after_the_last_one() {
+fn retry_keys_are_numbered() {
     let keys = std::iter::successors(Some(TaskKey("5f".into())), |key| Some(key.retry()));
     let keys: Vec<String> = keys.take(4).map(|key| key.0).collect();
     assert_eq!(keys, ["5f", "5f-2", "5f-3", "5f-4"]);
-    // Keys come from files, too.
+    // Keys can come from imported files, too.
     for (odd, next) in [
         ("a-b", "a-b-2"),
         ("", "-2"),

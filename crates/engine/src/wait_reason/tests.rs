@@ -22,7 +22,7 @@ fn task(address: &str, uid: &str) -> Task {
     Task::new(TaskKey("k".into()), account, "A".into(), input, 0)
 }
 
-/// Of who can send, as this account.
+/// Returns the state of a tab that can send with this account.
 fn able(account: &Account) -> Sending<'_> {
     Sending {
         account,
@@ -40,9 +40,9 @@ fn access(has_credentials: bool) -> Access {
     }
 }
 
-/// Guards against a task that is Queued for ever without a word of why.
+/// Guards against a queued task without an explanation.
 #[test]
-fn every_reason_is_named() {
+fn every_wait_has_a_reason() {
     let account = Account {
         address: "http://x".into(),
         uid: "u".into(),
@@ -68,9 +68,9 @@ fn every_reason_is_named() {
     assert!(reason(&paused, true, None).contains("paused"));
 }
 
-/// Guards against a person who looks for what is set already.
+/// Guards against asking for a field that is already set.
 #[test]
-fn what_is_missing_alone_is_named() {
+fn names_only_the_missing_credentials() {
     let account = Account {
         address: "http://x".into(),
         uid: "u".into(),
@@ -105,9 +105,9 @@ fn what_is_missing_alone_is_named() {
     }
 }
 
-/// Guards against `Generating. You can close this page.` at a task that no tab asks about.
+/// Guards against `Generating. You can close this page.` for a task that no tab polls.
 #[test]
-fn what_goes_on_without_being_asked_about_says_so() {
+fn a_running_task_that_is_not_polled_shows_why() {
     let account = Account {
         address: "http://x".into(),
         uid: "u".into(),
@@ -159,27 +159,27 @@ fn what_goes_on_without_being_asked_about_says_so() {
     assert!(waits_for_account(&task("http://x", "v"), mine));
     assert!(!waits_for_account(&task("http://x", "u"), mine));
     assert!(!waits_for_account(&running("http://y", "u"), mine));
-    // Guards against a token that was removed in the middle of a batch, with no word of what was not sent.
+    // Guards against a missing explanation when the token is removed in the middle of a batch.
     let none = Sending {
         access: access(false),
         ..able(&account)
     };
     assert!(waits_for_account(&task("http://x", "u"), none));
-    // Guards against words about credentials where the service takes guests, and is only away.
+    // Guards against a message about credentials if the service accepts guests and is only unavailable.
     let away = Sending {
         access: Access::Unknown,
         ..able(&account)
     };
     assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
     let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
-    // Nor about other tasks, of which none is before it.
+    // The message doesn't mention other tasks, because none precedes this one.
     let unanswered = "Waiting to be sent: the service has not answered yet.";
     assert!(queued.starts_with(unanswered), "{queued}");
 }
 
-/// Guards against `Sending the request.` at what a frozen tab was to send.
+/// Guards against `Sending the request.` for a task of a frozen tab.
 #[test]
-fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
+fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),
@@ -199,7 +199,7 @@ fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
     assert_eq!(reason(&submitting, false), None);
     let said = reason(&submitting, true).unwrap();
     assert!(said.ends_with(WAKE_IT), "{said}");
-    // Its state is from before: the tab may have sent it, and not said so.
+    // The state may be outdated: the leader may have sent the task.
     assert!(!said.contains("Nothing has left"), "{said}");
     let said = reason(&in_state(TaskState::Queued), true).unwrap();
     assert!(said.contains(WAKE_IT), "{said}");
@@ -222,10 +222,10 @@ fn what_another_tab_has_that_is_asleep_says_what_wakes_it() {
     assert_eq!(reason(&ready, true), None);
 }
 
-/// Guards against `Waiting to be sent. Two at a time wait for their answers.` in a tab that makes no calls any
-/// more, and `You can close this page.` where it does not ask about a task.
+/// Guards against `Waiting to be sent. Two at a time wait for their answers.` in a tab that makes no calls, and `You
+/// can close this page.` for a task that it does not poll.
 #[test]
-fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
+fn a_superseded_tab_does_not_promise_to_send() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),
@@ -235,7 +235,7 @@ fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
         ..able(&account)
     };
     let reason = |task: &Task| wait_reason(task, sending, 0);
-    // Tasks of another service, and of another person.
+    // Tasks of another service and of another user.
     for task in [task("", "me"), task("http://y", "you")] {
         let said = reason(&task).unwrap();
         assert!(said.starts_with("Not sent from here: "), "{said}");
@@ -252,9 +252,9 @@ fn what_a_newer_atelier_has_taken_over_is_not_waited_for_here() {
     assert!(said.starts_with("Not followed from here: "), "{said}");
 }
 
-/// Guards against `Nothing has left this browser` at what was sent before.
+/// Guards against `Nothing has left this browser` for a task that was sent before.
 #[test]
-fn what_was_sent_before_may_be_billed() {
+fn a_resubmission_may_be_billed() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),
@@ -268,9 +268,9 @@ fn what_was_sent_before_may_be_billed() {
     assert!(reason.ends_with("may be billed."), "{reason}");
 }
 
-/// Guards against words about running tasks next to one that was never sent.
+/// Guards against a message about running tasks at a task that was never sent.
 #[test]
-fn offline_it_says_when_this_one_is_sent() {
+fn offline_shows_when_the_task_is_sent() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),
@@ -286,9 +286,9 @@ fn offline_it_says_when_this_one_is_sent() {
     );
 }
 
-/// Guards against `Generating. You can close this page.` next to a status that is not asked for a day.
+/// Guards against `Generating. You can close this page.` while the status is not polled for a day.
 #[test]
-fn a_long_wait_is_said_where_a_task_goes_on() {
+fn a_long_rate_limit_is_shown_at_running_tasks() {
     let account = Account {
         address: "http://x".into(),
         uid: "u".into(),
@@ -311,9 +311,9 @@ fn a_long_wait_is_said_where_a_task_goes_on() {
     }
 }
 
-/// Guards against `Nothing has left this browser` once a call was made, also after the limit that the service asked for.
+/// Guards against `Nothing has left this browser` after a call was made, also after a rate limit.
 #[test]
-fn what_left_and_was_refused_is_not_said_to_be_here_still() {
+fn a_refused_task_is_not_reported_as_unsent() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),
@@ -359,9 +359,9 @@ fn what_left_and_was_refused_is_not_said_to_be_here_still() {
     );
 }
 
-/// Its first attempt has left, and may have been billed.
+/// The first attempt was sent and may have been billed.
 #[test]
-fn a_retry_says_that_only_it_is_here_still() {
+fn a_retry_is_reported_as_unsent_on_its_own() {
     let account = Account {
         address: String::new(),
         uid: "me".into(),

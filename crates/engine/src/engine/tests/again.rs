@@ -1,4 +1,4 @@
-//! Lost answers of a service that honours idempotency keys settle themselves.
+//! Resends of submissions without a response, at a service with idempotency keys.
 
 use atelier_contract::{ApiError, StatusWord, TaskId, path};
 use serde_json::{Value, json};
@@ -32,7 +32,7 @@ fn reload(hand: &mut Hand) {
     hand.engine.load(stored.into_values().collect(), hand.now);
 }
 
-/// The keys that a call carries, wherever they are.
+/// Returns the keys in the header and the body of a call.
 fn keys(call: &Call) -> Vec<String> {
     let items = call.body["requests"].as_array().into_iter().flatten();
     let fields = items.map(|item| {
@@ -49,7 +49,7 @@ fn refusal(status: u16) -> ApiError {
 }
 
 #[test]
-fn each_submission_carries_its_own_key() {
+fn each_submission_has_its_own_key() {
     let mut hand = hand();
     hand.submit(&["a", "b"]);
     let calls = hand.calls();
@@ -81,7 +81,7 @@ fn each_submission_carries_its_own_key() {
 
 /// An extra header fails CORS, an extra field may be refused.
 #[test]
-fn a_service_that_says_nothing_of_keys_gets_none() {
+fn sends_no_keys_to_a_service_without_key_support() {
     for said in [Idempotency::Unsupported, Idempotency::Unknown] {
         let mut hand = Hand::new();
         tell(&mut hand, said);
@@ -109,14 +109,14 @@ fn a_service_that_says_nothing_of_keys_gets_none() {
 }
 
 #[test]
-fn a_lost_answer_is_asked_for_again_with_the_same_key() {
+fn resends_with_the_same_key_after_a_lost_response() {
     for lost in [
         Err(network()),
         Err(error(500)),
         Err(error(503)),
         Err(ApiError::Timeout { after_ms: 1 }),
         Ok(json!({"surprise": true})),
-        // The first is still being taken.
+        // The service is still processing the first submission.
         Err(refusal(409)),
         Err(refusal(425)),
     ] {
@@ -142,12 +142,12 @@ fn a_lost_answer_is_asked_for_again_with_the_same_key() {
 }
 
 #[test]
-fn items_without_an_answer_are_sent_again_together() {
+fn resends_the_items_of_a_lost_batch_call_together() {
     let mut hand = hand();
     hand.submit_batch("a", 25);
     let call = hand.call();
     hand.answer(&call, Err(network()));
-    // One finds out whether the service is there: it may have been taken already, so it costs nothing.
+    // One resend tests whether the service is reachable. It is free, because the first may have been accepted.
     let probe = hand.next_call();
     assert_eq!(keys(&probe), ["a-000"]);
     assert!(matches!(
@@ -162,7 +162,7 @@ fn items_without_an_answer_are_sent_again_together() {
 }
 
 #[test]
-fn a_page_closed_in_between_sends_again_what_was_under_way() {
+fn resends_after_a_reload_what_was_in_flight() {
     let mut hand = hand();
     hand.submit(&["a"]);
     hand.call();
@@ -180,10 +180,10 @@ fn a_page_closed_in_between_sends_again_what_was_under_way() {
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// A submission that left before the list of models was there had no key, and its lost answer was
-/// left to a person.
+/// Guards against a submission that leaves without a key before the model list arrives, and becomes Unconfirmed when
+/// its response is lost.
 #[test]
-fn submissions_wait_a_little_for_what_the_service_says() {
+fn submissions_wait_for_the_key_support_of_the_service() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Asked);
     hand.submit(&["a"]);
@@ -191,7 +191,7 @@ fn submissions_wait_a_little_for_what_the_service_says() {
     hand.now += 1_000;
     tell(&mut hand, Idempotency::For(DAY));
     assert_eq!(keys(&hand.call()), ["a"]);
-    // It is not repeated for ever.
+    // The wait is limited.
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Asked);
     hand.submit(&["a"]);
@@ -202,7 +202,7 @@ fn submissions_wait_a_little_for_what_the_service_says() {
 }
 
 #[test]
-fn a_service_that_no_longer_honours_keys_leaves_it_to_a_person() {
+fn tasks_become_unconfirmed_when_key_support_ends() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -211,7 +211,7 @@ fn a_service_that_no_longer_honours_keys_leaves_it_to_a_person() {
     assert!(matches!(hand.state("a"), TaskState::Unconfirmed { error } if error == network()));
     hand.now += DAY;
     assert!(hand.calls().is_empty());
-    // This holds at the next visit, too.
+    // The same applies after a reload.
     let mut hand = self::hand();
     hand.submit(&["a"]);
     hand.call();
@@ -220,9 +220,9 @@ fn a_service_that_no_longer_honours_keys_leaves_it_to_a_person() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// The service has forgotten the key by then: sent again, it would be paid twice.
+/// Guards against a second charge: the service has forgotten the key by then.
 #[test]
-fn a_key_that_is_too_old_is_not_relied_upon() {
+fn an_expired_key_is_not_resent() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -232,17 +232,16 @@ fn a_key_that_is_too_old_is_not_relied_upon() {
     hand.engine.set_online(true, hand.now);
     assert!(hand.calls().is_empty());
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    // A person may send it once more: as another attempt, with another key.
+    // A resubmission by the user is another attempt, with another key.
     let key = TaskKey("a".into());
     hand.engine.act(&key, Action::Resubmit, hand.now);
     let call = hand.next_call();
     assert_eq!(keys(&call), ["a.2"]);
 }
 
-/// The earlier attempt may have been taken: neither a rate limit nor a refused token nor a person's
-/// Stop makes it one that was not.
+/// The first attempt may have been accepted. A rate limit, a refused token or a Stop doesn't change that.
 #[test]
-fn what_is_in_doubt_stays_so_until_it_is_settled() {
+fn an_uncertain_task_stays_submitting_until_a_definite_response() {
     for unsettling in [
         Err(ApiError::from_status(429, None, Some(2_000))),
         Err(ApiError::from_status(503, None, Some(2_000))),
@@ -272,7 +271,7 @@ fn what_is_in_doubt_stays_so_until_it_is_settled() {
 }
 
 #[test]
-fn a_refusal_of_what_may_have_been_taken_is_left_to_a_person_but_for_a_bad_input() {
+fn a_refused_resend_is_unconfirmed_unless_its_input_is_invalid() {
     let invalid =
         json!({"message": "no", "fields": [{"parameter": "prompt", "message": "too long"}]});
     for (refusal, expected) in [
@@ -293,9 +292,9 @@ fn a_refusal_of_what_may_have_been_taken_is_left_to_a_person_but_for_a_bad_input
     }
 }
 
-/// Refused at the first attempt, it was not taken, whatever its key.
+/// A refusal of the first attempt means that it was not accepted.
 #[test]
-fn a_first_refusal_is_one() {
+fn a_refused_first_attempt_fails() {
     for (refusal, expected) in [
         (error(401), Phase::Failed),
         (error(422), Phase::Failed),
@@ -309,9 +308,9 @@ fn a_first_refusal_is_one() {
     }
 }
 
-/// Not told apart from an acceptance by the nine next to it, it was asked for in a tight loop.
+/// Guards against a tight loop: the 409 of one item was lost among the nine accepted ones.
 #[test]
-fn one_item_in_use_waits_alone() {
+fn a_409_for_one_item_delays_only_that_item() {
     let mut hand = hand();
     hand.submit_batch("a", 3);
     let call = hand.call();
@@ -341,7 +340,7 @@ fn one_item_in_use_waits_alone() {
 }
 
 #[test]
-fn the_answer_that_the_last_leader_got_settles_it() {
+fn an_id_from_the_last_leader_settles_an_uncertain_task() {
     let mut hand = hand();
     let mut told: Task = task("a", START);
     told.state = TaskState::Submitting;
@@ -358,7 +357,7 @@ fn the_answer_that_the_last_leader_got_settles_it() {
 }
 
 #[test]
-fn what_is_in_doubt_waits_for_its_account() {
+fn an_uncertain_task_waits_for_its_account() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -375,15 +374,15 @@ fn what_is_in_doubt_waits_for_its_account() {
     assert_eq!(keys(&hand.call()), ["a"]);
 }
 
-/// A service that is gone for good must not leave a task that can't be removed.
+/// Guards against a task that can't be removed because its service is gone.
 #[test]
-fn a_person_may_leave_what_is_sent_again_and_again() {
+fn the_user_can_dismiss_a_task_that_is_being_resent() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
     let key = TaskKey("a".into());
     hand.engine.act(&key, Action::Dismiss, hand.now);
-    // Its answer may come any moment.
+    // Its response may still arrive.
     assert_eq!(hand.phase("a"), Phase::Submitting);
     hand.answer(&call, Err(network()));
     hand.engine.act(&key, Action::Dismiss, hand.now);

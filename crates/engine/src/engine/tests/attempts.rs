@@ -1,5 +1,5 @@
-//! Two attempts of one task are under way, in one tab or two: whatever becomes of the first says nothing of the second,
-//! and no id of either is lost.
+//! Two attempts of one task are in flight, in one tab or two. The outcome of the first does not affect the second, and
+//! no id of either is lost.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn busy() -> ApiError {
     }
 }
 
-/// How many of these calls cost money.
+/// Counts the calls that cost money.
 fn paid(calls: &[Call]) -> usize {
     let submissions = calls.iter().filter(|call| !call.write_first().is_empty());
     submissions.count()
@@ -40,9 +40,9 @@ fn shared_id() -> Result<Value, ApiError> {
     Ok(json!({"success": true, "data": {"results": [entry(0), entry(1)]}}))
 }
 
-/// It is of the first, then, and it need not be sent once more.
+/// The id belongs to the first attempt, and the task is not sent again.
 #[test]
-fn what_the_service_did_not_take_the_second_time_gets_the_id_of_the_first() {
+fn an_unsent_second_attempt_gets_the_id_of_the_first() {
     for is_sent in [true, false] {
         let mut hand = Hand::new();
         let first = resubmitted(&mut hand);
@@ -61,8 +61,8 @@ fn what_the_service_did_not_take_the_second_time_gets_the_id_of_the_first() {
     }
 }
 
-/// A tab was frozen with a call about two tasks. Another one gave them up, a person has sent both once more there, and
-/// the first tab has heard of that.
+/// A tab that was frozen with a call for two tasks in flight. Another tab marked them Unconfirmed, the user resubmitted
+/// both there, and the first tab has received those records.
 fn frozen() -> (Hand, Call) {
     let mut frozen = Hand::new();
     frozen.submit_batch("a", 2);
@@ -93,14 +93,14 @@ fn assert_untouched(frozen: &mut Hand) {
 }
 
 #[test]
-fn a_first_attempt_that_was_not_sent_leaves_the_second_alone() {
+fn an_unsent_first_attempt_does_not_affect_the_second() {
     let (mut frozen, first) = frozen();
     frozen.engine.not_sent(first.id, frozen.now);
     assert_untouched(&mut frozen);
 }
 
 #[test]
-fn a_first_attempt_that_was_refused_as_a_whole_leaves_the_second_alone() {
+fn a_refused_first_attempt_does_not_affect_the_second() {
     for late in [404, 422] {
         let (mut frozen, first) = frozen();
         frozen.answer(&first, Err(error(late)));
@@ -109,15 +109,15 @@ fn a_first_attempt_that_was_refused_as_a_whole_leaves_the_second_alone() {
 }
 
 #[test]
-fn a_first_attempt_that_got_one_id_for_all_leaves_the_second_alone() {
+fn a_shared_id_for_the_first_attempt_does_not_affect_the_second() {
     let (mut frozen, first) = frozen();
     frozen.answer(&first, shared_id());
     assert_untouched(&mut frozen);
 }
 
-/// Its own first call is still under way.
+/// This tab's own first call is still in flight.
 #[test]
-fn a_second_attempt_whose_tab_was_closed_is_given_up() {
+fn a_second_attempt_whose_tab_was_closed_is_unconfirmed() {
     for answer in [accepted("1"), Err(network()), Err(error(402))] {
         let mut hand = Hand::new();
         hand.submit(&["a"]);
@@ -138,7 +138,7 @@ fn a_second_attempt_whose_tab_was_closed_is_given_up() {
 }
 
 #[test]
-fn attempts_are_told_apart_though_the_clock_was_set_back() {
+fn distinguishes_attempts_after_the_clock_was_set_back() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let first = hand.call();
@@ -153,9 +153,9 @@ fn attempts_are_told_apart_though_the_clock_was_set_back() {
     assert_eq!(paid(&hand.calls()), 0);
 }
 
-/// It waits to be sent once more in a paused batch when its id comes.
+/// The id arrives while the task waits in a paused batch to be sent again.
 #[test]
-fn what_has_an_id_is_not_paused() {
+fn an_accepted_task_is_not_paused() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let key = hand.call().tasks[0].clone();
@@ -175,9 +175,9 @@ fn what_has_an_id_is_not_paused() {
     assert_eq!((task.paused, task.submitted), (false, Some(START)));
 }
 
-/// The tab has the id of the first and does not lead; the outcome of the second is unknown.
+/// A follower has the id of the first attempt; the outcome of the second is unknown.
 #[test]
-fn who_knows_the_first_hears_of_the_second() {
+fn a_follower_with_the_first_id_merges_the_second_attempt() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let first = hand.call();
@@ -190,7 +190,7 @@ fn who_knows_the_first_hears_of_the_second() {
     hand.engine.merge_remote(second, hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
     assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
-    // It begins to lead.
+    // The tab becomes the leader.
     let [second, mut late] = records;
     late.key = key().late();
     hand.engine.load(vec![second, late], hand.now);
@@ -200,7 +200,7 @@ fn who_knows_the_first_hears_of_the_second() {
 }
 
 #[test]
-fn an_id_that_this_tab_has_and_storage_has_not_becomes_a_task_of_its_own() {
+fn an_id_that_storage_lacks_becomes_a_separate_task() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let first = hand.call();
@@ -213,9 +213,9 @@ fn an_id_that_this_tab_has_and_storage_has_not_becomes_a_task_of_its_own() {
     assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
 }
 
-/// The first is followed already.
+/// The first attempt is followed already.
 #[test]
-fn a_file_does_not_settle_the_second_attempt_by_the_id_of_the_first() {
+fn an_import_does_not_settle_the_second_attempt_with_the_first_id() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     let second = sent_again(&mut hand);
@@ -229,7 +229,7 @@ fn a_file_does_not_settle_the_second_attempt_by_the_id_of_the_first() {
 }
 
 #[test]
-fn what_a_person_has_removed_beside_a_task_stays_removed() {
+fn a_removed_late_task_stays_removed() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     let second = sent_again(&mut hand);
@@ -246,14 +246,14 @@ fn what_a_person_has_removed_beside_a_task_stays_removed() {
     (hand.engine).merge_remote(has_id(&known, "1", START), hand.now);
     hand.engine.merge_remote(late, hand.now);
     assert_eq!(hand.engine.tasks().count(), 1);
-    // A third one is another task.
+    // A third id is another task.
     (hand.engine).merge_remote(has_id(&known, "3", START), hand.now);
     assert_eq!(hand.engine.tasks().count(), 2);
 }
 
-/// Under its key the service would give the same answer once more.
+/// The service would return the same response for the same key.
 #[test]
-fn an_answer_too_large_to_read_is_left_to_a_person() {
+fn a_submission_with_an_oversized_response_is_unconfirmed() {
     let mut hand = Hand::new();
     let said = Idempotency::For(86_400_000);
     let address = super::world::account().address;
@@ -266,9 +266,9 @@ fn an_answer_too_large_to_read_is_left_to_a_person() {
     assert_eq!(paid(&hand.calls()), 0);
 }
 
-/// What the first attempt's answer says is not news of the second.
+/// The response to the first attempt says nothing about the second.
 #[test]
-fn a_question_without_an_answer_stays_so_when_an_id_comes_for_another() {
+fn a_late_id_does_not_clear_the_poll_error_of_the_other_attempt() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     let second = sent_again(&mut hand);
@@ -281,7 +281,7 @@ fn a_question_without_an_answer_stays_so_when_an_id_comes_for_another() {
 }
 
 #[test]
-fn the_task_of_a_late_id_begins_with_nothing_of_the_other() {
+fn a_late_task_does_not_inherit_progress() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     let second = sent_again(&mut hand);
@@ -300,7 +300,7 @@ fn the_task_of_a_late_id_begins_with_nothing_of_the_other() {
 }
 
 #[test]
-fn tasks_are_asked_about_together_again_once_the_large_one_is_found() {
+fn tasks_share_polls_again_once_the_large_one_is_found() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 10);
     let call = hand.call();

@@ -1,4 +1,4 @@
-//! Batches: calls of up to ten, in order, each item by its own answer.
+//! Batches: calls with up to ten items, in order. Each item has its own response.
 
 use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
@@ -30,7 +30,7 @@ fn generate_calls(hand: &mut Hand) -> Vec<Call> {
     calls
 }
 
-/// Sends everything, answering at once, and gives the calls.
+/// Sends all tasks, answering each call at once, and returns the calls.
 fn send_all(hand: &mut Hand) -> Vec<Call> {
     let mut all = Vec::new();
     loop {
@@ -47,7 +47,7 @@ fn send_all(hand: &mut Hand) -> Vec<Call> {
 }
 
 #[test]
-fn twenty_five_items_are_ten_ten_and_five_in_order() {
+fn sends_25_items_as_10_10_and_5_in_order() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 25);
     let first = generate_calls(&mut hand);
@@ -64,7 +64,7 @@ fn twenty_five_items_are_ten_ten_and_five_in_order() {
 }
 
 #[test]
-fn one_item_takes_the_single_endpoint() {
+fn one_item_uses_the_single_endpoint() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 1);
     assert_eq!(hand.call().path, path::GENERATE);
@@ -89,7 +89,7 @@ fn batches_take_turns_and_single_tasks_go_first() {
 }
 
 #[test]
-fn each_item_takes_its_own_answer() {
+fn each_item_is_handled_by_its_own_response() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 6);
     let call = hand.call();
@@ -123,7 +123,7 @@ fn each_item_takes_its_own_answer() {
 }
 
 #[test]
-fn a_lost_answer_touches_the_items_of_its_call_alone() {
+fn a_lost_response_affects_only_the_items_of_its_call() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 25);
     let call = hand.call();
@@ -135,7 +135,7 @@ fn a_lost_answer_touches_the_items_of_its_call_alone() {
             .count()
     };
     assert_eq!(unconfirmed(&hand), 10);
-    // The rest waits, and then one item alone finds out whether the service is back.
+    // The rest waits; then one item tests whether the service is back.
     assert!(hand.calls().is_empty());
     let probe = hand.next_call();
     assert_eq!(probe.tasks, [TaskKey("a-010".into())]);
@@ -148,7 +148,7 @@ fn a_lost_answer_touches_the_items_of_its_call_alone() {
 }
 
 #[test]
-fn a_service_that_stays_down_meets_few_items() {
+fn few_items_are_sent_to_a_service_that_stays_down() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 1_000);
     let end = hand.now + 10 * 60_000;
@@ -169,7 +169,7 @@ fn a_service_that_stays_down_meets_few_items() {
 }
 
 #[test]
-fn without_batch_endpoints_everything_goes_singly() {
+fn sends_single_calls_without_batch_endpoints() {
     for status in [404, 405] {
         let mut hand = Hand::new();
         hand.submit_batch("a", 12);
@@ -186,7 +186,7 @@ fn without_batch_endpoints_everything_goes_singly() {
 }
 
 #[test]
-fn an_item_that_spoils_its_call_is_parted_from_the_others() {
+fn an_invalid_item_is_separated_from_its_batch() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
     let call = hand.call();
@@ -238,9 +238,9 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
     );
 }
 
-/// Guards against a batch that was resumed in another tab and comes back paused when this one takes over.
+/// Guards against a batch that was resumed in another tab and is paused again when this tab takes over.
 #[test]
-fn what_was_resumed_elsewhere_is_not_paused_again() {
+fn a_batch_resumed_in_another_tab_stays_resumed() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
     let batch = BatchKey("a".into());
@@ -265,7 +265,7 @@ fn what_was_resumed_elsewhere_is_not_paused_again() {
 }
 
 #[test]
-fn an_item_is_taken_back_in_the_middle_of_its_line() {
+fn cancels_an_item_in_the_middle_of_a_batch() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 12);
     hand.engine
@@ -277,10 +277,10 @@ fn an_item_is_taken_back_in_the_middle_of_its_line() {
     assert_eq!(sizes, [10, 1]);
 }
 
-/// Guards against one output next to the prompts of others, and against tasks that were paid and that no tab follows.
+/// Guards against one output that is shown next to several prompts, and against paid tasks that no tab follows.
 #[test]
-fn an_id_that_several_items_were_given_is_that_of_none() {
-    // Under its key the service would give the same id once more, for as long as it knows the key.
+fn items_with_a_shared_id_are_unconfirmed() {
+    // With the same key, the service would return the same id again.
     for said in [Idempotency::Unsupported, Idempotency::For(86_400_000)] {
         let mut hand = Hand::new();
         let address = account().address;
@@ -304,10 +304,10 @@ fn an_id_that_several_items_were_given_is_that_of_none() {
     }
 }
 
-/// Guards against tasks that stay "in progress" for ever: the batch endpoint's answers never had an entry for them, and
-/// none was asked for alone.
+/// Guards against tasks that run forever because batch responses never contain an entry for them and they are not
+/// polled alone.
 #[test]
-fn a_task_that_a_batch_answer_leaves_out_is_asked_about_by_itself() {
+fn a_task_missing_from_a_batch_response_is_polled_alone() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
     send_all(&mut hand);
@@ -334,9 +334,9 @@ fn a_task_that_a_batch_answer_leaves_out_is_asked_about_by_itself() {
     );
 }
 
-/// The same where the answer has no entries at all.
+/// The same for a response without any entries.
 #[test]
-fn tasks_whose_batch_answers_are_unusable_are_asked_about_by_themselves() {
+fn tasks_with_unusable_batch_responses_are_polled_alone() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
     send_all(&mut hand);

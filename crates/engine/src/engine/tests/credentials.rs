@@ -1,4 +1,4 @@
-//! Credentials that are refused, and tasks of other accounts.
+//! Refused credentials, and tasks of other accounts.
 
 use super::hand::{Hand, accepted, error, network, progress};
 use super::world::{account, task};
@@ -19,10 +19,10 @@ pub fn in_phase(hand: &Hand, phase: Phase) -> usize {
     tasks.filter(|task| task.state.phase() == phase).count()
 }
 
-/// Each focus of the window, each return of the network and each Try now sent one more item, which
-/// was refused and Failed: twenty looks at the page emptied a batch of twenty.
+/// Guards against a batch that fails item by item: each focus of the window, return of the network and "Try now" sent
+/// one more item.
 #[test]
-fn refused_credentials_hold_all_submissions_whatever_a_person_looks_at() {
+fn refused_credentials_block_all_submissions() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 100);
     let call = hand.call();
@@ -52,9 +52,9 @@ fn refused_credentials_hold_all_submissions_whatever_a_person_looks_at() {
     assert_eq!(in_phase(&hand, Phase::Queued), 91);
 }
 
-/// A corrected token has the same address and User ID: the account does not change.
+/// A corrected token has the same address and User ID, so the account does not change.
 #[test]
-fn new_credentials_let_one_submission_find_out_and_then_all() {
+fn new_credentials_are_tested_with_one_submission() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 100);
     let call = hand.call();
@@ -74,7 +74,7 @@ fn new_credentials_let_one_submission_find_out_and_then_all() {
 }
 
 #[test]
-fn another_account_is_not_held_by_the_refusal_of_the_last() {
+fn a_refusal_does_not_block_another_account() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -87,9 +87,9 @@ fn another_account_is_not_held_by_the_refusal_of_the_last() {
     assert_eq!(hand.call().kind, CallKind::Generate);
 }
 
-/// A refusal of what left with the old token said that the new one was refused.
+/// Guards against a refusal of the old token that is attributed to the new one.
 #[test]
-fn an_answer_to_the_old_credentials_says_nothing_of_the_new() {
+fn a_refusal_of_old_credentials_does_not_affect_new_ones() {
     let mut hand = Hand::new();
     hand.submit(&["a", "b"]);
     let calls = hand.calls();
@@ -103,9 +103,9 @@ fn an_answer_to_the_old_credentials_says_nothing_of_the_new() {
     assert_eq!(hand.call().tasks, [TaskKey("c".into())]);
 }
 
-/// What runs was asked about on, with a token that is refused, for ever.
+/// Guards against endless polls with a refused token.
 #[test]
-fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
+fn refused_credentials_allow_one_poll_per_wake_only() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.submit(&["b", "c"]);
@@ -156,9 +156,9 @@ fn refused_credentials_stop_polls_but_for_one_at_a_wake() {
     assert_eq!(hand.call().tasks.len(), 1, "one goes ahead");
 }
 
-/// The good news of a poll that left before the refusal is older than the refusal.
+/// A poll that was sent before the refusal is older than the refusal.
 #[test]
-fn a_poll_from_before_the_refusal_does_not_lift_it() {
+fn a_poll_sent_before_a_refusal_does_not_lift_it() {
     let mut hand = Hand::new();
     let poll = hand.running();
     hand.submit(&["b", "c", "d"]);
@@ -173,7 +173,7 @@ fn a_poll_from_before_the_refusal_does_not_lift_it() {
 }
 
 #[test]
-fn refused_entries_fail_and_hold_the_rest() {
+fn refused_entries_fail_and_block_the_rest() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 100);
     let call = hand.call();
@@ -201,13 +201,13 @@ fn refused_entries_fail_and_hold_the_rest() {
 }
 
 #[test]
-fn tasks_of_another_account_wait_for_it() {
+fn tasks_wait_for_their_account() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.submit(&["b"]);
     hand.engine.set_account(other(), hand.now);
     assert!(hand.calls().is_empty());
-    // The answer under way still counts, and nothing follows from it.
+    // The response in flight still counts, but schedules nothing.
     hand.answer(&call, progress("processing"));
     hand.now += 60_000;
     assert!(hand.calls().is_empty());
@@ -220,7 +220,7 @@ fn tasks_of_another_account_wait_for_it() {
 }
 
 #[test]
-fn a_refusal_that_comes_after_the_account_changed_does_not_touch_the_new_one() {
+fn a_refusal_after_an_account_change_does_not_affect_the_new_account() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -238,7 +238,7 @@ fn a_refusal_that_comes_after_the_account_changed_does_not_touch_the_new_one() {
     assert!(hand.calls().is_empty(), "that service still waits");
 }
 
-/// A task whose submission met a limit of a day, with the first token of the account.
+/// A task whose submission was rate-limited for a day, with the account's first token.
 fn limited() -> Hand {
     let mut hand = Hand::new();
     hand.engine.set_token_version(1, hand.now);
@@ -256,10 +256,9 @@ fn is_waiting(hand: &Hand) -> bool {
     until.is_some_and(|until| until > hand.now)
 }
 
-/// Guards against an account that waits for a day because of the limit of a token that it had before its plan was
-/// changed.
+/// Guards against an account that waits a day for the limit of its previous token, although its plan has changed.
 #[test]
-fn a_limit_is_that_of_the_token_that_met_it() {
+fn a_rate_limit_applies_to_its_token_only() {
     let mut hand = limited();
     hand.engine.set_token_version(1, hand.now);
     hand.now += 2_000;
@@ -268,16 +267,16 @@ fn a_limit_is_that_of_the_token_that_met_it() {
     hand.engine.set_token_version(2, hand.now);
     hand.now += 2_000;
     assert_eq!(hand.calls().len(), 1);
-    // Neither does a reload bring it back.
+    // A reload does not restore the limit.
     assert!(!is_waiting(&hand));
     let stored = hand.saved.iter().rev().find(|task| task.key.0 == "a");
     assert_eq!(stored.unwrap().not_before, None);
 }
 
-/// Guards against an account that waits for a day because of another one's limit, and against one whose limit is
-/// forgotten because the page learns only after its start whose it is, or because another service was used meanwhile.
+/// Guards against applying one account's limit to another, and against losing a limit when the account is set after the
+/// start or another service was used meanwhile.
 #[test]
-fn a_limit_is_that_of_the_account_that_met_it() {
+fn a_rate_limit_applies_to_its_account_only() {
     let mut hand = limited();
     hand.engine.set_account(other(), hand.now);
     hand.engine.set_token_version(2, hand.now);
@@ -318,9 +317,9 @@ fn a_limit_is_that_of_the_account_that_met_it() {
     );
 }
 
-/// Guards against a new token that waits for a day because of an answer to the one before it.
+/// Guards against a new token that waits a day because of a response to the previous one.
 #[test]
-fn a_limit_that_is_named_late_is_that_of_the_token_that_was_used() {
+fn a_late_429_applies_to_the_token_of_its_call() {
     let mut hand = Hand::new();
     hand.engine.set_token_version(1, hand.now);
     hand.submit(&["a"]);

@@ -1,4 +1,4 @@
-//! The time of an attempt: what was waited for a person is not counted.
+//! The duration of an attempt excludes the time in which it waited for the user.
 
 use super::hand::{Hand, accepted, error, network};
 use super::world::account;
@@ -25,15 +25,15 @@ fn elapsed_of(hand: &Hand, key: &str) -> Option<Millis> {
     elapsed(&get(hand, key), sending, hand.now)
 }
 
-/// Of all tasks that have not ended.
+/// Returns the duration of all active tasks.
 fn elapsed_of_all(hand: &Hand) -> Vec<Option<Millis>> {
     let active = hand.engine.tasks().filter(|task| task.is_active());
     active.map(|task| elapsed_of(hand, &task.key.0)).collect()
 }
 
-/// Guards against `1 h 00 min` shown for what was resubmitted a second ago, because its answer was lost an hour before.
+/// Guards against `1 h 00 min` for a task that was resubmitted a second ago, an hour after its response was lost.
 #[test]
-fn a_resubmission_counts_from_the_press() {
+fn a_resubmission_restarts_the_elapsed_time() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -51,9 +51,9 @@ fn a_resubmission_counts_from_the_press() {
     assert_eq!(elapsed_of(&hand, "a"), Some(1_000));
 }
 
-/// Guards against a batch that took a night, because its token was corrected in the morning.
+/// Guards against a batch that seems to have taken a night because its token was corrected in the morning.
 #[test]
-fn a_wait_for_credentials_is_not_counted() {
+fn excludes_the_wait_for_credentials() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 12);
     let call = hand.call();
@@ -68,7 +68,7 @@ fn a_wait_for_credentials_is_not_counted() {
 }
 
 #[test]
-fn a_wait_for_another_account_is_not_counted() {
+fn excludes_the_wait_for_another_account() {
     let mut hand = Hand::new();
     let other = Account {
         uid: "other".into(),
@@ -83,7 +83,7 @@ fn a_wait_for_another_account_is_not_counted() {
 }
 
 #[test]
-fn a_pause_is_not_counted() {
+fn excludes_a_pause() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 3);
     let batch = BatchKey("a".into());
@@ -96,9 +96,9 @@ fn a_pause_is_not_counted() {
     assert_eq!(elapsed_of_all(&hand), [Some(500); 3]);
 }
 
-/// What the service asks for is no wait for a person.
+/// A rate limit is not a wait for the user.
 #[test]
-fn a_wait_for_the_service_is_counted() {
+fn includes_the_wait_for_the_service() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let block_reason = BlockReason::RateLimited(hand.now + HOUR);
@@ -113,9 +113,9 @@ fn a_wait_for_the_service_is_counted() {
     assert_eq!(elapsed(&get(&hand, "a"), sending, hand.now), Some(7_000));
 }
 
-/// Guards against `12 s` shown for what was never sent.
+/// Guards against `12 s` for a task that was never sent.
 #[test]
-fn what_was_never_sent_took_no_time() {
+fn an_unsent_task_has_no_duration() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let mut task = get(&hand, "a");
@@ -130,9 +130,9 @@ fn what_was_never_sent_took_no_time() {
     assert_eq!(task.took().as_deref(), Some("12 s"));
 }
 
-/// Guards against an hour shown for what was sent a second ago, after a person was asked whether it may be lost.
+/// Guards against an hour for a task that was sent a second ago, after the user agreed to send without storage.
 #[test]
-fn a_wait_for_storage_is_not_counted() {
+fn excludes_the_wait_for_storage() {
     for is_accepted in [true, false] {
         let mut hand = Hand::new();
         hand.engine.set_storage_works(false, true, hand.now);
@@ -144,7 +144,7 @@ fn a_wait_for_storage_is_not_counted() {
             false => hand.engine.set_storage_works(true, true, hand.now),
         }
         assert_eq!(elapsed_of(&hand, "a"), Some(0));
-        // The same credentials once more change nothing.
+        // Entering the same credentials again changes nothing.
         hand.now += HOUR;
         hand.engine.credentials_changed(hand.now);
         assert_eq!(elapsed_of(&hand, "a"), Some(HOUR));

@@ -1,4 +1,4 @@
-//! An engine that is driven step by step.
+//! A test harness that drives an engine step by step.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::{BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskS
 
 pub const START: Millis = 1_800_000_000_000;
 
-/// An engine, its clock, and the calls that it has asked for.
+/// An engine, its clock, and the commands that it has returned.
 pub struct Hand {
     pub engine: Engine,
     pub now: Millis,
@@ -54,7 +54,7 @@ impl Hand {
             .responded(call.id, answer, self.now, &mut || 0.5);
     }
 
-    /// Waits until the engine wants to be called, and gives the only call.
+    /// Advances the clock to the engine's next wake time and returns the only call.
     pub fn next_call(&mut self) -> Call {
         self.now = self.engine.next_wake().expect("something to do");
         self.call()
@@ -75,7 +75,7 @@ impl Hand {
         self.engine.submit(tasks.collect(), self.now);
     }
 
-    /// One task that runs, and its next status call.
+    /// Submits one task, has it accepted, and returns its next status call.
     pub fn running(&mut self) -> Call {
         self.submit(&["a"]);
         let call = self.call();
@@ -83,7 +83,7 @@ impl Hand {
         self.next_call()
     }
 
-    /// What storage has as taken back.
+    /// Returns the keys of the tasks that are stored as taken back.
     pub fn taken_back(&self) -> Vec<&str> {
         let mut latest = std::collections::BTreeMap::new();
         for task in &self.saved {
@@ -117,7 +117,7 @@ pub fn progress(word: &str) -> Result<Value, ApiError> {
 }
 
 pub fn error(status: u16) -> ApiError {
-    // Of a 403 the words say what it is about.
+    // A 403 is classified by its message.
     let message = if status == 403 { "wrong token" } else { "so" };
     let body = json!({"success": false, "message": message});
     ApiError::from_status(status, Some(&body), None)

@@ -1,4 +1,4 @@
-//! What an idempotency key is worth: to the token that it came with, for as long as the service remembers it.
+//! The validity of idempotency keys: with which token, and for how long.
 
 use super::hand::{Hand, START, accepted, error, network};
 use super::world::account;
@@ -10,7 +10,7 @@ const MINUTE: Millis = 60_000;
 
 const DAY: Millis = 86_400_000;
 
-/// At a service that honours keys for a day, with the first of the account's tokens.
+/// Sets up a service that remembers keys for a day, and the account's first token.
 fn hand() -> Hand {
     let mut hand = Hand::new();
     tell(&mut hand);
@@ -24,7 +24,7 @@ fn tell(hand: &mut Hand) {
     hand.engine.set_idempotency(&address, said, hand.now);
 }
 
-/// The page is opened again, with this token.
+/// Opens the page again with this token.
 fn reload(hand: &mut Hand, token_version: u64) {
     hand.calls();
     let stored = hand.saved.pop();
@@ -34,10 +34,10 @@ fn reload(hand: &mut Hand, token_version: u64) {
     hand.engine.load(stored.into_iter().collect(), hand.now);
 }
 
-/// Guards against a task that is paid twice: its answer was lost, another token was entered, and the same key with that
-/// one was another submission to the service.
+/// Guards against a second charge: the response was lost, another token was entered, and the same key with that token
+/// was another submission to the service.
 #[test]
-fn what_was_sent_with_another_token_is_left_to_a_person() {
+fn a_task_sent_with_another_token_is_unconfirmed() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -47,7 +47,7 @@ fn what_was_sent_with_another_token_is_left_to_a_person() {
     hand.now += DAY / 2;
     assert!(hand.calls().is_empty(), "sent with another token");
 
-    // The answer comes to nothing after that.
+    // The response is lost after that.
     hand.submit(&["b"]);
     let call = hand.call();
     hand.engine.set_token_version(3, hand.now);
@@ -57,7 +57,7 @@ fn what_was_sent_with_another_token_is_left_to_a_person() {
 }
 
 #[test]
-fn an_answer_to_what_was_sent_with_another_token_counts() {
+fn accepts_a_response_after_a_token_change() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -67,7 +67,7 @@ fn an_answer_to_what_was_sent_with_another_token_counts() {
 }
 
 #[test]
-fn what_is_about_to_be_sent_again_stays_here_once_the_token_is_another_one() {
+fn a_token_change_stops_a_pending_resend() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -80,7 +80,7 @@ fn what_is_about_to_be_sent_again_stays_here_once_the_token_is_another_one() {
 }
 
 #[test]
-fn a_reload_knows_which_token_it_was() {
+fn the_token_version_survives_a_reload() {
     for (token_version, expected) in [(1, Phase::Submitting), (2, Phase::Unconfirmed)] {
         let mut hand = hand();
         hand.submit(&["a"]);
@@ -92,7 +92,7 @@ fn a_reload_knows_which_token_it_was() {
 }
 
 #[test]
-fn the_token_of_another_account_says_nothing_of_this_one() {
+fn another_accounts_token_does_not_affect_a_task() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -106,16 +106,16 @@ fn the_token_of_another_account_says_nothing_of_this_one() {
     hand.now += DAY / 4;
     assert!(hand.calls().is_empty(), "sent as another");
     assert_eq!(hand.phase("a"), Phase::Submitting);
-    // Back there it is entered anew, and it is unknown whether it is the same.
+    // Back at the first account, the token is entered again, and it is unknown whether it is the same.
     hand.engine.set_account(account(), hand.now);
     hand.engine.set_token_version(3, hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
     assert!(hand.calls().is_empty());
 }
 
-/// Records of before it was noted.
+/// Covers records without a token version.
 #[test]
-fn what_was_sent_with_an_unknown_token_is_taken_to_be_of_the_present_one() {
+fn an_unknown_token_counts_as_the_current_one() {
     let mut hand = hand();
     hand.submit(&["a"]);
     hand.call();
@@ -131,10 +131,10 @@ fn what_was_sent_with_an_unknown_token_is_taken_to_be_of_the_present_one() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a task that is paid twice: it was submitted by a clock that was two days ahead, and by the right one
-/// its key seemed to be good for three.
+/// Guards against a second charge: the task was submitted while the clock was two days ahead, so its key seemed to be
+/// valid for three.
 #[test]
-fn what_was_sent_by_a_clock_that_was_ahead_is_left_to_a_person() {
+fn a_task_sent_while_the_clock_was_ahead_is_unconfirmed() {
     let mut hand = hand();
     hand.now = START + 2 * DAY;
     hand.submit(&["a"]);
@@ -145,10 +145,10 @@ fn what_was_sent_by_a_clock_that_was_ahead_is_left_to_a_person() {
     assert!(hand.calls().is_empty());
 }
 
-/// Guards against a person who is asked for what the key settles: the answer was lost with the tab that led, storage did
-/// not answer, and before it did the clock was set back under the eyes of the tab that leads now.
+/// Guards against asking the user for an outcome that the key can settle: the response was lost with the leader, and
+/// the clock was set back while the next leader waited for storage.
 #[test]
-fn what_was_sent_before_the_clock_was_set_back_is_sent_again_by_a_page_that_has_seen_it() {
+fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
     let mut hand = hand();
     hand.submit(&["a"]);
     hand.call();
@@ -164,9 +164,9 @@ fn what_was_sent_before_the_clock_was_set_back_is_sent_again_by_a_page_that_has_
     assert_eq!(next.calls().len(), 1);
 }
 
-/// Nor is one older that left later than that.
+/// A key that was sent after the jump is not older.
 #[test]
-fn a_key_that_left_after_the_clock_was_set_back_is_as_old_as_it_is() {
+fn a_clock_jump_does_not_age_later_keys() {
     let mut hand = hand();
     tell(&mut hand);
     hand.now -= DAY;
@@ -178,9 +178,9 @@ fn a_key_that_left_after_the_clock_was_set_back_is_as_old_as_it_is() {
     assert_eq!(hand.phase("a"), Phase::Submitting);
 }
 
-/// The age of a key is counted by the clock that was ahead, too.
+/// The age of a key includes the time before the jump.
 #[test]
-fn a_key_is_not_younger_where_the_clock_is_set_back() {
+fn a_clock_jump_does_not_make_a_key_younger() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -197,10 +197,10 @@ fn a_key_is_not_younger_where_the_clock_is_set_back() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a task that is paid twice: a browser sends a request again by itself where the connection breaks, the
-/// service notices that it has it, and the page called that a refusal that costs nothing, with Retry next to it.
+/// Guards against a second charge: a browser repeats a request when the connection breaks, the service returns 409, and
+/// the page showed that as a free refusal with Retry next to it.
 #[test]
-fn a_conflict_that_no_key_settles_is_left_to_a_person() {
+fn a_409_without_a_key_is_unconfirmed() {
     for (status, expected) in [(409, Phase::Unconfirmed), (402, Phase::Failed)] {
         let mut hand = Hand::new();
         hand.submit(&["a", "b"]);
@@ -208,16 +208,15 @@ fn a_conflict_that_no_key_settles_is_left_to_a_person() {
         let error = ApiError::from_status(status, None, None);
         hand.answer(&call, Err(error));
         assert_eq!(hand.phase("a"), expected);
-        // It holds nothing else up.
+        // Other tasks are not blocked.
         hand.submit(&["c"]);
         assert_eq!(hand.call().tasks, [TaskKey("c".into())]);
     }
 }
 
-/// Guards against a Resubmit that is paid twice without need: it had a key of its own, though the service would have
-/// known the old one, and the task that it has for it.
+/// Guards against an unnecessary second charge: a Resubmit used a new key, although the service still knew the old one.
 #[test]
-fn what_a_person_sends_once_more_keeps_its_key_as_long_as_the_service_remembers_it() {
+fn a_resubmission_reuses_its_key_until_the_key_expires() {
     for (later, expected) in [(DAY / 4, "a"), (DAY, "a.2")] {
         let mut hand = hand();
         hand.submit(&["a"]);
@@ -236,10 +235,9 @@ fn what_a_person_sends_once_more_keeps_its_key_as_long_as_the_service_remembers_
     }
 }
 
-/// Guards against a task that is paid twice: its key was as old as the first submission, and was taken to be as old as
-/// the second.
+/// Guards against a second charge: the age of the key was counted from the second submission instead of the first.
 #[test]
-fn a_key_that_is_kept_is_as_old_as_its_first_submission() {
+fn a_reused_key_ages_from_its_first_submission() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -260,9 +258,9 @@ fn a_key_that_is_kept_is_as_old_as_its_first_submission() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// The refusal would be told again for the same key, whatever has changed since.
+/// The service would repeat the refusal for the same key.
 #[test]
-fn a_key_that_was_refused_is_not_sent_again() {
+fn a_refused_key_is_not_reused() {
     let mut hand = hand();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -275,10 +273,10 @@ fn a_key_that_was_refused_is_not_sent_again() {
     assert_eq!(hand.call().idempotency_key.as_deref(), Some("a.2"));
 }
 
-/// Guards against a word that is not true: the second submission was refused, and of the first it was said that nothing
-/// was billed.
+/// Guards against a false statement: the second submission was refused, and the page said that the first was not
+/// billed.
 #[test]
-fn a_refusal_of_what_was_sent_once_more_says_nothing_of_the_first() {
+fn a_refused_resubmission_is_unconfirmed() {
     for status in [401, 402, 404] {
         let mut hand = Hand::new();
         hand.submit(&["a"]);
@@ -293,10 +291,10 @@ fn a_refusal_of_what_was_sent_once_more_says_nothing_of_the_first() {
     }
 }
 
-/// Guards against "nothing was billed" about what a person sent once more, after the input that was taken the first
-/// time had become one that the service refuses.
+/// Guards against "nothing was billed" for a resubmitted task, after the accepted input had become one that the service
+/// refuses.
 #[test]
-fn a_refusal_of_the_input_says_nothing_of_what_was_sent_before_a_person_sent_it_again() {
+fn a_resubmission_refused_for_its_input_is_unconfirmed() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();

@@ -1,4 +1,4 @@
-//! A question about a task that does not exist finds out whether credentials that were refused are taken again.
+//! A probe finds out whether refused credentials are accepted again.
 
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -8,10 +8,10 @@ use super::hand::{Hand, accepted, error, network, progress};
 use super::world::account;
 use crate::Phase;
 
-/// Guards against a queue that waits for good after one 401, where no task runs that could be asked about: Try now and
-/// Generate made no call, and the service had let all clients in again long before.
+/// Guards against a queue that waits forever after one 401 when no task runs: Try now and Generate made no call,
+/// although the service accepted the credentials again.
 #[test]
-fn where_nothing_runs_a_question_about_no_task_ends_a_refusal() {
+fn a_probe_ends_a_refusal_while_no_task_runs() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 20);
     assert_eq!(hand.engine.knock(hand.now), None, "nothing is refused");
@@ -39,9 +39,9 @@ fn where_nothing_runs_a_question_about_no_task_ends_a_refusal() {
     assert!(!hand.engine.is_refused());
 }
 
-/// The same where the one task that was refused is all there is: the page went on saying so.
+/// The same if the refused task is the only one.
 #[test]
-fn a_press_finds_out_though_nothing_waits() {
+fn probes_after_a_refusal_while_nothing_waits() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -54,9 +54,9 @@ fn a_press_finds_out_though_nothing_waits() {
     assert!(hand.calls().is_empty());
 }
 
-/// The same next to a task that is asked about in half an hour: it is a press that finds out, not that.
+/// The same next to a task whose next poll is half an hour away.
 #[test]
-fn a_press_need_not_wait_for_the_next_poll() {
+fn probes_without_waiting_for_the_next_poll() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("processing"));
@@ -68,10 +68,10 @@ fn a_press_need_not_wait_for_the_next_poll() {
     assert!(hand.engine.knock(hand.now).is_some());
 }
 
-/// Guards against a batch that is emptied press by press at a service that says of any task that it does not know it,
-/// before it looks at the credentials.
+/// Guards against a batch that fails one item per press at a service that returns "unknown task" before it checks the
+/// credentials.
 #[test]
-fn a_question_that_misled_once_is_not_asked_again() {
+fn does_not_probe_again_after_a_misleading_probe() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 20);
     let call = hand.call();

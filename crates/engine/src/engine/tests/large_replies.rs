@@ -1,4 +1,4 @@
-//! Replies that are too large to read, malformed or cut off.
+//! Responses that are too large, malformed or cut off.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ fn malformed() -> ApiError {
     ApiError::malformed("it is not JSON but begins “{”")
 }
 
-/// What a good service answers; all tasks are completed.
+/// Returns the response of a service at which all tasks are completed.
 fn good(call: &Call) -> Value {
     let count = call.tasks.len();
     let body = |at: usize| {
@@ -49,8 +49,8 @@ fn good(call: &Call) -> Value {
     json!({"success": true, "data": {"results": results.collect::<Vec<_>>()}})
 }
 
-/// Lets a batch come to its end, and gives the calls of one kind, each by the number of its items. Replies to those with
-/// more than `most` items can't be read.
+/// Runs a batch to its end and returns the number of items of each call of one kind. Responses to calls with more than
+/// `most` items can't be read.
 fn play(
     hand: &mut Hand,
     count: usize,
@@ -82,10 +82,10 @@ fn play(
     panic!("asked for ever: {sizes:?}");
 }
 
-/// Guards against a batch that never completes: its outputs together are larger than what is read of a reply, or break
-/// off each time, and the same call was made again for ever.
+/// Guards against a batch that never completes: its outputs together exceed the size limit or are cut off, and the same
+/// call was repeated forever.
 #[test]
-fn what_cannot_be_read_together_is_asked_for_in_halves() {
+fn halves_calls_whose_responses_cannot_be_read() {
     for error in [cut(), too_large(), malformed()] {
         for kind in [CallKind::Response, CallKind::Status] {
             let mut hand = Hand::new();
@@ -100,10 +100,10 @@ fn what_cannot_be_read_together_is_asked_for_in_halves() {
     }
 }
 
-/// Guards against a batch that never completes: the connection breaks each time before anything of its outputs arrives,
-/// and the same call was made again for ever.
+/// Guards against a batch that never completes: the connection breaks each time before any output arrives, and the same
+/// call was repeated forever.
 #[test]
-fn what_never_arrives_together_is_asked_for_in_halves() {
+fn halves_output_calls_whose_responses_never_arrive() {
     let mut hand = Hand::new();
     let sizes = play(&mut hand, 10, CallKind::Response, 2, &network());
     assert_eq!(sizes, [10, 5, 2, 2, 2, 2, 2]);
@@ -111,9 +111,9 @@ fn what_never_arrives_together_is_asked_for_in_halves() {
     assert_eq!(hand.engine.tasks().filter(is_ready).count(), 10);
 }
 
-/// Guards against more calls, not fewer, while there is no answer.
+/// Guards against more calls, not fewer, during an outage.
 #[test]
-fn an_outage_costs_no_more_calls_for_outputs_than_one_a_round() {
+fn an_outage_makes_one_output_call_per_round() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 10);
     let (mut calls, mut begun) = (Vec::new(), None);
@@ -130,13 +130,13 @@ fn an_outage_costs_no_more_calls_for_outputs_than_one_a_round() {
             }
         }
     }
-    // One at a time; with all items in each they are 25.
+    // One call at a time. With all items in each call, there would be 25.
     assert!(calls.len() <= 32, "{calls:?}");
 }
 
 /// Guards against single calls for the rest of the day.
 #[test]
-fn calls_have_more_items_again_after_a_while() {
+fn the_item_limit_recovers_after_a_while() {
     let mut hand = Hand::new();
     play(&mut hand, 10, CallKind::Response, 1, &too_large());
     hand.now += 600_000;
@@ -154,9 +154,9 @@ fn calls_have_more_items_again_after_a_while() {
     assert_eq!(largest, 10);
 }
 
-/// Guards against tasks that are paid twice: the answer to their submission was not read.
+/// Guards against a second charge: the response to the submission could not be read.
 #[test]
-fn a_submission_whose_reply_cannot_be_read_is_not_sent_twice() {
+fn a_submission_with_an_unreadable_response_is_not_resent() {
     for error in [too_large(), cut(), malformed()] {
         let mut hand = Hand::new();
         hand.submit_batch("a", 10);
@@ -169,7 +169,7 @@ fn a_submission_whose_reply_cannot_be_read_is_not_sent_twice() {
         );
         hand.now += 3_600_000;
         assert_eq!(hand.calls(), [], "{error:?}");
-        // What comes next is answered in smaller parts.
+        // The next submissions have fewer items.
         hand.now -= 3_600_000;
         hand.submit_batch("b", 10);
         let mut sizes = Vec::new();
@@ -186,9 +186,9 @@ fn a_submission_whose_reply_cannot_be_read_is_not_sent_twice() {
     }
 }
 
-/// With a key that the service takes once, the answer may be asked for again, and with fewer items it can be read.
+/// With a key, the submission can be repeated, and with fewer items its response can be read.
 #[test]
-fn under_keys_a_submission_is_repeated_in_halves() {
+fn with_keys_an_unreadable_submission_is_resent_in_halves() {
     let mut hand = Hand::new();
     let said = Idempotency::For(86_400_000);
     let address = super::world::account().address;
@@ -203,9 +203,9 @@ fn under_keys_a_submission_is_repeated_in_halves() {
     );
 }
 
-/// Guards against many megabytes that are fetched twice a minute, for ever.
+/// Guards against downloading many megabytes twice a minute, forever.
 #[test]
-fn one_output_that_cannot_be_read_is_asked_for_less_and_less_often() {
+fn polls_an_unreadable_output_at_growing_intervals() {
     for error in [cut(), malformed()] {
         let mut hand = Hand::new();
         let call = hand.running();
@@ -228,9 +228,9 @@ fn one_output_that_cannot_be_read_is_asked_for_less_and_less_often() {
     }
 }
 
-/// Guards against one task on whose account all others are asked about one by one.
+/// Guards against polling all tasks one by one because of a single task.
 #[test]
-fn one_task_that_spoils_replies_is_asked_about_alone() {
+fn a_task_with_unreadable_responses_is_polled_alone() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 10);
     let call = hand.call();

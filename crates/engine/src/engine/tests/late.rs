@@ -1,5 +1,4 @@
-//! The id of what was given up comes after a person has sent it once more: two tasks are paid for, and both are
-//! followed.
+//! A submission is accepted after the user has resubmitted it: both tasks are paid for, and both are followed.
 
 use atelier_contract::ApiError;
 
@@ -17,8 +16,8 @@ pub fn id(hand: &Hand, key: &TaskKey) -> Option<String> {
     Some(task.state.id()?.0.clone())
 }
 
-/// A tab that has sent it was asleep: another one led, gave it up, and this one leads again. A person has pressed
-/// Resubmit.
+/// The tab that sent the task was asleep; another tab led and marked the task Unconfirmed; this tab leads again, and
+/// the user has resubmitted the task.
 pub fn resubmitted(hand: &mut Hand) -> Call {
     hand.submit(&["a"]);
     let first = hand.call();
@@ -42,7 +41,7 @@ pub fn sent_again(hand: &mut Hand) -> Call {
 }
 
 #[test]
-fn what_waits_to_be_sent_once_more_is_not_sent_if_the_first_answer_comes() {
+fn a_late_response_cancels_a_queued_resubmission() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     hand.answer(&first, accepted("1"));
@@ -53,7 +52,7 @@ fn what_waits_to_be_sent_once_more_is_not_sent_if_the_first_answer_comes() {
 }
 
 #[test]
-fn an_id_that_comes_after_it_was_sent_once_more_is_a_task_of_its_own() {
+fn a_late_id_after_a_resubmission_becomes_a_separate_task() {
     for is_second_answered in [false, true] {
         let mut hand = Hand::new();
         let first = resubmitted(&mut hand);
@@ -71,7 +70,7 @@ fn an_id_that_comes_after_it_was_sent_once_more_is_a_task_of_its_own() {
         assert_eq!(id(&hand, &key()).as_deref(), Some("2"));
         assert_eq!(id(&hand, &late).as_deref(), Some("1"));
         assert_eq!(late.late_of(), Some(key()));
-        // Both are asked about and kept.
+        // Both are polled and stored.
         hand.now += 5_000;
         let asked: Vec<TaskKey> = hand
             .calls()
@@ -85,9 +84,9 @@ fn an_id_that_comes_after_it_was_sent_once_more_is_a_task_of_its_own() {
     }
 }
 
-/// What becomes of the first attempt says nothing of the second.
+/// The outcome of the first attempt does not affect the second.
 #[test]
-fn a_failure_that_comes_late_is_not_that_of_the_present_attempt() {
+fn a_late_failure_does_not_affect_the_current_attempt() {
     for late in [error(402), error(500), network(), ApiError::malformed("x")] {
         let mut hand = Hand::new();
         let first = resubmitted(&mut hand);
@@ -99,9 +98,9 @@ fn a_failure_that_comes_late_is_not_that_of_the_present_attempt() {
     }
 }
 
-/// The service has refused to take it a second time.
+/// The service has refused the second submission.
 #[test]
-fn the_first_is_followed_though_the_second_was_refused() {
+fn follows_the_first_attempt_although_the_second_failed() {
     let mut hand = Hand::new();
     let first = resubmitted(&mut hand);
     let second = sent_again(&mut hand);
@@ -116,9 +115,9 @@ fn the_first_is_followed_though_the_second_was_refused() {
     assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
 }
 
-/// A service that minds keys has taken the two as one.
+/// With idempotency keys, the service accepts both as one task.
 #[test]
-fn what_the_service_says_is_one_task_is_one() {
+fn attempts_with_the_same_id_are_one_task() {
     let mut hand = Hand::new();
     let said = Idempotency::For(86_400_000);
     hand.engine
@@ -129,7 +128,7 @@ fn what_the_service_says_is_one_task_is_one() {
     hand.answer(&second, accepted("1"));
     assert_eq!(id(&hand, &key()).as_deref(), Some("1"));
     assert_eq!(hand.engine.tasks().count(), 1);
-    // It has forgotten the key, or did not mind it after all.
+    // The service has forgotten the key, or ignores keys.
     let first = {
         hand = Hand::new();
         hand.engine
@@ -143,9 +142,9 @@ fn what_the_service_says_is_one_task_is_one() {
     assert_eq!(id(&hand, &key().late()).as_deref(), Some("2"));
 }
 
-/// The tab that was asleep tells the one that leads: it may have heard what became of the task meanwhile, or not.
+/// The tab that was asleep sends its records to the leader. It may have received the outcome meanwhile, or not.
 #[test]
-fn the_id_that_another_tab_got_late_is_followed_too() {
+fn follows_a_late_id_from_another_tab() {
     let mut asleep = Hand::new();
     asleep.submit(&["a"]);
     asleep.call();

@@ -1,4 +1,4 @@
-//! Services that say how a task stands in words that the interface does not name.
+//! Services that report statuses which the interface doesn't define.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn key() -> TaskKey {
     TaskKey("a".into())
 }
 
-/// Answers each call of an hour, and gives their kinds and when they were made.
+/// Answers each call for an hour, and returns the kinds and times of the calls.
 fn an_hour(
     hand: &mut Hand,
     mut call: Call,
@@ -37,10 +37,10 @@ fn an_hour(
     calls
 }
 
-/// Guards against a task that had ended in another word, `aborted`, and was polled every five seconds for ever as if it
-/// went on, without the error that the service reported.
+/// Guards against a task that ended as `aborted` and was polled every five seconds forever as if it still ran, without
+/// showing the service's error.
 #[test]
-fn an_error_under_an_unnamed_word_is_shown_and_asked_about_less_and_less_often() {
+fn an_unknown_status_with_an_error_is_polled_at_growing_intervals() {
     let mut hand = Hand::new();
     let call = hand.running();
     let calls = an_hour(&mut hand, call, |_| troubled("aborted"));
@@ -55,18 +55,18 @@ fn an_error_under_an_unnamed_word_is_shown_and_asked_about_less_and_less_often()
     assert_eq!(offered, [Action::FetchEarly, Action::StopWatching]);
 }
 
-/// Without an error the word is one for work in progress.
+/// Without an error, the status counts as work in progress.
 #[test]
-fn an_unnamed_word_without_error_is_polled_as_usual() {
+fn an_unknown_status_without_an_error_is_polled_as_usual() {
     let mut hand = Hand::new();
     let call = hand.running();
     let calls = an_hour(&mut hand, call, |_| progress("warming-up"));
     assert!(calls.len() > 600, "{} polls in an hour", calls.len());
 }
 
-/// Guards against a finished output that was not fetched, because the service says `succeeded`.
+/// Guards against a finished output that is not fetched because the service reports `succeeded`.
 #[test]
-fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
+fn requests_the_output_of_a_succeeded_task_once() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("succeeded"));
@@ -93,9 +93,9 @@ fn the_output_of_a_task_that_succeeded_is_asked_for_once() {
     }
 }
 
-/// Guards against a paid output that is out of sight because the network failed at that one question.
+/// Guards against a paid output that is not shown because the network failed during that one request.
 #[test]
-fn the_question_for_the_output_outlives_a_failing_network() {
+fn retries_the_output_request_after_network_errors() {
     let mut hand = Hand::new();
     let mut call = hand.running();
     hand.answer(&call, progress("succeeded"));
@@ -109,9 +109,9 @@ fn the_question_for_the_output_outlives_a_failing_network() {
     assert_eq!(hand.phase("a"), Phase::Ready);
 }
 
-/// A person may know better than the word.
+/// The user may know more than the status says.
 #[test]
-fn a_person_may_have_the_output_fetched() {
+fn the_user_can_fetch_the_output_early() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, troubled("aborted"));

@@ -1,4 +1,4 @@
-//! Batches that a service stops accepting because the account has no credit left, or has reached a limit.
+//! Batches that a service stops accepting because the account is out of credit or has reached a limit.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -17,12 +17,12 @@ fn out_of_credit() -> ApiError {
     )
 }
 
-/// The reply to a batch call whose first items are accepted and whose others are refused.
+/// Returns the response to a batch call that accepts the first items and refuses the others with 402.
 fn accepted_of(call: &Call, accepted: usize) -> Result<Value, ApiError> {
     refused_after(call, accepted, 402)
 }
 
-/// The same, with another status for the refused ones.
+/// The same with another status for the refused items.
 fn refused_after(call: &Call, accepted: usize, refusal: u16) -> Result<Value, ApiError> {
     answered(call, |index| match index < accepted {
         true => 200,
@@ -30,7 +30,7 @@ fn refused_after(call: &Call, accepted: usize, refusal: u16) -> Result<Value, Ap
     })
 }
 
-/// The reply to a batch call with these statuses.
+/// Returns the response to a batch call with these statuses.
 fn answered(call: &Call, status: impl Fn(usize) -> u16) -> Result<Value, ApiError> {
     let results: Vec<Value> = (0..call.tasks.len())
         .map(|index| {
@@ -55,7 +55,7 @@ fn phases(hand: &Hand, phase: Phase) -> usize {
         .count()
 }
 
-/// What is shown of the queued tasks: whether they are paused, and the refusal that paused them.
+/// The state of the queued tasks: whether they are paused, and the refusal that paused them.
 struct Unsent {
     is_paused: bool,
     refusal: Option<ApiError>,
@@ -73,9 +73,9 @@ fn unsent(hand: &Hand) -> Unsent {
     }
 }
 
-/// Guards against a batch of 300 whose rows failed one by one once the balance was empty, each with the same words.
+/// Guards against a batch of 300 whose rows failed one by one with the same message once the balance was empty.
 #[test]
-fn a_batch_pauses_at_the_first_402_and_goes_on_with_one_press() {
+fn a_batch_pauses_at_the_first_402_until_resumed() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -121,9 +121,9 @@ fn a_batch_pauses_at_the_first_402_and_goes_on_with_one_press() {
     );
 }
 
-/// Where the whole call is refused, no item of it is sent alone to find that out once more.
+/// If the whole call is refused, no item is sent alone to check again.
 #[test]
-fn a_402_for_the_whole_call_keeps_all_its_items_waiting() {
+fn a_402_for_the_whole_call_requeues_all_items() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -134,9 +134,9 @@ fn a_402_for_the_whole_call_keeps_all_its_items_waiting() {
     assert_eq!(hand.call().tasks.len(), call.tasks.len());
 }
 
-/// A single task has no batch that could be resumed.
+/// A single task has no batch to resume.
 #[test]
-fn a_single_task_fails_with_the_words_of_the_service() {
+fn a_single_task_fails_at_a_402() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -144,9 +144,10 @@ fn a_single_task_fails_with_the_words_of_the_service() {
     assert_eq!(hand.phase("a"), Phase::Failed);
 }
 
-/// Guards against a batch whose rows failed one by one, as refused credentials, once a monthly quota was reached (403).
+/// Guards against a batch whose rows failed one by one, as if the credentials were refused, once a monthly quota was
+/// reached (403).
 #[test]
-fn a_batch_pauses_at_the_second_403_with_the_same_words() {
+fn a_batch_pauses_at_the_second_403_with_the_same_message() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -166,7 +167,7 @@ fn a_batch_pauses_at_the_second_403_with_the_same_words() {
         assert!(message.contains(WORDS), "{message}");
     }
 
-    // Still so: one more fails, and the batch is held again.
+    // The limit still applies: one more task fails, and the batch is paused again.
     hand.engine.resume_batch(&BatchKey("a".into()));
     let call = generate_call(&mut hand);
     hand.answer(&call, refused_after(&call, 0, 403));
@@ -186,10 +187,9 @@ fn a_batch_pauses_at_the_second_403_with_the_same_words() {
     assert_eq!(phases(&hand, Phase::Failed), 2);
 }
 
-/// Inputs that are refused one here, one there, each for what it asks for, do not hold the others back; nor does one that
-/// is refused again and again.
+/// Items that are refused for their own input don't pause the batch, even if one is refused repeatedly.
 #[test]
-fn a_403_between_accepted_items_is_about_its_own_input() {
+fn a_403_between_accepted_items_concerns_its_input() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -205,9 +205,9 @@ fn a_403_between_accepted_items_is_about_its_own_input() {
     assert!(!unsent(&hand).is_paused);
 }
 
-/// Guards against `Check User ID and Access token` where the quota was used up before anything was accepted.
+/// Guards against `Check User ID and Access token` if the quota was used up before anything was accepted.
 #[test]
-fn a_403_with_words_about_a_quota_says_nothing_of_the_credentials() {
+fn a_403_about_a_quota_does_not_refuse_the_credentials() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -227,9 +227,9 @@ fn a_403_with_words_about_a_quota_says_nothing_of_the_credentials() {
     assert!(messages[0].starts_with(&format!("The service says: {WORDS}")));
 }
 
-/// Where nothing of the batch was accepted, a 403 is about the credentials, if its words are.
+/// If no item of the batch was accepted, a 403 concerns the credentials if its message does.
 #[test]
-fn a_403_for_the_first_of_a_batch_is_about_the_credentials() {
+fn a_403_about_the_token_refuses_the_credentials() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();
@@ -241,10 +241,10 @@ fn a_403_for_the_first_of_a_batch_is_about_the_credentials() {
     assert!(hand.calls().is_empty());
 }
 
-/// Guards against a row that blames the credentials because it comes before the first one that is accepted by the same
-/// answer.
+/// Guards against a row that blames the credentials because it comes before the first accepted row of the same
+/// response.
 #[test]
-fn a_403_ahead_of_accepted_items_is_not_about_the_credentials() {
+fn a_403_before_accepted_items_does_not_refuse_the_credentials() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 30);
     let call = hand.call();

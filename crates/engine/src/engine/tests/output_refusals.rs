@@ -1,4 +1,4 @@
-//! Tasks that completed and whose output the service refuses.
+//! Completed tasks whose output the service refuses.
 
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -12,7 +12,7 @@ fn refusal(status: u16) -> ApiError {
     ApiError::from_status(status, Some(&body), None)
 }
 
-/// A completed task, and the call for its output.
+/// Returns a completed task and the call for its output.
 fn fetching() -> (Hand, Call) {
     let mut hand = Hand::new();
     let call = hand.running();
@@ -22,9 +22,9 @@ fn fetching() -> (Hand, Call) {
     (hand, call)
 }
 
-/// Guards against a task that was "fetching" and asked about for ever, because a 4xx was tried again like a lost network.
+/// Guards against a task that is fetched forever, because a 4xx was retried like a network error.
 #[test]
-fn a_task_whose_output_is_refused_for_good_fails_with_the_words_of_the_service() {
+fn a_task_fails_after_repeated_output_refusals() {
     for status in [400, 422, 451] {
         let (mut hand, mut call) = fetching();
         let first = hand.now;
@@ -53,9 +53,9 @@ fn a_task_whose_output_is_refused_for_good_fails_with_the_words_of_the_service()
     }
 }
 
-/// What depends on time, credit or credentials is no last word, and neither is a refusal between others.
+/// Errors that depend on time, credit or credentials are not final, and neither is a refusal between other errors.
 #[test]
-fn other_errors_are_tried_again_for_ever() {
+fn other_output_errors_are_retried_forever() {
     for kinds in [&[500][..], &[402], &[409], &[425], &[500, 422, 422, 422]] {
         let (mut hand, mut call) = fetching();
         for turn in 0..40 {
@@ -69,9 +69,9 @@ fn other_errors_are_tried_again_for_ever() {
     }
 }
 
-/// Guards against a paid result that only a second, paid run could give once its output had been refused for a while.
+/// Guards against a paid result that only a second paid run could give, because its output was refused for a while.
 #[test]
-fn an_output_that_was_refused_can_be_asked_for_again() {
+fn a_refused_output_can_be_requested_again() {
     let (mut hand, mut call) = fetching();
     while hand.phase("a") == Phase::Fetching {
         hand.answer(&call, Err(refusal(422)));
@@ -108,9 +108,9 @@ fn an_output_that_was_refused_can_be_asked_for_again() {
     assert_eq!(hand.phase("a"), Phase::Ready);
 }
 
-/// What the service itself says has failed has no output that could be asked for.
+/// A task that failed at the service has no output to ask for.
 #[test]
-fn a_task_that_failed_at_the_service_is_not_asked_for_again() {
+fn a_task_failed_by_the_service_offers_no_refetch() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("failed"));

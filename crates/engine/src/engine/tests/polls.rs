@@ -1,4 +1,4 @@
-//! What comes back when a task is asked about, and when that is believed.
+//! Responses to polls, and when they are trusted.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::engine::CallKind;
 use crate::{Action, Phase, TaskKey, TaskState};
 
 #[test]
-fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
+fn failed_polls_keep_the_state_and_are_retried_forever() {
     let mut hand = Hand::new();
     let mut call = hand.running();
     let began = hand.now;
@@ -41,13 +41,13 @@ fn polls_that_fail_leave_the_state_and_go_on_for_ever() {
 }
 
 #[test]
-fn an_unknown_id_is_believed_when_it_was_said_twice() {
+fn a_task_is_gone_after_two_404s() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, Err(error(404)));
     assert_eq!(hand.phase("a"), Phase::Running);
     let first = hand.now;
-    // Shown again at once: too early to count.
+    // Polled again at once: too early to count.
     hand.now += 1_000;
     hand.engine.wake(hand.now);
     let call = hand.call();
@@ -64,10 +64,10 @@ fn an_unknown_id_is_believed_when_it_was_said_twice() {
     );
 }
 
-/// Guards against a paid task that is out of sight for good because a gateway, which knows no task, stood in the
-/// service's place for a few seconds: its 404 had a word, and was believed as the service's own.
+/// Guards against losing a paid task because a gateway answered for the service for a few seconds, and its 404 with a
+/// message was trusted like the service's own.
 #[test]
-fn a_404_that_is_not_in_the_form_of_the_service_is_not_believed_so_soon() {
+fn a_404_from_a_gateway_is_trusted_later() {
     let gateway = || {
         let body = json!({"message": "no Route matched with those values"});
         ApiError::from_status(404, Some(&body), None)
@@ -84,9 +84,9 @@ fn a_404_that_is_not_in_the_form_of_the_service_is_not_believed_so_soon() {
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// The same, where it went on for so long that the task was given up: what is paid for is not lost by that.
+/// The same if it lasted so long that the task became Gone.
 #[test]
-fn what_is_gone_is_asked_about_now_and_then_and_comes_back() {
+fn a_gone_task_is_polled_and_can_return() {
     let mut hand = Hand::new();
     let mut call = hand.running();
     while hand.phase("a") != Phase::Gone {
@@ -117,9 +117,9 @@ fn what_is_gone_is_asked_about_now_and_then_and_comes_back() {
     assert_eq!(hand.engine.next_wake(), None);
 }
 
-/// A service that has forgotten a task is not asked about it for ever; a person may ask at any time.
+/// A service that has forgotten a task is not polled forever; the user may ask at any time.
 #[test]
-fn what_stays_gone_is_asked_about_for_an_hour_and_by_a_press() {
+fn a_gone_task_is_polled_for_an_hour_and_on_request() {
     let mut hand = Hand::new();
     let mut call = hand.running();
     let mut asked = 0;
@@ -143,7 +143,7 @@ fn what_stays_gone_is_asked_about_for_an_hour_and_by_a_press() {
 }
 
 #[test]
-fn an_answer_in_between_or_a_wordless_404_keeps_a_task() {
+fn an_answer_between_404s_keeps_a_task() {
     let mut hand = Hand::new();
     let mut call = hand.running();
     for answer in [
@@ -167,7 +167,7 @@ fn an_answer_in_between_or_a_wordless_404_keeps_a_task() {
 }
 
 #[test]
-fn an_answer_about_another_task_says_nothing() {
+fn ignores_a_status_of_another_task() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(
@@ -185,7 +185,7 @@ fn an_answer_about_another_task_says_nothing() {
 }
 
 #[test]
-fn completed_without_output_is_asked_about_a_few_times_and_then_believed() {
+fn completed_without_output_is_polled_a_few_times() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("completed"));
@@ -203,7 +203,7 @@ fn completed_without_output_is_asked_about_a_few_times_and_then_believed() {
 }
 
 #[test]
-fn a_response_that_is_not_ready_yet_goes_back_to_asking() {
+fn a_premature_completed_returns_to_status_polls() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("completed"));
@@ -214,7 +214,7 @@ fn a_response_that_is_not_ready_yet_goes_back_to_asking() {
 }
 
 #[test]
-fn fresh_addresses_replace_old_ones_and_none_do_not() {
+fn refetched_urls_replace_old_ones_unless_empty() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("completed"));
@@ -237,15 +237,15 @@ fn fresh_addresses_replace_old_ones_and_none_do_not() {
             matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs == [expected])
         );
         assert!(hand.calls().is_empty(), "asked once");
-        // What waits for the answer is notified, though nothing else may have changed.
+        // A refetch is saved even if nothing else has changed, so that the page can react.
         let told = hand.saved.last().map(|task| (&task.state, task.refreshed));
         assert_eq!(told, Some((&hand.state("a"), Some(hand.now))));
     }
 }
 
-/// What a service says of how far it is stands with the task while it runs, and no longer.
+/// The progress message of a service is shown only while the task runs.
 #[test]
-fn the_line_of_progress_goes_with_the_run() {
+fn progress_is_cleared_when_the_run_ends() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -263,13 +263,13 @@ fn the_line_of_progress_goes_with_the_run() {
     assert_eq!(say(data), None);
 }
 
-/// Guards against a task of twelve seconds that is said to have taken as long as it was not asked about.
+/// Guards against a task of twelve seconds whose duration includes the time in which it was not polled.
 #[test]
-fn what_nobody_saw_end_is_known_to_have_ended_unseen() {
+fn an_end_after_a_gap_in_polling_is_marked_unseen() {
     for (away, answers, is_unseen) in [
         (2_000, vec!["completed"], false),
         (40_000, vec!["completed"], true),
-        // It was seen to go on after that.
+        // It was seen running after that.
         (40_000, vec!["processing", "completed"], false),
         (40_000, vec!["failed"], true),
     ] {
@@ -287,9 +287,9 @@ fn what_nobody_saw_end_is_known_to_have_ended_unseen() {
     }
 }
 
-/// Guards against 16 MB that are fetched again and again, for ever.
+/// Guards against downloading 16 MB again and again, forever.
 #[test]
-fn what_is_too_large_to_read_is_asked_for_once_more_when_a_person_wants_it() {
+fn an_oversized_output_is_refetched_only_on_request() {
     let mut hand = Hand::new();
     let call = hand.running();
     let too_large = || Err(ApiError::malformed(ApiError::TOO_LARGE));
@@ -303,7 +303,7 @@ fn what_is_too_large_to_read_is_asked_for_once_more_when_a_person_wants_it() {
     hand.now += 86_400_000;
     hand.engine.wake(hand.now);
     assert!(hand.calls().is_empty());
-    // Nor at the next visit.
+    // The same applies at the next visit.
     assert_eq!(hand.saved.last(), Some(&stopped));
     hand.engine.act(&key, Action::Watch, hand.now);
     let call = hand.call();
@@ -316,9 +316,9 @@ fn what_is_too_large_to_read_is_asked_for_once_more_when_a_person_wants_it() {
     assert_eq!(hand.phase("a"), Phase::Ready);
 }
 
-/// Ten outputs may be too large together, and none of them alone.
+/// Ten outputs may be too large together, but not alone.
 #[test]
-fn what_is_too_large_together_is_asked_for_one_by_one() {
+fn outputs_too_large_together_are_fetched_singly() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 2);
     let call = hand.call();
@@ -337,7 +337,7 @@ fn what_is_too_large_together_is_asked_for_one_by_one() {
     let calls = hand.calls();
     assert_eq!(calls.len(), 2);
     assert!(calls.iter().all(|call| call.tasks.len() == 1));
-    // What is sent is never sent again for that.
+    // A submission is never repeated for that reason.
     let mut hand = Hand::new();
     hand.submit_batch("a", 2);
     let call = hand.call();

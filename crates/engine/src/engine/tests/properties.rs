@@ -1,5 +1,5 @@
-//! Whatever people, networks and services do: nothing is lost, nothing is paid twice, nothing is
-//! called too early. [`World`] asserts it at every step.
+//! Property tests: whatever users, networks and services do, no task is lost, billed twice or called too early.
+//! [`World`] asserts this at every step.
 
 use proptest::prelude::*;
 
@@ -17,7 +17,7 @@ enum Deed {
     Online(bool),
     Lead(bool),
     Wake,
-    /// The service refuses the token, or takes it again, or another one is entered.
+    /// The service refuses the token, accepts it again, or another token is entered.
     Revoke,
     Reinstate,
     CorrectToken,
@@ -26,7 +26,7 @@ enum Deed {
     Resume(u8),
     Stop(u8),
     Forget404,
-    /// The list of models can't be had so often.
+    /// The model list fails this many times.
     LoseList(u64),
 }
 
@@ -92,7 +92,7 @@ fn perform(world: &mut World, deed: Deed) {
             world.submit(count, Some(&batch(n).0));
         }
         Deed::Wait(time) => world.run(time),
-        // Nothing is called while the machine sleeps.
+        // Nothing happens while the machine sleeps.
         Deed::Sleep(time) => world.time += time,
         Deed::Restart => world.restart(),
         Deed::ClockBack(by) => world.offset -= by as i64,
@@ -122,7 +122,7 @@ fn perform(world: &mut World, deed: Deed) {
     world.pump();
 }
 
-/// All trouble ends, and time is given: then everything must have come to an end.
+/// Ends all faults and advances the clock until everything must have ended.
 fn settle(world: &mut World) {
     world.faults = Faults::default();
     world.correct_token();
@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 60, max_shrink_iters: 60, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_is_lost_doubled_or_early(
+    fn never_loses_duplicates_or_calls_early(
         seed: u64,
         faults in any_faults(),
         has_batch: bool,
@@ -162,8 +162,7 @@ proptest! {
         }
         settle(&mut world);
         for task in world.engine.tasks() {
-            // Every accepted id was asked about until the service's last word; every other task
-            // was sent, or waits for a person.
+            // Every accepted id was polled until a terminal state. Every other task was sent, or waits for the user.
             prop_assert!(
                 task.state.is_terminal()
                     || task.state.phase() == Phase::Unconfirmed
@@ -173,13 +172,13 @@ proptest! {
             prop_assert!(task.poll_error.is_none());
         }
         for (id, job) in &world.jobs {
-            // Whatever was paid for is in sight, or a person was told that it may exist.
+            // Every paid task is shown, or the user was told that it may exist.
             let Some(task) = world.engine.task(&job.key) else { continue };
             let known = task.state.id().is_some_and(|known| known.0 == *id);
             let asked = world.resubmits.contains_key(&job.key);
             prop_assert!(known || asked || task.state.phase() == Phase::Unconfirmed, "lost: {task:?}");
         }
-        // What is stored is what is known.
+        // The stored records match the engine's.
         let stored = world.stored();
         prop_assert_eq!(stored.len(), world.engine.tasks().count());
         for task in stored {
@@ -188,10 +187,10 @@ proptest! {
         prop_assert_eq!(world.engine.next_wake(), None, "nothing is left to do");
     }
 
-    /// Towards a service that honours keys no person is asked, unless the token is another one by then: whatever gets
-    /// lost on the way, each submission is one task there.
+    /// With idempotency keys, no task becomes Unconfirmed unless the token has changed, and each submission is one task
+    /// at the service.
     #[test]
-    fn with_keys_every_submission_is_one_task_and_none_is_unconfirmed(
+    fn with_keys_every_submission_is_one_task(
         seed: u64,
         faults in any_faults(),
         has_batch: bool,
@@ -209,8 +208,8 @@ proptest! {
             perform(&mut world, deed);
         }
         settle(&mut world);
-        // After a reload the service may be slow to say that it honours keys; a key belongs to its token; and of what was
-        // submitted by a clock that was ahead it is unknown how long ago that was.
+        // Exceptions: after a reload the service may report key support late; a key belongs to its token; and the age
+        // of a submission is unknown if the clock was ahead.
         let keyless = |task: &crate::Task| {
             let is_of_other_token = world.sent_with_other_token.contains(&task.key);
             task.idempotency_key.is_none() || is_of_other_token || world.offset < 0
@@ -228,7 +227,7 @@ proptest! {
     }
 
     #[test]
-    fn any_clock_is_survived(seed: u64, jumps in prop::collection::vec(any::<u64>(), 1..20)) {
+    fn handles_any_clock(seed: u64, jumps in prop::collection::vec(any::<u64>(), 1..20)) {
         let mut world = World::new(seed);
         world.submit(12, None);
         for now in jumps {

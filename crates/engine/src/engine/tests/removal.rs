@@ -1,4 +1,4 @@
-//! What was removed can be brought back for a while, whatever happens to the page meanwhile.
+//! Removed tasks can be restored for a while, whatever happens to the page meanwhile.
 
 use super::hand::{Hand, accepted};
 use super::world::{account, task};
@@ -9,7 +9,7 @@ fn key(name: &str) -> TaskKey {
     TaskKey(name.into())
 }
 
-/// A task that the service did not accept.
+/// Adds a task that the service did not accept.
 fn failed(hand: &mut Hand, name: &str) {
     hand.submit(&[name]);
     let call = hand.call();
@@ -30,7 +30,7 @@ fn is_known(hand: &Hand, name: &str) -> bool {
 }
 
 #[test]
-fn what_was_removed_is_forgotten_after_a_while_and_not_before() {
+fn a_removed_task_is_deleted_after_the_undo_time() {
     let mut hand = Hand::new();
     failed(&mut hand, "a");
     hand.engine.act(&key("a"), Action::Remove, hand.now);
@@ -48,7 +48,7 @@ fn what_was_removed_is_forgotten_after_a_while_and_not_before() {
 }
 
 #[test]
-fn what_was_removed_in_one_go_is_brought_back_in_one() {
+fn undo_restores_all_tasks_removed_together() {
     let removed = |name: &str, since: Option<u64>| Task {
         removed: since,
         ..task(name, 0)
@@ -64,10 +64,9 @@ fn what_was_removed_in_one_go_is_brought_back_in_one() {
     assert!(last_removed(&tasks, 19_400).is_empty());
 }
 
-/// Guards against a batch of a thousand that comes back in part: each of its tasks was removed a little
-/// later than the one before.
+/// Guards against restoring only part of a batch of a thousand, whose tasks were removed one after the other.
 #[test]
-fn a_removal_that_took_seconds_is_brought_back_as_a_whole() {
+fn undo_restores_a_removal_that_took_seconds() {
     let one = |n: u64| Task {
         removed: Some(9_000 + n * 5),
         ..task(&n.to_string(), 0)
@@ -77,7 +76,7 @@ fn a_removal_that_took_seconds_is_brought_back_as_a_whole() {
 }
 
 #[test]
-fn what_was_removed_comes_back_at_a_word() {
+fn a_removed_task_can_be_restored() {
     let mut hand = Hand::new();
     failed(&mut hand, "a");
     hand.engine.act(&key("a"), Action::Remove, hand.now);
@@ -91,9 +90,9 @@ fn what_was_removed_comes_back_at_a_word() {
     assert!(is_known(&hand, "a") && hand.deleted.is_empty());
 }
 
-/// Guards against an Undo that is offered for days: it was removed by a clock that was ahead.
+/// Guards against an Undo that is offered for days, because the task was removed while the clock was ahead.
 #[test]
-fn what_was_removed_by_a_clock_that_was_ahead_is_forgotten_in_time() {
+fn a_task_removed_while_the_clock_was_ahead_is_deleted_in_time() {
     let mut hand = Hand::new();
     failed(&mut hand, "a");
     hand.engine
@@ -108,9 +107,9 @@ fn what_was_removed_by_a_clock_that_was_ahead_is_forgotten_in_time() {
     assert_eq!(hand.deleted, [key("a")]);
 }
 
-/// Without a network, too: nothing is called.
+/// Also while offline, when no calls are made.
 #[test]
-fn a_reload_forgets_neither_the_task_nor_that_it_was_removed() {
+fn a_removed_task_survives_a_reload() {
     let mut hand = Hand::new();
     failed(&mut hand, "a");
     hand.engine.act(&key("a"), Action::Remove, hand.now);
@@ -126,7 +125,7 @@ fn a_reload_forgets_neither_the_task_nor_that_it_was_removed() {
 }
 
 #[test]
-fn what_gave_way_to_a_retry_goes_with_it_and_comes_back_where_that_was_not_sent() {
+fn deleting_a_retry_deletes_its_earlier_attempts_unless_it_was_not_sent() {
     let mut hand = Hand::new();
     failed(&mut hand, "first");
     retried(&mut hand, "second", "first");
@@ -144,10 +143,10 @@ fn what_gave_way_to_a_retry_goes_with_it_and_comes_back_where_that_was_not_sent(
     assert_eq!(hand.engine.tasks().count(), 0);
 }
 
-/// Guards against a task that is sent, and paid, although a person had cancelled it in another tab: the
-/// one that leads now had not heard of it by then.
+/// Guards against sending and paying for a task that the user has cancelled in another tab before the leader received
+/// it.
 #[test]
-fn what_was_cancelled_before_it_was_heard_of_is_not_sent() {
+fn a_task_cancelled_before_it_arrived_is_not_sent() {
     let mut hand = Hand::new();
     hand.engine.act(&key("a"), Action::Cancel, hand.now);
     let early = task("a", hand.now);
@@ -157,9 +156,9 @@ fn what_was_cancelled_before_it_was_heard_of_is_not_sent() {
     assert_eq!(hand.deleted, [key("a")]);
 }
 
-/// Guards against a Retry that vanishes: the attempt before it had the same key, and both tabs had cancelled it.
+/// Guards against a Retry that vanishes: the previous attempt had the same key, and both tabs had cancelled it.
 #[test]
-fn what_was_cancelled_twice_can_be_retried() {
+fn a_task_cancelled_twice_can_be_retried() {
     let mut hand = Hand::new();
     hand.engine.credentials_refused(hand.now);
     hand.engine.insert_remote(task("a-2", hand.now), hand.now);
@@ -171,7 +170,7 @@ fn what_was_cancelled_twice_can_be_retried() {
     assert!(is_known(&hand, "a-2"));
 }
 
-/// An Unconfirmed: the request left, and no answer came.
+/// Adds an Unconfirmed task: the request was sent, and no response came.
 fn unconfirmed(hand: &mut Hand, name: &str) {
     hand.submit(&[name]);
     let call = hand.call();
@@ -183,10 +182,10 @@ fn unconfirmed(hand: &mut Hand, name: &str) {
     hand.calls();
 }
 
-/// Guards against a task that is gone at one press, though its first submission may have been taken and billed:
-/// the press was `Cancel`, of the second one.
+/// Guards against a task that is lost by Cancel of its second submission, although the first may have been accepted and
+/// billed.
 #[test]
-fn what_was_sent_before_is_unconfirmed_again_when_the_next_submission_is_cancelled() {
+fn a_cancelled_resubmission_is_unconfirmed_again() {
     let mut hand = Hand::new();
     unconfirmed(&mut hand, "a");
     hand.engine.set_online(false, hand.now);
@@ -202,10 +201,10 @@ fn what_was_sent_before_is_unconfirmed_again_when_the_next_submission_is_cancell
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a tab that takes over, and hears late what was told before the second submission was cancelled: it
-/// took that for the word that the first one had never left, and sent it.
+/// Guards against a new leader that receives an outdated record from before the cancellation, concludes that the first
+/// submission never left, and sends it.
 #[test]
-fn what_was_told_before_a_cancellation_does_not_send_it() {
+fn an_outdated_record_does_not_undo_a_cancellation() {
     let mut hand = Hand::new();
     unconfirmed(&mut hand, "a");
     hand.engine.set_online(false, hand.now);
@@ -219,10 +218,10 @@ fn what_was_told_before_a_cancellation_does_not_send_it() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against Stop that puts back into the table, as if never sent, what may have been taken; and against a
-/// batch that is paused again at the next visit because of an item that is not to be sent.
+/// Guards against Stop that returns a possibly accepted task to the table, and against a batch that is paused again at
+/// the next visit because of it.
 #[test]
-fn stop_leaves_what_was_sent_before_unconfirmed_and_pauses_nothing() {
+fn stop_makes_a_resubmission_unconfirmed() {
     let mut hand = Hand::new();
     hand.submit_batch("b", 1);
     let call = hand.call();
@@ -246,10 +245,9 @@ fn stop_leaves_what_was_sent_before_unconfirmed_and_pauses_nothing() {
     assert!(!task.taken_back && !task.paused);
 }
 
-/// Guards against a task that is gone at one press, without a way back, though it may have been taken and
-/// billed: the press was `Dismiss`.
+/// Guards against Dismiss that deletes a possibly accepted and billed task without an undo.
 #[test]
-fn what_was_dismissed_comes_back_at_a_word_and_is_not_sent() {
+fn a_dismissed_task_can_be_restored_and_is_not_sent() {
     let mut hand = Hand::new();
     unconfirmed(&mut hand, "a");
     hand.engine.act(&key("a"), Action::Dismiss, hand.now);
@@ -269,10 +267,9 @@ fn what_was_dismissed_comes_back_at_a_word_and_is_not_sent() {
     assert_eq!(hand.deleted, [key("a")]);
 }
 
-/// Guards against a submission that leaves while it is removed: another tab knows that the last attempt was
-/// not taken.
+/// Guards against sending a removed task after another tab reports that its last attempt was not accepted.
 #[test]
-fn what_was_dismissed_is_not_sent_where_it_turns_out_that_it_never_left() {
+fn a_dismissed_task_that_was_put_back_is_not_sent() {
     let mut hand = Hand::new();
     unconfirmed(&mut hand, "a");
     hand.engine.act(&key("a"), Action::Dismiss, hand.now);
@@ -287,9 +284,9 @@ fn what_was_dismissed_is_not_sent_where_it_turns_out_that_it_never_left() {
     hand.next_call();
 }
 
-/// Guards against what is dismissed and still sent, and against what is brought back and rests for ever.
+/// Guards against resending a dismissed task, and against a restored task that is never resent.
 #[test]
-fn what_is_sent_again_rests_while_it_is_dismissed_and_goes_on_when_it_is_brought_back() {
+fn resends_stop_while_a_task_is_dismissed() {
     let mut hand = Hand::new();
     let keys = crate::Idempotency::For(86_400_000);
     let address = account().address;

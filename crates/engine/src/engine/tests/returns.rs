@@ -1,4 +1,4 @@
-//! What was on its way while something changed, and came back.
+//! Changes while a call is in flight, and its response.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::json;
@@ -18,9 +18,9 @@ fn reload(hand: &mut Hand) {
     hand.engine.load(stored, hand.now);
 }
 
-/// Paused while their call was under way, put back by a 429, then a reload: they were sent.
+/// Guards against sending items that were paused while their call was in flight, after a 429 and a reload.
 #[test]
-fn a_pause_counts_for_items_that_come_back() {
+fn a_pause_applies_to_items_in_flight() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 8);
     let call = hand.call();
@@ -34,10 +34,10 @@ fn a_pause_counts_for_items_that_come_back() {
     assert_eq!(hand.call().tasks.len(), 8);
 }
 
-/// Stopped while their call was under way, put back by a 429: they were sent, and paid, later; and
-/// after that was mended, they were deleted and what was typed was lost.
+/// Guards against sending items that were stopped while their call was in flight, after a 429, and against losing their
+/// inputs.
 #[test]
-fn a_stop_counts_for_items_that_come_back() {
+fn a_stop_applies_to_items_in_flight() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 15);
     let call = hand.call();
@@ -51,7 +51,7 @@ fn a_stop_counts_for_items_that_come_back() {
     hand.now += 120_000;
     assert!(hand.calls().is_empty(), "sent after a reload");
     assert!(!hand.engine.send_queue.is_paused(&batch()));
-    // They stand in the table again.
+    // They are in the table again.
     let keys: Vec<TaskKey> = hand.engine.tasks().map(|task| task.key.clone()).collect();
     for key in &keys {
         hand.engine.act(key, Action::Delete, hand.now);
@@ -61,10 +61,10 @@ fn a_stop_counts_for_items_that_come_back() {
     assert_eq!(hand.engine.tasks().count(), 0);
 }
 
-/// The tab in which Stop was pressed put its rows back at once: those that the leader was sending
-/// in that moment were in the table and at the service. Now it goes by the leader's records.
+/// Guards against rows that are both in the table and at the service: a Stop returned rows that the leader was just
+/// sending.
 #[test]
-fn only_what_was_not_sent_is_taken_back() {
+fn stop_takes_back_unsent_items_only() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 25);
     let call = hand.call();
@@ -78,10 +78,10 @@ fn only_what_was_not_sent_is_taken_back() {
     assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
 }
 
-/// A leader that ends before it has written what it told: the tab that takes over must not send what has
-/// gone back into a table.
+/// Guards against a leader that closes before it has stored a Stop: the next leader must not send tasks that are back
+/// in the table.
 #[test]
-fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {
+fn the_next_leader_does_not_send_tasks_taken_back() {
     for stored in [TaskState::Queued, TaskState::Submitting] {
         let mut hand = Hand::new();
         hand.engine.set_leading(false, hand.now);
@@ -94,7 +94,7 @@ fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {
         hand.engine.set_leading(true, hand.now);
         assert!(hand.calls().is_empty());
         assert_eq!(hand.taken_back(), ["a"]);
-        // Nor is it forgotten where storage never heard of it.
+        // The record is kept if storage never had it.
         hand.engine.load(Vec::new(), hand.now);
         hand.calls();
         assert!(hand.deleted.is_empty());
@@ -102,7 +102,7 @@ fn what_another_tab_took_back_is_not_sent_by_the_next_leader() {
 }
 
 #[test]
-fn an_item_of_a_stopped_batch_that_was_taken_is_watched() {
+fn an_accepted_item_of_a_stopped_batch_is_polled() {
     let mut hand = Hand::new();
     hand.submit_batch("a", 1);
     let call = hand.call();
@@ -111,9 +111,9 @@ fn an_item_of_a_stopped_batch_that_was_taken_is_watched() {
     assert_eq!(hand.next_call().kind, CallKind::Status);
 }
 
-/// A leader that heard of another tab's submission for the first time had it Submitting for ever.
+/// Guards against a task that stays Submitting forever because the leader received it late from another tab.
 #[test]
-fn a_submission_that_another_tab_tells_of_late_is_not_stuck() {
+fn a_submission_received_late_from_another_tab_is_not_stuck() {
     let mut hand = Hand::new();
     let mut told = task("a", START);
     told.submitted = Some(START);
@@ -129,9 +129,9 @@ fn a_submission_that_another_tab_tells_of_late_is_not_stuck() {
     assert_eq!(hand.call().kind, CallKind::Status);
 }
 
-/// A wish for fresh addresses was forgotten, and could not be uttered again visibly.
+/// Guards against a lost request for fresh URLs.
 #[test]
-fn a_wish_for_fresh_addresses_waits_for_its_account() {
+fn a_refetch_waits_for_its_account() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("completed"));
@@ -148,7 +148,7 @@ fn a_wish_for_fresh_addresses_waits_for_its_account() {
     assert_eq!(hand.call().kind, CallKind::Response);
 }
 
-/// A proxy's 404 while the service restarted cost single calls for as long as the page was open.
+/// Guards against single calls until the page is closed, after a proxy's 404 while the service restarted.
 #[test]
 fn batch_endpoints_are_tried_again_after_a_while() {
     let mut hand = Hand::new();
@@ -163,10 +163,9 @@ fn batch_endpoints_are_tried_again_after_a_while() {
     assert!(calls.iter().any(|call| call.tasks.len() == 10));
 }
 
-/// A wait of seconds, a clock that was set back by an hour, and a reload: nothing was sent or asked
-/// for an hour.
+/// Guards against an hour without calls, after a wait of seconds, a clock that was set back by an hour, and a reload.
 #[test]
-fn a_clock_set_back_does_not_lengthen_a_wait_that_was_stored() {
+fn a_clock_jump_does_not_lengthen_a_stored_wait() {
     let mut hand = Hand::new();
     let call = hand.running();
     let refusal = ApiError::from_status(429, None, Some(10_000));

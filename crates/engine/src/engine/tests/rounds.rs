@@ -1,4 +1,4 @@
-//! A thousand tasks at one time: as few calls as can be, and no completion noticed late.
+//! A thousand tasks at once: few calls, and no completion noticed late.
 
 use std::collections::HashMap;
 
@@ -8,10 +8,9 @@ use crate::{Phase, TaskKey, schedule};
 
 const MINUTE: u64 = 60_000;
 
-/// A round is the time in which every running task is asked about once: if some task was asked
-/// about `n` times, there were at most `n` rounds.
+/// In a round, every running task is polled once. If some task was polled `n` times, there were at most `n` rounds.
 #[test]
-fn a_round_takes_a_call_for_ten_tasks() {
+fn a_round_makes_one_call_per_ten_tasks() {
     for count in [1, 9, 10, 11, 25, 101, 1_000] {
         let mut world = World::new(count as u64);
         world.work = (60 * MINUTE, 60 * MINUTE);
@@ -33,7 +32,7 @@ fn a_round_takes_a_call_for_ten_tasks() {
                 "{count} tasks: {} calls in {most} rounds",
                 world.sent.len()
             );
-            // No task is asked about much more often than another.
+            // All tasks are polled about equally often.
             assert!(
                 most <= least + least / 4 + 1,
                 "{count} tasks: {least} to {most} times"
@@ -42,10 +41,9 @@ fn a_round_takes_a_call_for_ten_tasks() {
     }
 }
 
-/// Tasks that were submitted one by one come together: without that each would keep a call of its
-/// own.
+/// Tasks that were submitted one by one are grouped; otherwise each would keep a call of its own.
 #[test]
-fn tasks_that_began_apart_share_calls() {
+fn tasks_submitted_at_different_times_share_calls() {
     for count in [2, 9, 25, 40] {
         let mut world = World::new(count as u64);
         world.work = (60 * MINUTE, 60 * MINUTE);
@@ -67,7 +65,7 @@ fn tasks_that_began_apart_share_calls() {
 }
 
 #[test]
-fn every_completion_of_a_thousand_is_noticed_within_an_interval() {
+fn notices_each_of_a_thousand_completions_within_an_interval() {
     let mut world = World::new(7);
     world.work = (2_000, 6 * MINUTE);
     let keys = world.submit(1_000, Some("batch"));
@@ -81,8 +79,8 @@ fn every_completion_of_a_thousand_is_noticed_within_an_interval() {
     for job in world.jobs.values() {
         let task = world.engine.task(&job.key).unwrap();
         let age = job.done_at - task.accepted.unwrap().min(job.done_at);
-        // A tenth for the jitter; two answers, for one may be under way; and the clock's tick.
-        // While a thousand are young, the limit of calls a second is tighter than the interval.
+        // A tenth for the jitter, two responses because one may be in flight, and the clock's tick. While a thousand
+        // tasks are young, the rate limit is tighter than the interval.
         let interval = schedule::interval(age + 5_000) * 11 / 10;
         let interval = interval.max(keys.len().div_ceil(10) as u64 * 1_000 / 60);
         let late = world.noticed[&job.key].saturating_sub(job.done_at);
@@ -104,10 +102,9 @@ fn every_completion_of_a_thousand_is_noticed_within_an_interval() {
     );
 }
 
-/// A limited service: its word is kept ([`World`] asserts it), and neither sending nor asking
-/// starves.
+/// With a rate limit, which [`World`] asserts is respected, neither sending nor polling starves.
 #[test]
-fn slow_limits_leave_room_for_both_sending_and_asking() {
+fn a_rate_limit_starves_neither_sending_nor_polling() {
     let mut world = World::new(3);
     world.work = (60 * MINUTE, 60 * MINUTE);
     world.submit(60, None);
@@ -122,7 +119,7 @@ fn slow_limits_leave_room_for_both_sending_and_asking() {
 }
 
 #[test]
-fn a_step_costs_what_is_due_and_not_what_there_is() {
+fn finished_tasks_need_no_work() {
     let mut world = World::new(5);
     world.work = (0, 0);
     world.submit(3_000, Some("history"));

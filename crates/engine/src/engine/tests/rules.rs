@@ -1,4 +1,4 @@
-//! The way of a task, and what its calls meet: failure, a clock set back, no network.
+//! The life cycle of a task, and what can happen to its calls: failure, a clock set back, no network.
 
 use atelier_contract::{ApiError, path};
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::engine::CallKind;
 use crate::{Phase, TaskState};
 
 #[test]
-fn a_task_from_submission_to_output() {
+fn runs_a_task_from_submission_to_output() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -33,7 +33,7 @@ fn a_task_from_submission_to_output() {
 }
 
 #[test]
-fn only_what_was_certainly_not_taken_is_said_to_have_failed() {
+fn a_submission_fails_only_if_it_was_certainly_refused() {
     for (error, expected) in [
         (error(422), Phase::Failed),
         (error(404), Phase::Failed),
@@ -55,14 +55,14 @@ fn only_what_was_certainly_not_taken_is_said_to_have_failed() {
 }
 
 #[test]
-fn a_clock_set_back_delays_nothing() {
+fn a_clock_set_back_does_not_delay_polls() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, progress("processing"));
     hand.now -= 3_600_000;
     hand.engine.step(hand.now);
     assert!(hand.engine.next_wake().unwrap() <= hand.now + 1_200);
-    // In the middle of an unknown id, too.
+    // The same while an id is unknown.
     let call = hand.next_call();
     hand.answer(&call, Err(error(404)));
     hand.now -= 3_600_000;
@@ -76,7 +76,7 @@ fn a_clock_set_back_delays_nothing() {
 }
 
 #[test]
-fn offline_nothing_is_called_and_back_online_everything_at_once() {
+fn makes_no_calls_offline_and_all_when_back_online() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, Err(network()));
@@ -90,7 +90,7 @@ fn offline_nothing_is_called_and_back_online_everything_at_once() {
 }
 
 #[test]
-fn what_could_not_be_sent_is_tried_again_ever_more_slowly() {
+fn retries_unsent_calls_at_growing_intervals() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let mut call = hand.call();

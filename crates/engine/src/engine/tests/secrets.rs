@@ -1,4 +1,4 @@
-//! The values of secret parameters are in the request, and in no record; a task without them is not sent.
+//! Secrets are part of the request but of no stored record. A task without its secrets is not sent.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -28,12 +28,12 @@ fn submit(hand: &mut Hand, key: &str) {
     hand.engine.submit(vec![secret_task(key)], hand.now);
 }
 
-/// A page that is loaded anew, with what was stored.
+/// Opens the page again with the stored records.
 fn reload(hand: &mut Hand) {
     hand.calls();
     let mut stored = std::collections::BTreeMap::new();
     for task in &hand.saved {
-        // As it was stored: nothing else outlives the page.
+        // Round-trips through the stored format, because nothing else survives a reload.
         let record = Task::from_value(task.to_value()).unwrap();
         stored.insert(record.key.clone(), record);
     }
@@ -43,7 +43,7 @@ fn reload(hand: &mut Hand) {
 
 /// Guards against secrets in the browser's storage.
 #[test]
-fn the_request_carries_a_secret_and_the_record_its_name() {
+fn a_secret_is_in_the_request_and_not_in_the_record() {
     let mut hand = Hand::new();
     submit(&mut hand, "a");
     let call = hand.call();
@@ -63,9 +63,9 @@ fn the_request_carries_a_secret_and_the_record_its_name() {
     );
 }
 
-/// Guards against a request without the key that a person has entered, and against a wait without an end.
+/// Guards against a request without the user's API key, and against an endless wait.
 #[test]
-fn a_task_that_lost_its_secret_with_its_page_fails_unsent_and_says_why() {
+fn a_task_whose_secret_is_lost_fails_unsent() {
     let mut hand = Hand::new();
     hand.engine.set_online(false, hand.now);
     submit(&mut hand, "a");
@@ -83,7 +83,7 @@ fn a_task_that_lost_its_secret_with_its_page_fails_unsent_and_says_why() {
 }
 
 #[test]
-fn a_batch_carries_the_secret_for_each_row_and_its_rest_fails_once_the_page_is_gone() {
+fn a_batch_sends_secrets_and_fails_without_them_after_a_reload() {
     let mut hand = Hand::new();
     let rows = ["b-0", "b-1", "b-2"];
     hand.engine.keep_secrets(secrets(&rows));
@@ -97,23 +97,23 @@ fn a_batch_carries_the_secret_for_each_row_and_its_rest_fails_once_the_page_is_g
     let call = hand.call();
     let items = call.body["requests"].as_array().unwrap();
     assert!(items.len() == 3 && items.iter().all(|item| item["api_key"] == SECRET));
-    // They never left: all three wait again, and the page goes.
+    // No request left: all three are queued again when the page closes.
     hand.engine.not_sent(call.id, hand.now);
     reload(&mut hand);
     assert!(hand.calls().is_empty());
     assert!(rows.iter().all(|key| hand.phase(key) == Phase::Failed));
 }
 
-/// Guards against the same idempotency key with another body, and against a task that is paid twice.
+/// Guards against a second charge: the same idempotency key with a different body.
 #[test]
-fn what_may_have_been_sent_with_a_secret_that_is_gone_is_left_to_a_person() {
+fn a_submission_whose_secret_is_lost_is_unconfirmed() {
     let mut hand = Hand::new();
     let day = Idempotency::For(86_400_000);
     hand.engine
         .set_idempotency(&account().address, day, hand.now);
     submit(&mut hand, "a");
     let call = hand.call();
-    // In the same page it is sent again with the same key and body.
+    // In the same page, it is resent with the same key and body.
     hand.answer(&call, Err(network()));
     assert_eq!(hand.phase("a"), Phase::Submitting);
     let again = hand.next_call();
@@ -126,7 +126,7 @@ fn what_may_have_been_sent_with_a_secret_that_is_gone_is_left_to_a_person() {
         .set_idempotency(&account().address, day, hand.now);
     assert!(hand.calls().is_empty());
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    // Sent once more without it, it would be another request.
+    // Without the secret, it would be a different request.
     hand.engine
         .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
     assert!(hand.calls().is_empty());
@@ -139,7 +139,7 @@ fn what_may_have_been_sent_with_a_secret_that_is_gone_is_left_to_a_person() {
 }
 
 #[test]
-fn another_tab_that_was_told_the_secret_sends_the_task_when_it_leads() {
+fn a_new_leader_with_the_secret_sends_the_task() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.engine.keep_secrets(secrets(&["a"]));

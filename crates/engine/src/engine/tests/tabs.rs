@@ -1,4 +1,4 @@
-//! Several tabs: one leads, and nothing is lost or doubled when another takes over.
+//! Several tabs: one leads, and nothing is lost or duplicated when another takes over.
 
 use atelier_contract::{StatusWord, TaskId};
 
@@ -13,7 +13,7 @@ fn with(state: TaskState) -> Task {
     task
 }
 
-/// As it is before its first attempt.
+/// Returns the task before its first attempt.
 fn never_sent() -> Task {
     task("a", super::hand::START)
 }
@@ -30,7 +30,7 @@ fn unconfirmed() -> Task {
 }
 
 #[test]
-fn a_follower_has_its_tasks_written_and_calls_nobody() {
+fn a_follower_stores_its_tasks_and_makes_no_calls() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.submit(&["a"]);
@@ -39,7 +39,7 @@ fn a_follower_has_its_tasks_written_and_calls_nobody() {
     assert_eq!(hand.engine.next_wake(), None);
     let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
     assert_eq!(written, ["a"], "others' records are theirs to write");
-    // It leads from now on: everything goes on.
+    // This tab becomes the leader, and all tasks continue.
     hand.engine.set_leading(true, hand.now);
     assert_eq!(hand.calls().len(), 2);
 }
@@ -51,7 +51,7 @@ fn running_as(key: &str) -> Task {
 }
 
 #[test]
-fn a_record_that_comes_late_takes_nothing_away() {
+fn ignores_outdated_records() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.engine.insert_remote(with(TaskState::Queued), hand.now);
@@ -68,13 +68,13 @@ fn a_record_that_comes_late_takes_nothing_away() {
     hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Gone);
     hand.calls();
-    // What is written later is what was known last.
+    // The stored record is the last known state.
     assert!(
         hand.saved
             .iter()
             .all(|task| task.state.phase() == Phase::Gone)
     );
-    // The service was asked once more, and knows it.
+    // The service was asked again and knows the task.
     let back = Task {
         refreshed: Some(hand.now),
         ..running()
@@ -84,7 +84,7 @@ fn a_record_that_comes_late_takes_nothing_away() {
 }
 
 #[test]
-fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
+fn a_new_leader_merges_stored_and_received_records() {
     for (told, stored, expected) in [
         (None, with(TaskState::Submitting), Phase::Unconfirmed),
         (None, with(TaskState::Queued), Phase::Submitting), // Sent by this tab now.
@@ -114,10 +114,10 @@ fn whoever_takes_over_knows_what_either_storage_or_the_tab_knew() {
     }
 }
 
-/// Guards against a task that becomes Unconfirmed although nothing was sent: its leader had stored that it was being
-/// sent, then lost its database, put the task back, and was closed.
+/// Guards against a task that becomes Unconfirmed although nothing was sent: its leader had stored Submitting, then
+/// lost its database, put the task back, and was closed.
 #[test]
-fn a_task_that_was_put_back_stays_queued_whichever_record_says_so() {
+fn a_task_put_back_stays_queued() {
     let sent = || with(TaskState::Submitting);
     let put_back = || with(TaskState::Queued);
     let later = Task {
@@ -128,10 +128,10 @@ fn a_task_that_was_put_back_stays_queued_whichever_record_says_so() {
         (put_back(), sent(), Phase::Queued),
         (sent(), put_back(), Phase::Queued),
         (put_back(), unconfirmed(), Phase::Queued),
-        // Put back from an attempt before the one that may have been taken.
+        // It was put back from an attempt before the one that may have been accepted.
         (put_back(), later.clone(), Phase::Unconfirmed),
         (later, put_back(), Phase::Unconfirmed),
-        // It was taken after all.
+        // It was accepted after all.
         (put_back(), running(), Phase::Running),
     ] {
         let mut hand = Hand::new();
@@ -142,10 +142,10 @@ fn a_task_that_was_put_back_stays_queued_whichever_record_says_so() {
     }
 }
 
-/// Guards against a task that is sent although it was cancelled: a tab that had not heard of that told the leader of it
-/// as one that storage lacks.
+/// Guards against sending a cancelled task: a tab that had missed the cancellation reported it to the leader as missing
+/// from storage.
 #[test]
-fn what_was_removed_here_does_not_come_back_as_unstored() {
+fn insert_unstored_ignores_removed_tasks() {
     let mut hand = Hand::new();
     hand.engine.set_online(false, hand.now);
     hand.submit(&["a"]);
@@ -159,7 +159,7 @@ fn what_was_removed_here_does_not_come_back_as_unstored() {
 }
 
 #[test]
-fn where_nothing_can_be_stored_the_tab_goes_on_with_what_it_knows() {
+fn continues_with_known_tasks_without_storage() {
     let mut hand = Hand::new();
     hand.engine.set_leading(false, hand.now);
     hand.submit(&["own"]);
@@ -177,7 +177,7 @@ fn where_nothing_can_be_stored_the_tab_goes_on_with_what_it_knows() {
 }
 
 #[test]
-fn loading_writes_what_has_changed_and_not_everything() {
+fn loading_stores_changed_tasks_only() {
     let mut hand = Hand::new();
     let stored = vec![running(), {
         let mut task = with(TaskState::Submitting);
@@ -195,7 +195,7 @@ fn loading_writes_what_has_changed_and_not_everything() {
 }
 
 #[test]
-fn a_call_under_way_survives_a_change_of_leadership_and_back() {
+fn a_call_in_flight_survives_losing_and_regaining_leadership() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -213,13 +213,13 @@ fn a_call_under_way_survives_a_change_of_leadership_and_back() {
 }
 
 #[test]
-fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
+fn a_late_id_of_the_last_leader_settles_an_unconfirmed_task() {
     let mut hand = Hand::new();
     hand.engine.load(vec![unconfirmed()], hand.now);
     hand.engine.insert_remote(running(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
     assert_eq!(hand.call().tasks.len(), 1);
-    // But not that of an attempt before the present one.
+    // Not if the id is from an attempt before the current one.
     let mut hand = Hand::new();
     let mut later = unconfirmed();
     later.submitted = Some(super::hand::START + 1);
@@ -229,7 +229,7 @@ fn an_id_that_the_last_leader_got_late_ends_the_doubt() {
 }
 
 #[test]
-fn a_key_is_submitted_once() {
+fn submits_each_key_once() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -241,7 +241,7 @@ fn a_key_is_submitted_once() {
 }
 
 #[test]
-fn only_a_person_sends_an_unconfirmed_again() {
+fn only_the_user_resubmits_an_unconfirmed_task() {
     let mut hand = Hand::new();
     hand.engine = Engine::new(account());
     hand.engine
@@ -256,7 +256,7 @@ fn only_a_person_sends_an_unconfirmed_again() {
 }
 
 #[test]
-fn what_comes_with_a_history_is_followed_and_never_sent() {
+fn imported_tasks_are_followed_and_never_sent() {
     let mut hand = Hand::new();
     let mut stranger = running_as("c");
     stranger.account.uid.clear();
@@ -273,7 +273,7 @@ fn what_comes_with_a_history_is_followed_and_never_sent() {
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tasks, [TaskKey("b".into())]);
     assert_eq!(hand.engine.tasks().count(), 2);
-    // Once more, now that it is known as whom to ask.
+    // Imported again, now with its account.
     hand.saved.clear();
     let known = Task {
         account: account(),
@@ -287,10 +287,10 @@ fn what_comes_with_a_history_is_followed_and_never_sent() {
     assert_eq!(hand.engine.tasks().count(), 2);
 }
 
-/// Guards against a task that is stored as not sent although it runs: Retry was pressed in two tabs at once, and the
-/// one that follows wrote its record last. After a crash it would be sent again.
+/// Guards against a running task that is stored as unsent: Retry was pressed in two tabs at once, and the follower
+/// stored its record last. After a crash it would be sent again.
 #[test]
-fn what_a_follower_has_written_over_is_written_again() {
+fn the_leader_restores_an_overwritten_record() {
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -304,9 +304,9 @@ fn what_a_follower_has_written_over_is_written_again() {
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// Guards against a Resubmit that pays twice: an imported history knew what had become of the task, and was not heard.
+/// Guards against a Resubmit that pays twice although an imported history contained the task's outcome.
 #[test]
-fn an_imported_record_settles_what_is_unconfirmed() {
+fn an_imported_record_settles_an_unconfirmed_task() {
     let mut hand = Hand::new();
     hand.engine.insert_remote(unconfirmed(), hand.now);
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
@@ -314,14 +314,14 @@ fn an_imported_record_settles_what_is_unconfirmed() {
     assert_eq!(hand.phase("a"), Phase::Unconfirmed);
     hand.engine.take_in(vec![running()], hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
-    // What runs stays as it is here.
+    // A running task is not changed.
     hand.engine.take_in(vec![unconfirmed()], hand.now);
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// Guards against a task that no tab follows any more: the file leaves open as whom to ask, and this browser knows.
+/// Guards against a task that no tab follows: the file contains no account, but this browser's record does.
 #[test]
-fn what_an_import_settles_is_followed_as_before() {
+fn an_import_without_an_account_keeps_the_known_one() {
     let mut hand = Hand::new();
     hand.engine.insert_remote(unconfirmed(), hand.now);
     let mut told = running();

@@ -1,4 +1,4 @@
-//! Nothing is called before the time that a service has asked for.
+//! No call is made before the time that a service has asked for.
 
 use atelier_contract::ApiError;
 
@@ -8,7 +8,7 @@ use crate::engine::{BlockReason, CallKind, Engine, Idempotency};
 use crate::{Phase, RateLimit, TaskKey, TaskState};
 
 #[test]
-fn a_refusal_anywhere_stops_everything_until_its_time() {
+fn a_429_stops_all_calls_until_retry_after() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.submit(&["b"]);
@@ -31,7 +31,7 @@ fn a_refusal_anywhere_stops_everything_until_its_time() {
 }
 
 #[test]
-fn a_refusal_outlives_the_page() {
+fn a_rate_limit_survives_a_reload() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
@@ -46,10 +46,9 @@ fn a_refusal_outlives_the_page() {
     assert!(hand.now >= told + 12_000);
 }
 
-/// The record of a task is written in its own time: a page that is left before that is done took
-/// the service's wish with it.
+/// Guards against losing the rate limit if the page closes before the task's record is stored.
 #[test]
-fn a_refusal_is_told_apart_from_any_record() {
+fn a_rate_limit_is_stored_apart_from_tasks() {
     let mut hand = Hand::new();
     let call = hand.running();
     hand.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
@@ -70,10 +69,10 @@ fn a_refusal_is_told_apart_from_any_record() {
     assert!(hand.now >= told + 12_000);
 }
 
-/// Guards against a wait of twelve seconds that lasted three quarters of an hour: a page had kept when it
-/// ends, the clock was set back, and the next page believed that.
+/// Guards against a wait of twelve seconds that lasted three quarters of an hour, because its end was stored before the
+/// clock was set back.
 #[test]
-fn a_wait_that_was_kept_is_no_longer_once_the_clock_was_set_back() {
+fn a_stored_wait_does_not_grow_after_a_clock_jump() {
     let hour = 3_600_000;
     for since in [Some(START), None] {
         let (until, now) = (START + 12_000, START - hour);
@@ -86,15 +85,14 @@ fn a_wait_that_was_kept_is_no_longer_once_the_clock_was_set_back() {
         engine.wait(&limit, now);
         let blocked = engine.services.blocked_until("", now);
         let whole = now + 12_000;
-        // An earlier version does not say since when: then the clock is believed.
+        // An earlier version does not store when the wait began; then the clock is trusted.
         assert_eq!(blocked, Some(since.map_or(until, |_| whole)));
     }
 }
 
-/// A submission is written down before it leaves. On a busy machine that took half a second, and it
-/// left though the service had meanwhile asked for no more calls.
+/// Guards against a submission that is sent after a 429 because storing its record took half a second.
 #[test]
-fn what_was_being_written_when_a_refusal_came_does_not_leave() {
+fn may_leave_is_false_after_a_refusal() {
     let mut hand = Hand::new();
     let poll = hand.running();
     hand.submit(&["b"]);
@@ -113,7 +111,7 @@ fn what_was_being_written_when_a_refusal_came_does_not_leave() {
     kinds.sort_by_key(|kind| *kind == CallKind::Generate);
     assert_eq!(kinds, [CallKind::Status, CallKind::Generate]);
 
-    // The same with credentials that are refused: it would only fail.
+    // The same with refused credentials.
     let mut hand = Hand::new();
     hand.submit(&["a", "b"]);
     let calls = hand.calls();
@@ -122,7 +120,7 @@ fn what_was_being_written_when_a_refusal_came_does_not_leave() {
     assert_eq!(hand.phase("b"), Phase::Queued);
     assert!(!hand.engine.may_leave(calls[1].id, hand.now), "it is gone");
 
-    // The same where the service is gone: there would be no answer.
+    // The same while the service is unreachable.
     let mut hand = Hand::new();
     hand.submit(&["a"]);
     let call = hand.call();
@@ -138,10 +136,9 @@ fn tell(hand: &mut Hand, said: Idempotency) {
     hand.engine.set_idempotency(&address, said, hand.now);
 }
 
-/// Guards against a task that becomes Unconfirmed though the page knew that the service is gone: it was sent all
-/// the same, got no answer, and might have been billed for all that was known.
+/// Guards against a task that becomes Unconfirmed although the page knew that the service was unreachable.
 #[test]
-fn what_is_made_while_the_service_cannot_be_reached_waits_and_is_sent_once_it_answers() {
+fn new_tasks_wait_while_the_service_is_unreachable() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Unreachable);
     hand.submit(&["a", "b"]);
@@ -161,15 +158,15 @@ fn what_is_made_while_the_service_cannot_be_reached_waits_and_is_sent_once_it_an
 }
 
 #[test]
-fn nothing_is_said_of_a_service_that_nothing_waits_for() {
+fn an_unreachable_service_is_not_reported_without_waiting_tasks() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Unreachable);
     assert_eq!(hand.engine.block_reason(hand.now), None);
 }
 
-/// Guards against a queue that waits for good for a list of models, at a service that gives no list and takes tasks.
+/// Guards against a queue that waits forever for a model list, at a service that accepts tasks without one.
 #[test]
-fn an_answer_to_a_poll_ends_the_wait_for_a_service_that_could_not_be_reached() {
+fn a_poll_response_ends_the_wait_for_an_unreachable_service() {
     let mut hand = Hand::new();
     let poll = hand.running();
     tell(&mut hand, Idempotency::Unreachable);
@@ -187,9 +184,9 @@ fn an_answer_to_a_poll_ends_the_wait_for_a_service_that_could_not_be_reached() {
     assert_eq!(kinds, [CallKind::Generate]);
 }
 
-/// What was sent under a key, and not answered, is neither given up nor sent while the service is gone.
+/// While the service is unreachable, a task that was sent with a key is neither marked Unconfirmed nor resent.
 #[test]
-fn what_may_have_been_taken_waits_for_a_service_that_cannot_be_reached() {
+fn an_uncertain_task_waits_for_an_unreachable_service() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::For(86_400_000));
     hand.submit(&["a"]);
@@ -208,10 +205,10 @@ fn what_may_have_been_taken_waits_for_a_service_that_cannot_be_reached() {
     assert_eq!(hand.phase("a"), Phase::Running);
 }
 
-/// Guards against a queue that waits for good at a service whose list alone can't be had, where no task runs that
-/// could be asked about, and against one that goes on once there is no answer any more.
+/// Guards against a queue that waits forever at a service without a model list while no task runs, and against sending
+/// after the service has stopped answering.
 #[test]
-fn an_answer_to_a_knock_ends_the_wait_as_long_as_the_service_answers() {
+fn a_probe_response_ends_the_wait_while_the_service_answers() {
     let mut hand = Hand::new();
     let address = account().address;
     tell(&mut hand, Idempotency::Unreachable);
@@ -229,7 +226,7 @@ fn an_answer_to_a_knock_ends_the_wait_as_long_as_the_service_answers() {
         );
     }
     hand.engine.knocked(&address, &Err(error(404)), hand.now);
-    // Its list, which says what it knows of keys, is asked for once more, in vain.
+    // The model list, which reports key support, is requested again and fails.
     assert!(hand.calls().is_empty());
     tell(&mut hand, Idempotency::Unreachable);
     let call = hand.call();
@@ -254,10 +251,10 @@ fn an_answer_to_a_knock_ends_the_wait_as_long_as_the_service_answers() {
     assert_eq!(hand.phase("c"), Phase::Queued);
 }
 
-/// Guards against a queue that waits for good at a service that answers the question about an unknown task with an
-/// error of its own, and against one that asks for time and gets none.
+/// Guards against a queue that waits forever at a service that answers a probe with an error, and against ignoring its
+/// Retry-After.
 #[test]
-fn whatever_a_service_says_to_a_knock_it_is_there() {
+fn any_probe_response_shows_that_the_service_is_reachable() {
     let address = account().address;
     for (answer, blocked) in [
         (error(500), None),
@@ -281,9 +278,10 @@ fn whatever_a_service_says_to_a_knock_it_is_there() {
     }
 }
 
-/// Guards against `The service can't be reached.` where it refuses the credentials and its list alone can't be had.
+/// Guards against `The service can't be reached.` if the service refuses the credentials and its model list is
+/// unavailable.
 #[test]
-fn a_refusal_of_a_knock_is_an_answer() {
+fn a_refused_probe_shows_that_the_service_is_reachable() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Unreachable);
     hand.submit(&["a"]);
@@ -299,10 +297,9 @@ fn a_refusal_of_a_knock_is_an_answer() {
     );
 }
 
-/// Guards against a task that is sent without a key in the moment before the service at another address is asked
-/// whether it honours keys.
+/// Guards against a task that is sent without a key just before the service at a new address is asked about keys.
 #[test]
-fn of_an_address_that_is_new_it_is_not_known_yet_whether_it_honours_keys() {
+fn submissions_to_a_new_address_wait_for_key_support() {
     let mut hand = Hand::new();
     let there = crate::Account {
         address: "https://there.example".into(),
@@ -319,10 +316,9 @@ fn of_an_address_that_is_new_it_is_not_known_yet_whether_it_honours_keys() {
     assert!(hand.call().idempotency_key.is_some());
 }
 
-/// Guards against a banner that is missing where a guest's tasks wait: as whom they are sent is not known before the
-/// service answers.
+/// Guards against a missing banner while a guest's tasks wait: their account is unknown until the service answers.
 #[test]
-fn what_a_guest_has_made_waits_for_the_service_too() {
+fn a_guests_tasks_report_an_unreachable_service() {
     let mut hand = Hand::new();
     let guest = account();
     let nobody = crate::Account {
@@ -344,10 +340,10 @@ fn what_a_guest_has_made_waits_for_the_service_too() {
     hand.call();
 }
 
-/// Guards against a task that is sent without a key though the service has said that it honours keys: it answers, and
-/// its list, which was asked for once more, does not come.
+/// Guards against a task that is sent without a key to a service that supports keys, while its model list is requested
+/// again.
 #[test]
-fn what_was_said_of_keys_holds_while_the_list_is_asked_for_once_more() {
+fn key_support_is_remembered_while_the_model_list_is_requested() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::For(86_400_000));
     tell(&mut hand, Idempotency::Unreachable);
@@ -358,10 +354,10 @@ fn what_was_said_of_keys_holds_while_the_list_is_asked_for_once_more() {
     assert!(hand.call().idempotency_key.is_some());
 }
 
-/// Guards against a task that may have been taken, and says that it is sent again, and never is: the key that it was
-/// sent under was forgotten with the list.
+/// Guards against an uncertain task that is never resent because key support was forgotten together with the model
+/// list.
 #[test]
-fn what_may_have_been_taken_is_sent_again_where_the_list_alone_cannot_be_had() {
+fn an_uncertain_task_is_resent_without_a_model_list() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::For(86_400_000));
     hand.submit(&["a"]);
@@ -376,9 +372,9 @@ fn what_may_have_been_taken_is_sent_again_where_the_list_alone_cannot_be_had() {
     assert_eq!(again.idempotency_key, call.idempotency_key);
 }
 
-/// Guards against a service that says when it is back, and is asked all the time before.
+/// Guards against probing a service before its Retry-After has passed.
 #[test]
-fn a_service_that_is_away_for_a_while_says_so_to_a_knock() {
+fn a_probe_respects_retry_after() {
     let mut hand = Hand::new();
     tell(&mut hand, Idempotency::Unreachable);
     hand.submit(&["a"]);

@@ -1,5 +1,5 @@
-//! A service and a page in one process, with a clock that the test moves. Whatever must never
-//! happen is asserted here, so that every test that uses it checks it.
+//! A simulated service and page in one process, with a clock that the test controls. It asserts all invariants, so that
+//! every test that uses it checks them.
 
 mod guards;
 mod service;
@@ -14,7 +14,7 @@ use crate::{
     Account, Action, BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskState,
 };
 
-/// Parts of a thousand calls that go wrong, each in its own way.
+/// How many in a thousand calls fail, by kind of failure.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Faults {
     pub unreached: u64,
@@ -22,7 +22,7 @@ pub struct Faults {
     pub refused: u64,
     pub broken: u64,
     pub nonsense: u64,
-    /// Parts of a thousand entries of batch replies.
+    /// How many in a thousand entries of batch responses are broken.
     pub bad_entry: u64,
 }
 
@@ -38,7 +38,7 @@ struct Travelling {
     tasks: Vec<TaskKey>,
     at: Millis,
     answer: Result<Value, ApiError>,
-    /// Which token it was made with, and how many refusals of it the page had heard of then.
+    /// The token of the call, and how many refusals of it the page had received when the call was sent.
     token: u64,
     refusals: u64,
 }
@@ -50,20 +50,20 @@ pub struct Sent {
 
 pub struct World {
     pub engine: Engine,
-    /// True time; the page's clock differs by `offset`.
+    /// The true time; the page's clock differs by `offset`.
     pub time: Millis,
     pub offset: i64,
     pub storage: BTreeMap<TaskKey, String>,
     pub jobs: BTreeMap<String, Job>,
     pub faults: Faults,
     pub has_batch: bool,
-    /// How long the service honours keys, if it does.
+    /// How long the service remembers keys, if it supports them.
     pub keys_for: Option<Millis>,
-    /// When the page will know that, in true time.
+    /// When the page will be told that, in true time.
     told_of_keys: Option<Millis>,
-    /// How often its list of models can't be reached, which says so, before that can be had.
+    /// How many requests for the model list will fail.
     pub list_failures: u64,
-    /// By key: the id that was given out, the request, and when.
+    /// By key: the id that was returned, the request, and the time.
     keys: HashMap<String, (String, Value, Millis)>,
     pub latency: (Millis, Millis),
     pub work: (Millis, Millis),
@@ -71,30 +71,30 @@ pub struct World {
     pub finished: Vec<TaskKey>,
     /// When the page first knew of a completion.
     pub noticed: HashMap<TaskKey, Millis>,
-    /// Persons' wishes for another attempt.
+    /// How often the user has resubmitted each task.
     pub resubmits: HashMap<TaskKey, usize>,
-    /// Ids that the page has been told.
+    /// The ids that the page has received.
     told: HashMap<TaskKey, String>,
     ended: HashMap<TaskKey, TaskState>,
-    /// What a person may have in the table again.
+    /// Tasks whose inputs may be back in the table.
     taken_back: HashSet<TaskKey>,
-    /// Submissions since when nothing certain is known of the last.
+    /// Tasks whose last submission has an unknown outcome.
     unsure: HashSet<TaskKey>,
     travelling: Vec<Travelling>,
-    /// Calls whose records are being written, and when that is done.
+    /// Calls whose records are being stored, and when that ends.
     writing: Vec<(Millis, Call)>,
-    /// The longest that writing takes.
+    /// The maximum time that storing takes.
     pub write: Millis,
-    /// In true time, by the service's word.
+    /// When the next call is allowed, in true time.
     not_before: Millis,
-    /// What the page keeps of that for after a reload.
+    /// The rate limit that the page has stored for a reload.
     kept_wait: Option<RateLimit>,
-    /// The service refuses the present token.
+    /// Whether the service refuses the current token.
     pub revoked: bool,
     token: u64,
-    /// What had no answer yet as the token became another one.
+    /// Tasks in flight when the token was changed.
     pub sent_with_other_token: HashSet<TaskKey>,
-    /// Refusals of the present token that the page has heard, and whether the last still counts.
+    /// How many refusals of the current token the page has received, and whether the last one still holds.
     refusals: u64,
     is_refused: bool,
     seed: u64,
@@ -174,7 +174,7 @@ impl World {
         self.time.saturating_add_signed(self.offset)
     }
 
-    /// Xorshift: the same seed, the same story.
+    /// Returns a pseudorandom number (xorshift).
     pub fn below(&mut self, most: u64) -> u64 {
         self.seed ^= self.seed << 13;
         self.seed ^= self.seed >> 7;
@@ -212,14 +212,14 @@ impl World {
         self.pump();
     }
 
-    /// A person enters another token, which the service takes.
+    /// Enters another token, which the service accepts.
     pub fn correct_token(&mut self) {
         self.revoked = false;
         self.token += 1;
         let unanswered = self.keys(Phase::Submitting);
         self.sent_with_other_token.extend(unanswered);
         self.is_refused = false;
-        // The limit was named to the one before.
+        // The rate limit applied to the previous token.
         self.not_before = 0;
         self.kept_wait = None;
         let now = self.now();
@@ -227,7 +227,7 @@ impl World {
         self.engine.credentials_changed(now);
     }
 
-    /// The page is closed at once, with everything that is under way, and opened again.
+    /// Closes the page with all calls in flight, and opens it again.
     pub fn restart(&mut self) {
         for call in self.travelling.drain(..) {
             if call.kind == CallKind::Generate {
@@ -236,7 +236,7 @@ impl World {
         }
         self.writing.clear();
         self.engine = Engine::new(account());
-        // The new page was not notified.
+        // The new page doesn't know of the refusal.
         self.is_refused = false;
         self.ask_for_keys();
         let tasks = self.stored();
@@ -249,7 +249,7 @@ impl World {
         self.pump();
     }
 
-    /// The page asks for the list of models.
+    /// Requests the model list.
     pub fn ask_for_keys(&mut self) {
         let now = self.now();
         let address = account().address;
@@ -258,7 +258,7 @@ impl World {
         self.told_of_keys = Some(self.time + 10 + self.below(9_000));
     }
 
-    /// It asks once more, so often in vain.
+    /// Requests the model list again and fails this many times.
     pub fn lose_list(&mut self, times: u64) {
         self.list_failures = times;
         self.told_of_keys = Some(self.time + 1);
@@ -290,7 +290,7 @@ impl World {
             .collect()
     }
 
-    /// Lets time pass: answers arrive, the engine is called when it wants to be.
+    /// Advances the clock: responses arrive, and the engine is called at its wake times.
     pub fn run(&mut self, time: Millis) {
         let end = self.time + time;
         loop {
@@ -313,7 +313,7 @@ impl World {
         }
     }
 
-    /// What is written leaves, if it still may.
+    /// Sends the calls whose records are stored, if they may still be sent.
     fn leave(&mut self) {
         while let Some(at) = self.writing.iter().position(|(at, _)| *at <= self.time) {
             let (_, call) = self.writing.swap_remove(at);

@@ -24,10 +24,10 @@ fn full() -> Value {
     })
 }
 
-/// As the version before serde's derives wrote them: every state and every kind of error, with all that
-/// a task may carry and with as little as it must.
+/// Samples written by the release before serde's derives: every state and every kind of error, with all optional fields
+/// and with none.
 #[test]
-fn stored_samples_are_read_and_written_as_they_were() {
+fn stored_samples_round_trip() {
     let samples = include_str!("samples.jsonl").lines();
     for (at, sample) in samples.enumerate() {
         let task = json::read(sample).and_then(Task::from_value);
@@ -41,13 +41,13 @@ fn stored_samples_are_read_and_written_as_they_were() {
 }
 
 #[test]
-fn every_field_is_written_as_it_was_read() {
+fn every_field_round_trips() {
     let task = Task::from_value(full()).unwrap();
     assert_eq!(task.to_value().to_string(), full().to_string());
 }
 
 #[test]
-fn a_record_of_the_first_version_is_read() {
+fn reads_records_of_the_first_version() {
     let mut value = full();
     let map = value.as_object_mut().unwrap();
     for name in [
@@ -81,7 +81,7 @@ fn a_record_of_the_first_version_is_read() {
 }
 
 #[test]
-fn what_cannot_be_read_is_no_task() {
+fn rejects_invalid_records() {
     for (pointer, odd) in [
         ("/key", json!(1)),
         ("/created", json!(-1)),
@@ -186,7 +186,7 @@ fn tasks() -> impl Strategy<Value = Task> {
         prop::option::of((".*", any::<u32>())),
         prop::option::of((any::<u64>(), errors())),
     );
-    // No name of a later field is one of ours.
+    // Names of future fields don't collide with current ones.
     (facts, states(), fields(".*"), fields("x_.*")).prop_map(|(facts, state, values, extra)| {
         let ([key, address, uid, model_name], (created, switches), times, ..) = facts;
         let (.., [retry_of, idempotency_key], batch, trouble) = facts;
@@ -222,7 +222,7 @@ fn tasks() -> impl Strategy<Value = Task> {
 
 proptest! {
     #[test]
-    fn any_task_survives_storage(task in tasks()) {
+    fn any_task_round_trips(task in tasks()) {
         let text = task.to_value().to_string();
         let read = Task::from_value(json::read(&text).unwrap()).unwrap();
         prop_assert_eq!(&read, &task);
@@ -230,7 +230,7 @@ proptest! {
     }
 
     #[test]
-    fn a_field_of_any_shape_is_survived(name in "[a-z_]{1,10}", odd in values()) {
+    fn handles_fields_of_any_shape(name in "[a-z_]{1,10}", odd in values()) {
         let mut value = full();
         let names: Vec<String> = value.as_object().unwrap().keys().cloned().collect();
         for name in names.into_iter().chain([name]) {

@@ -1,4 +1,4 @@
-//! What must never happen, asserted at each record that is kept and each call that leaves.
+//! Invariants, asserted for each record that is stored and each call that is sent.
 
 use atelier_contract::ApiError;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use crate::engine::{Call, CallKind};
 use crate::{Phase, Task, TaskState};
 
 impl World {
-    /// What the page can know from now on.
+    /// Records what the page knows after this response.
     pub(super) fn take_note(&mut self, call: &Travelling) {
         if let Err(error) = &call.answer
             && let Some(wait) = error.retry_after_ms()
@@ -21,7 +21,7 @@ impl World {
             let is_poll = call.kind != CallKind::Generate;
             match &call.answer {
                 Err(ApiError::Unauthorized { .. }) => {
-                    // One that left before the last was known says nothing of what left after that.
+                    // A response to a call from before the last refusal says nothing about later calls.
                     self.refusals += u64::from(call.refusals == self.refusals);
                     self.is_refused = true;
                 }

@@ -1,4 +1,4 @@
-//! The service's side: what it answers, and what goes wrong on the way.
+//! The simulated service: its responses, and the faults on the way.
 
 use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
@@ -125,14 +125,14 @@ impl World {
                 key.is_none() || self.keys_for.is_some(),
                 "a key that was not asked for"
             );
-            // A key belongs to the token that it came with.
+            // A key belongs to the token that it was sent with.
             let key = key.map(|key| format!("{} {key}", self.token));
             if let (Some(key), Some(ttl)) = (&key, self.keys_for)
                 && let Some((_, known, at)) = self.keys.get(key)
                 && self.time < at + ttl
             {
                 assert_eq!(*known, request, "another request with the same key");
-                // As the draft has it, one that comes while the first is being taken waits.
+                // As in the draft standard, a request during the first one's processing gets a 409.
                 if self.below(10) == 0 {
                     return (409, json!({"success": false, "message": "in use"}));
                 }
