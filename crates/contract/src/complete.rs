@@ -68,7 +68,7 @@ mod tests {
         assert_eq!(
             seed(json!({"minimum": 0}), 9),
             None,
-            "it may be more than the model accepts"
+            "the model's limit is unknown"
         );
     }
 }

@@ -49,7 +49,7 @@ pub fn answer(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<V
 ///
 /// The HTTP status is outside 200–299, and the body contains no accepted task.
 pub fn submitted(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<Value, ApiError> {
-    match tells_of_task(&body) || tells_of_item(&body) {
+    match contains_task(&body) || contains_accepted_item(&body) {
         true => Ok(body),
         false => answer(status, body, retry_after_ms),
     }
@@ -59,19 +59,19 @@ fn is_success(status: u64) -> bool {
     (200..300).contains(&status)
 }
 
-fn tells_of_task(body: &Value) -> bool {
+fn contains_task(body: &Value) -> bool {
     let has_status = body.pointer("/data/status").is_some_and(Value::is_string);
     let is_success = body.get("success") == Some(&Value::Bool(true));
     (has_status || is_success) && Accepted::from_body(body).is_ok()
 }
 
-fn tells_of_item(body: &Value) -> bool {
+fn contains_accepted_item(body: &Value) -> bool {
     let results = body.pointer("/data/results").and_then(Value::as_array);
-    let is_taken = |result: &Value| {
+    let is_accepted = |result: &Value| {
         let status = result.get("status").and_then(Value::as_u64);
-        status.is_some_and(is_success) || result.get("body").is_some_and(tells_of_task)
+        status.is_some_and(is_success) || result.get("body").is_some_and(contains_task)
     };
-    results.into_iter().flatten().any(is_taken)
+    results.into_iter().flatten().any(is_accepted)
 }
 
 #[cfg(test)]

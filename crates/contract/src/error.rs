@@ -1,16 +1,16 @@
 //! The errors of a call, and their messages for the user.
 
-mod blame;
+mod credentials_message;
 mod error_body;
 mod field_problem;
-mod words;
+mod messages;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use thiserror::Error;
 
 use crate::prose::message_in;
-use blame::blames_credentials;
+use credentials_message::may_be_about_credentials;
 use field_problem::field_problems;
 
 pub use error_body::ErrorBody;
@@ -189,7 +189,7 @@ impl ApiError {
     /// Whether this is a 403 whose message is not about credentials, but about a quota, a limit of the plan, or a
     /// content rule.
     pub fn is_other_refusal(&self) -> bool {
-        matches!(self, Self::Unauthorized { message, is_forbidden: true } if !blames_credentials(message))
+        matches!(self, Self::Unauthorized { message, is_forbidden: true } if !may_be_about_credentials(message))
     }
 
     /// Whether repeating the request would fail the same way: a 4xx about the request itself, not about credentials,

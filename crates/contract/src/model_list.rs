@@ -63,25 +63,25 @@ struct Reply {
     data: Data,
     guest: Credentials,
     ttl: Ttl,
-    integrations: Words,
+    integrations: Texts,
     account: Option<String>,
 }
 
 impl Target for Reply {
     fn field(&mut self, name: &str) -> Option<&mut dyn Target> {
         match name {
-            "data" => begun(&mut self.data),
-            "guest" => begun(&mut self.guest),
-            "idempotency_key" => begun(&mut self.ttl),
-            "integrations" => begun(&mut self.integrations),
-            "account" => begun(&mut self.account),
+            "data" => reset_target(&mut self.data),
+            "guest" => reset_target(&mut self.guest),
+            "idempotency_key" => reset_target(&mut self.ttl),
+            "integrations" => reset_target(&mut self.integrations),
+            "account" => reset_target(&mut self.account),
             _ => None,
         }
     }
 }
 
 /// Resets a target and returns it.
-fn begun<T: Target + Default>(target: &mut T) -> Option<&mut dyn Target> {
+fn reset_target<T: Target + Default>(target: &mut T) -> Option<&mut dyn Target> {
     *target = T::default();
     Some(target)
 }
@@ -95,8 +95,8 @@ struct Credentials {
 impl Target for Credentials {
     fn field(&mut self, name: &str) -> Option<&mut dyn Target> {
         match name {
-            "uid" => begun(&mut self.uid),
-            "token" => begun(&mut self.token),
+            "uid" => reset_target(&mut self.uid),
+            "token" => reset_target(&mut self.token),
             _ => None,
         }
     }
@@ -110,16 +110,16 @@ struct Ttl {
 impl Target for Ttl {
     fn field(&mut self, name: &str) -> Option<&mut dyn Target> {
         match name {
-            "ttl_seconds" => begun(&mut self.seconds),
+            "ttl_seconds" => reset_target(&mut self.seconds),
             _ => None,
         }
     }
 }
 
 #[derive(Default)]
-struct Words(Vec<Option<String>>);
+struct Texts(Vec<Option<String>>);
 
-impl Target for Words {
+impl Target for Texts {
     fn entry(&mut self) -> Option<&mut dyn Target> {
         self.0.push(None);
         self.0.last_mut().map(|word| word as &mut dyn Target)
@@ -181,7 +181,7 @@ impl Target for Entry {
             "away" => &mut self.away,
             _ => return None,
         };
-        begun(text)
+        reset_target(text)
     }
 }
 

@@ -91,7 +91,7 @@ impl Progress {
             .filter(|_| matches!(status, StatusWord::Other(_)));
         Ok(Self {
             id: id_of(data),
-            line: line_of(data).or_else(|| explained.and_then(last_line)),
+            line: progress_line(data).or_else(|| explained.and_then(last_line)),
             status,
             error,
         })
@@ -153,7 +153,7 @@ fn status_of(data: &Value) -> Option<StatusWord> {
 }
 
 /// Returns the last line of the progress: a redrawn progress bar has many.
-fn line_of(data: &Value) -> Option<String> {
+fn progress_line(data: &Value) -> Option<String> {
     last_line(data.get("progress")?.as_str()?)
 }
 

@@ -59,7 +59,7 @@ pub fn check(
     if parameter.default.as_ref() == Some(&value) && value.is_null() {
         return Ok(Some(value));
     }
-    let value = of_kind(parameter, value).map_err(problem)?;
+    let value = checked_kind(parameter, value).map_err(problem)?;
     if required && parameter.kind() == Kind::Several && value == Value::Array(Vec::new()) {
         return Err(problem(missing(parameter).into()));
     }
@@ -184,7 +184,7 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
                 })
                 .cloned()
                 .or_else(|| permitted(allowed, &Value::Number(parse(trimmed)?)))
-                .ok_or_else(|| one_of(allowed, trimmed))
+                .ok_or_else(|| not_permitted_message(allowed, trimmed))
         }
         Kind::Several if !trimmed.starts_with('[') => read_several(parameter.choices(), trimmed),
         Kind::Several | Kind::Array | Kind::Object | Kind::Unknown => {
@@ -200,7 +200,7 @@ fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
         let is_text = |value: &&Value| Entry::Value((*value).clone()).to_text() == text;
         let mut found = allowed.iter().filter(is_text);
         let Some(value) = found.next() else {
-            return Err(one_of(allowed, text));
+            return Err(not_permitted_message(allowed, text));
         };
         match found.find(|other| !is_same(value, other)) {
             None => Ok(value.clone()),
@@ -219,7 +219,7 @@ fn read_several(allowed: &[Value], text: &str) -> Result<Value, String> {
 }
 
 /// Checks the JSON type of a value.
-fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
+fn checked_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
     let not = |what: &str| match &value {
         Value::String(text) => format!("must be {what}, not the text “{}”", shortened(text)),
         value => format!("must be {what}, not {}", shortened(&value.to_string())),
@@ -243,13 +243,13 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
                 .map_err(|_| not("a whole number")),
             None => Err(not("a whole number")),
         },
-        (Kind::Enum, _) => one_permitted(parameter.choices(), value),
+        (Kind::Enum, _) => checked_choice(parameter.choices(), value),
         (Kind::Several, Value::Array(_)) => {
             let Value::Array(values) = value else {
                 return Ok(value);
             };
             let allowed = parameter.choices();
-            let values = values.into_iter().map(|it| one_permitted(allowed, it));
+            let values = values.into_iter().map(|it| checked_choice(allowed, it));
             values.collect::<Result<_, _>>().map(Value::Array)
         }
         (Kind::Text, _) => Err(not("a text")),
@@ -262,8 +262,9 @@ fn of_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
     }
 }
 
-fn one_permitted(allowed: &[Value], value: Value) -> Result<Value, String> {
-    permitted(allowed, &value).ok_or_else(|| one_of(allowed, &Entry::Value(value).to_text()))
+fn checked_choice(allowed: &[Value], value: Value) -> Result<Value, String> {
+    permitted(allowed, &value)
+        .ok_or_else(|| not_permitted_message(allowed, &Entry::Value(value).to_text()))
 }
 
 /// Returns the permitted value that equals a value. Numbers are compared numerically: `2.0` is sent as the `2` of an
@@ -348,7 +349,7 @@ pub fn choice_text(allowed: &[Value], value: &Value) -> String {
     }
 }
 
-fn one_of(allowed: &[Value], given: &str) -> String {
+fn not_permitted_message(allowed: &[Value], given: &str) -> String {
     let shown: Vec<String> = allowed
         .iter()
         .take(8)

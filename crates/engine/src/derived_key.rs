@@ -11,7 +11,7 @@ impl BatchKey {
     /// Derives the key of a batch from the model of the table, the time of its last edit and its number of rows. Each
     /// edit yields a different key.
     pub fn of_table(model: &str, edited: Millis, rows: usize) -> Self {
-        Self(derived(&of_edit("table", model, edited, rows)))
+        Self(hex_key(&edit_bytes("table", model, edited, rows)))
     }
 }
 
@@ -19,57 +19,59 @@ impl TaskKey {
     /// Derives the key of a task from a table row: its nonce and its current content. Sending the same row twice yields
     /// the same key, which this app and services with idempotency keys recognize.
     pub fn of_row(nonce: u64, draft: &str) -> Self {
-        Self(derived(&[of_number("row", nonce), text(draft)].concat()))
+        Self(hex_key(
+            &[number_bytes("row", nonce), text_bytes(draft)].concat(),
+        ))
     }
 }
 
 /// Derives the nonce for sending a row again.
 pub fn next_nonce(nonce: u64) -> u64 {
-    hashed(&of_number("next", nonce))
+    hash(&number_bytes("next", nonce))
 }
 
 /// Derives the nonce of a row that was stored without one, from its position `at` in a table last edited at `edited`.
 pub fn stored_nonce(model: &str, edited: Millis, at: usize) -> u64 {
-    hashed(&of_edit("stored", model, edited, at))
+    hash(&edit_bytes("stored", model, edited, at))
 }
 
 /// Hashes a text to a number that is the same in every tab and release.
 pub fn number_of(of: &str) -> u64 {
-    hashed(&[text("text"), text(of)].concat())
+    hash(&[text_bytes("text"), text_bytes(of)].concat())
 }
 
 /// Derives the random number that fills the open values of a row. The same row always gets the same number.
 pub fn chance_of_row(nonce: u64) -> u64 {
-    hashed(&of_number("chance", nonce))
+    hash(&number_bytes("chance", nonce))
 }
 
-fn of_edit(kind: &str, model: &str, edited: Millis, rows: usize) -> Vec<u8> {
+fn edit_bytes(kind: &str, model: &str, edited: Millis, rows: usize) -> Vec<u8> {
     let rows = u32::try_from(rows).unwrap_or(u32::MAX).to_le_bytes();
     [
-        text(kind),
-        text(model),
+        text_bytes(kind),
+        text_bytes(model),
         edited.to_le_bytes().into(),
         rows.into(),
     ]
     .concat()
 }
 
-fn of_number(kind: &str, number: u64) -> Vec<u8> {
-    [text(kind), number.to_le_bytes().into()].concat()
+fn number_bytes(kind: &str, number: u64) -> Vec<u8> {
+    [text_bytes(kind), number.to_le_bytes().into()].concat()
 }
 
 /// Encodes a text, followed by a byte that UTF-8 never contains, so that "ab" + "c" differs from "a" + "bc".
-fn text(text: &str) -> Vec<u8> {
+fn text_bytes(text: &str) -> Vec<u8> {
     [text.as_bytes(), &[0xff]].concat()
 }
 
 /// Returns 128 bits as hexadecimal text, the format of randomly drawn keys.
-fn derived(from: &[u8]) -> String {
-    let half = |which: u8| hashed(&[&[which], from].concat());
+fn hex_key(from: &[u8]) -> String {
+    let half = |which: u8| hash(&[&[which], from].concat());
     format!("{:016x}{:016x}", half(0), half(1))
 }
 
-fn hashed(from: &[u8]) -> u64 {
+fn hash(from: &[u8]) -> u64 {
     SipHasher13::new().hash(from)
 }
 

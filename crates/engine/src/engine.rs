@@ -2,14 +2,11 @@
 //! random numbers and responses, and carries out the commands that the engine returns.
 
 mod actions;
-mod again;
-mod agenda;
 mod batched;
 mod block_reason;
 mod call;
 mod early_fetch;
 mod gone;
-mod judgement;
 mod late;
 mod output_refusals;
 mod polls;
@@ -18,10 +15,12 @@ mod refusal;
 mod refused_batches;
 mod removal;
 mod reply_limits;
+mod resends;
 mod responses;
 mod secrets;
 mod send_queue;
 mod sends;
+mod service_status;
 mod services;
 mod shared_ids;
 mod storage;
@@ -29,13 +28,13 @@ mod stored_outputs;
 mod submission_pause;
 #[cfg(test)]
 pub(crate) mod tests;
+mod timers;
 mod tracked;
 
 use std::collections::{HashMap, HashSet};
 
 use atelier_contract::{ApiError, TaskId};
 
-use agenda::Timers;
 pub use block_reason::BlockReason;
 use call::Calls;
 pub use call::{Call, CallId, CallKind};
@@ -49,6 +48,7 @@ pub use services::Idempotency;
 use services::Services;
 use storage::StorageHealth;
 use submission_pause::SubmissionPause;
+use timers::Timers;
 use tracked::Tracked;
 
 use crate::reduce::{Effect, Event, apply};
@@ -149,7 +149,7 @@ impl Engine {
         self.advance(now);
         if self.leading {
             self.forget_removed(now);
-            self.give_up_without_secrets(now);
+            self.fail_without_secrets(now);
         }
         if self.leading && self.online {
             self.pause.end_if_over(now);
@@ -217,7 +217,7 @@ impl Engine {
     ) {
         self.advance(now);
         if let Some(call) = self.calls.answered(call) {
-            self.take_response(call, answer, now, random);
+            self.handle_response(call, answer, now, random);
         }
     }
 
@@ -230,7 +230,7 @@ impl Engine {
         let again = now.saturating_add(schedule::after_failures(in_a_row, 0.5));
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.not_taken(key, call.sent, again, now),
+                CallKind::Generate => self.not_accepted(key, call.sent, again, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, again),
             }
         }
@@ -251,13 +251,13 @@ impl Engine {
         let is_refused = self.is_refused() || self.services.is_unreachable(&meant.account.address);
         let is_generate = meant.kind == CallKind::Generate;
         // With a different token, the service could accept the task a second time.
-        let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.is_doubled(key, now));
+        let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.may_duplicate(key, now));
         if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
             // The owner uses the current credentials.
-            self.calls.leaves(call);
+            self.calls.mark_sent(call);
             return true;
         }
-        if let Some(call) = self.calls.take_back(call) {
+        if let Some(call) = self.calls.cancel(call) {
             self.ask_again(&call, now);
         }
         false

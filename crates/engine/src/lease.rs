@@ -128,13 +128,13 @@ pub fn may_go_on(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
 }
 
 /// For how many renewals a tab that has handed over its leadership waits for the other tab to lead.
-const STAND_BACK_RENEWALS: u32 = 3;
+const HANDOVER_RENEWALS: u32 = 3;
 
 /// Whether a tab that has handed over its leadership requests it again, after the new leader, at its next renewal. If
 /// no tab has taken over after some `renewals`, it leads again.
 pub fn ends_standing_back(me: &str, found: &Found, renewals: u32, now: Millis) -> bool {
     let has_leader = matches!(found, Found::Lease(lease) if is_of_another(lease, me, now));
-    has_leader || renewals >= STAND_BACK_RENEWALS
+    has_leader || renewals >= HANDOVER_RENEWALS
 }
 
 /// Whether `me`, which leads by the lock, has let its lease expire. Checked whenever a message from another tab
@@ -147,17 +147,17 @@ pub fn is_overdue(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
 }
 
 /// After this many checks, one second apart, without an answer, the leader counts as asleep.
-const ASLEEP_LOOKS: u32 = 6;
+const ASLEEP_CHECKS: u32 = 6;
 
 /// After this many checks, the leader is asked for an answer, because storage may reject its lease.
-const ASKED_LOOKS: u32 = 3;
+const ASK_CHECKS: u32 = 3;
 
 /// Detects for a visible follower whether the leader is asleep: the browser or the system may have frozen the leader
 /// without taking its lock.
 #[derive(Debug, Default)]
 pub struct LeaderWatch {
     /// Consecutive checks without an answer.
-    silent_looks: u32,
+    silent_checks: u32,
 }
 
 impl LeaderWatch {
@@ -167,20 +167,20 @@ impl LeaderWatch {
     /// Seconds are counted, not measured: after the machine has slept, every lease has expired long ago.
     pub fn look(&mut self, found: &Found, now: Millis) -> bool {
         let is_silent = matches!(found, Found::Lease(lease) if lease.until < now);
-        self.silent_looks = match is_silent {
-            true => self.silent_looks.saturating_add(1),
+        self.silent_checks = match is_silent {
+            true => self.silent_checks.saturating_add(1),
             false => 0,
         };
-        self.silent_looks >= ASKED_LOOKS
+        self.silent_checks >= ASK_CHECKS
     }
 
     /// Resets the count, because the leader has answered or no tab is visible.
     pub fn reset(&mut self) {
-        self.silent_looks = 0;
+        self.silent_checks = 0;
     }
 
     pub fn is_asleep(&self) -> bool {
-        self.silent_looks >= ASLEEP_LOOKS
+        self.silent_checks >= ASLEEP_CHECKS
     }
 }
 

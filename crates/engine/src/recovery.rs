@@ -218,9 +218,9 @@ mod tests {
         assert_eq!(
             recovery.tried(true, true, false),
             None,
-            "a follower is done"
+            "a follower is finished"
         );
-        assert!(recovery.is_unwritten(), "and knows it, should it lead");
+        assert!(recovery.is_unwritten(), "remembered in case it leads");
         recovery.begin();
         assert!(recovery.tried(true, true, true).is_some());
         recovery.written(true);
@@ -239,7 +239,7 @@ mod tests {
     #[test]
     fn a_follower_offers_to_lead_while_its_storage_works() {
         let mut recovery = Recovery::default();
-        assert!(!recovery.offers_to_lead(), "nothing is known of it");
+        assert!(!recovery.offers_to_lead(), "its state is unknown");
         recovery.opened();
         assert!(recovery.offers_to_lead());
         // Storage fails in a follower, which makes an offer again once it works.

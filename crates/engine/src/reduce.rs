@@ -76,7 +76,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
 
         // A late acceptance also settles a task that is Unconfirmed or waits for its resubmission.
         (Queued | Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
-            known(id, word, error)
+            state_of_accepted(id, word, error)
         }
         (Submitting, Event::Rejected { message }) => {
             (Failed { id: None, message }, vec![Effect::Announce])
@@ -96,7 +96,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
 
         // A Gone task is known after all: a proxy answered for the service before.
         (Running { id, .. } | Fetching { id } | Gone { id }, Event::Progress { word, error }) => {
-            known(id.clone(), word, error)
+            state_of_accepted(id.clone(), word, error)
         }
         (Running { id, .. } | Fetching { id }, Event::Gone) => {
             (Gone { id: id.clone() }, vec![Effect::Announce])
@@ -143,7 +143,11 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
 }
 
 /// Returns the state of an accepted task for the service's status.
-fn known(id: TaskId, word: StatusWord, error: Option<String>) -> (TaskState, Vec<Effect>) {
+fn state_of_accepted(
+    id: TaskId,
+    word: StatusWord,
+    error: Option<String>,
+) -> (TaskState, Vec<Effect>) {
     match word {
         StatusWord::Completed => (TaskState::Fetching { id }, vec![Effect::Fetch]),
         StatusWord::Failed => (

@@ -91,13 +91,13 @@ mod tests {
     #[test]
     fn messages_during_a_takeover_are_returned_once_in_order() {
         let mut role = TabRole::default();
-        assert!(!role.puts_off("to a follower"));
+        assert!(!role.puts_off("as a follower"));
         let generation = role.take_over();
         assert!(role.puts_off("first") && role.puts_off("second"));
         let put_off = role.lead(generation).unwrap_or_default();
         assert_eq!(put_off, ["first", "second"]);
-        assert!(!role.puts_off("to a leader"));
-        assert_eq!(role.lead(generation), None, "it leads already");
+        assert!(!role.puts_off("as a leader"));
+        assert_eq!(role.lead(generation), None, "already the leader");
     }
 
     /// Guards against two tabs that make calls.
@@ -105,13 +105,13 @@ mod tests {
     fn a_takeover_that_was_lost_does_not_lead() {
         let mut role = TabRole::default();
         let lost = role.take_over();
-        assert!(role.puts_off("for whoever leads"));
+        assert!(role.puts_off("for the leader"));
         role.follow();
         assert_eq!(role.lead(lost), None);
         assert_eq!(role.generation(), None);
         let own = role.take_over();
-        assert_eq!(role.lead(lost), None, "of an earlier generation");
-        assert_eq!(role.lead(own), Some(Vec::new()), "nothing of before");
+        assert_eq!(role.lead(lost), None, "an earlier generation");
+        assert_eq!(role.lead(own), Some(Vec::new()), "no earlier messages");
     }
 
     #[test]

@@ -29,7 +29,7 @@ pub enum Access {
 
 /// Why no call can be made for a task with the current Settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Elsewhere {
+enum AccountMismatch {
     Service,
     UserId,
     NotSet(MissingCredentials),
@@ -39,12 +39,12 @@ enum Elsewhere {
 const LONG_WAIT: Millis = 60_000;
 
 /// The advice about a leader that is asleep.
-const WAKE_IT: &str = "Looking at that tab, or closing it, lets it go on.";
+const WAKE_ADVICE: &str = "Looking at that tab, or closing it, lets it go on.";
 
 /// Returns why the task is not sent or not polled. `None` if nothing blocks it.
 pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
     match task.state.phase() {
-        Phase::Queued => Some(unsent(task, sending, now)),
+        Phase::Queued => Some(unsent_reason(task, sending, now)),
         Phase::Running | Phase::Fetching if task.watching && !task.is_orphan() => {
             if sending.is_superseded {
                 return Some(
@@ -53,14 +53,14 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
                         .into(),
                 );
             }
-            if let Some(why) = elsewhere_message(task, sending) {
+            if let Some(why) = account_mismatch_message(task, sending) {
                 return Some(format!(
                     "Not followed: {why}. It goes on at the service, and is asked about once that is set again."
                 ));
             }
             if sending.is_leader_asleep {
                 return Some(format!(
-                    "It goes on at the service. The tab of Atelier that asks about it is asleep. {WAKE_IT}"
+                    "It goes on at the service. The tab of Atelier that asks about it is asleep. {WAKE_ADVICE}"
                 ));
             }
             match sending.block_reason {
@@ -74,13 +74,13 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
             }
         }
         Phase::Submitting if task.poll_error.is_some() && !sending.is_leader_asleep => {
-            let why = elsewhere_message(task, sending)?;
+            let why = account_mismatch_message(task, sending)?;
             Some(format!(
                 "No answer yet, and not sent again: {why}. The service may have received it, and may bill it."
             ))
         }
         // Only the leader knows whether the request was sent.
-        Phase::Submitting if sending.is_leader_asleep => Some(in_sleeping_tab()),
+        Phase::Submitting if sending.is_leader_asleep => Some(sleeping_leader_message()),
         _ => None,
     }
 }
@@ -88,13 +88,13 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
 /// Whether a running task is not polled because another account, or none, is set.
 pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
     let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
-    goes_on && task.watching && !task.is_orphan() && elsewhere(task, sending).is_some()
+    goes_on && task.watching && !task.is_orphan() && account_mismatch(task, sending).is_some()
 }
 
 /// Whether a task has not been sent because another account, or none, is set.
 pub fn waits_for_account(task: &Task, sending: Sending<'_>) -> bool {
     let is_to_be_sent = task.state.phase() == Phase::Queued && !task.taken_back;
-    is_to_be_sent && task.removed.is_none() && elsewhere(task, sending).is_some()
+    is_to_be_sent && task.removed.is_none() && account_mismatch(task, sending).is_some()
 }
 
 /// Whether an unsent task waits for the user: its batch is paused, or Settings, credentials or storage block it.
@@ -104,7 +104,7 @@ pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
         Some(BlockReason::Unauthorized | BlockReason::StorageError)
     );
     let is_held = task.paused || task.taken_back || is_blocked;
-    task.state.phase() == Phase::Queued && (is_held || elsewhere(task, sending).is_some())
+    task.state.phase() == Phase::Queued && (is_held || account_mismatch(task, sending).is_some())
 }
 
 /// Returns the duration of the current attempt. `None` if the task has ended, is not polled, or waits for the user.
@@ -115,72 +115,72 @@ pub fn elapsed(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Millis>
 
 /// Returns why the service can't be asked about a task with the current Settings.
 pub fn unasked_reason(task: &Task, sending: Sending<'_>) -> Option<String> {
-    let why = elsewhere_message(task, sending)?;
+    let why = account_mismatch_message(task, sending)?;
     Some(format!(
         "Not asked: {why}. The service is asked once that is set again."
     ))
 }
 
-fn elsewhere(task: &Task, sending: Sending<'_>) -> Option<Elsewhere> {
+fn account_mismatch(task: &Task, sending: Sending<'_>) -> Option<AccountMismatch> {
     match sending.access {
-        _ if task.account.address != sending.account.address => Some(Elsewhere::Service),
-        Access::Missing(missing) => Some(Elsewhere::NotSet(missing)),
-        Access::Given if task.account.uid != sending.account.uid => Some(Elsewhere::UserId),
+        _ if task.account.address != sending.account.address => Some(AccountMismatch::Service),
+        Access::Missing(missing) => Some(AccountMismatch::NotSet(missing)),
+        Access::Given if task.account.uid != sending.account.uid => Some(AccountMismatch::UserId),
         Access::Given | Access::Unknown => None,
     }
 }
 
-fn elsewhere_message(task: &Task, sending: Sending<'_>) -> Option<String> {
-    Some(match elsewhere(task, sending)? {
-        Elsewhere::Service => {
-            let address = address_of(&task.account.address);
+fn account_mismatch_message(task: &Task, sending: Sending<'_>) -> Option<String> {
+    Some(match account_mismatch(task, sending)? {
+        AccountMismatch::Service => {
+            let address = shown_address(&task.account.address);
             format!("its service, {address}, is not the one in Settings")
         }
-        Elsewhere::UserId => {
+        AccountMismatch::UserId => {
             let uid = &task.account.uid;
             format!("its User ID, {uid}, is not the one in Settings")
         }
-        Elsewhere::NotSet(missing) => format!("{} not set in Settings", missing.are()),
+        AccountMismatch::NotSet(missing) => format!("{} not set in Settings", missing.are()),
     })
 }
 
-fn address_of(address: &str) -> &str {
+fn shown_address(address: &str) -> &str {
     match address {
         "" => "the address that served this page",
         address => address,
     }
 }
 
-fn in_sleeping_tab() -> String {
-    format!("Another tab of Atelier has this task, and is asleep. {WAKE_IT}")
+fn sleeping_leader_message() -> String {
+    format!("Another tab of Atelier has this task, and is asleep. {WAKE_ADVICE}")
 }
 
 /// Whether a queued task has been sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Left {
-    Nothing,
+enum SentState {
+    Unsent,
     /// The service has not accepted it: it was refused for now, or its call was stopped.
     Refused,
     /// The service may have accepted it.
     Unanswered,
 }
 
-impl Left {
+impl SentState {
     fn of(task: &Task) -> Self {
         match (task.resubmitted, task.submitted.or(task.not_before)) {
             (true, _) => Self::Unanswered,
             (false, Some(_)) => Self::Refused,
-            (false, None) => Self::Nothing,
+            (false, None) => Self::Unsent,
         }
     }
 }
 
-fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
-    let left = Left::of(task);
+fn unsent_reason(task: &Task, sending: Sending<'_>, now: Millis) -> String {
+    let left = SentState::of(task);
     if task.taken_back {
         let before = match left {
-            Left::Nothing => "it was sent",
-            Left::Refused | Left::Unanswered => "the service accepted it",
+            SentState::Unsent => "it was sent",
+            SentState::Refused | SentState::Unanswered => "the service accepted it",
         };
         return format!(
             "Taken back before {before}. Its batch's page puts it into the table again."
@@ -188,11 +188,11 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
     }
     if sending.is_superseded {
         let unless = match (left, task.retry_of.is_some()) {
-            (Left::Nothing, true) => "this retry was not sent",
-            (Left::Nothing, false) => "nothing was sent",
-            (Left::Refused, true) => "the service has not accepted this retry",
-            (Left::Refused, false) => "the service has accepted nothing",
-            (Left::Unanswered, _) => "only an earlier submission may be billed",
+            (SentState::Unsent, true) => "this retry was not sent",
+            (SentState::Unsent, false) => "nothing was sent",
+            (SentState::Refused, true) => "the service has not accepted this retry",
+            (SentState::Refused, false) => "the service has accepted nothing",
+            (SentState::Unanswered, _) => "only an earlier submission may be billed",
         };
         return format!(
             "Not sent from here: a newer Atelier has taken over. Reload this page to see whether that one has this \
@@ -200,24 +200,24 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         );
     }
     let unsent = match left {
-        Left::Nothing if task.retry_of.is_some() => "This retry has not left this browser.",
-        Left::Nothing => "Nothing has left this browser.",
-        Left::Refused if task.retry_of.is_some() => {
+        SentState::Unsent if task.retry_of.is_some() => "This retry has not left this browser.",
+        SentState::Unsent => "Nothing has left this browser.",
+        SentState::Refused if task.retry_of.is_some() => {
             "The service has not accepted this retry so far."
         }
-        Left::Refused => "The service has accepted nothing so far.",
-        Left::Unanswered => "An earlier submission was not answered, and may be billed.",
+        SentState::Refused => "The service has accepted nothing so far.",
+        SentState::Unanswered => "An earlier submission was not answered, and may be billed.",
     };
-    match elsewhere(task, sending) {
-        Some(Elsewhere::Service) => {
-            let address = address_of(&task.account.address);
+    match account_mismatch(task, sending) {
+        Some(AccountMismatch::Service) => {
+            let address = shown_address(&task.account.address);
             return format!("Waits until Settings name its service again, {address}. {unsent}");
         }
-        Some(Elsewhere::UserId) => {
+        Some(AccountMismatch::UserId) => {
             let uid = &task.account.uid;
             return format!("Waits until Settings name its User ID again, {uid}. {unsent}");
         }
-        Some(Elsewhere::NotSet(missing)) => {
+        Some(AccountMismatch::NotSet(missing)) => {
             let (why, it) = (missing.user_message(), missing.pronoun());
             return format!("{why} Enter {it} in Settings. {unsent}");
         }
@@ -227,7 +227,7 @@ fn unsent(task: &Task, sending: Sending<'_>, now: Millis) -> String {
         return format!("Its batch is paused. {unsent}");
     }
     if sending.is_leader_asleep {
-        return in_sleeping_tab();
+        return sleeping_leader_message();
     }
     match sending.block_reason {
         // The general offline message is about running tasks; this task has not been sent.

@@ -34,7 +34,7 @@ pub fn wait_text(elapsed: Millis, usual: Option<Millis>) -> WaitText {
         format!(
             "{}, longer than the usual {}.",
             duration::text(elapsed),
-            length(usual)
+            usual_duration(usual)
         )
     };
     WaitText { message, fraction }
@@ -61,11 +61,11 @@ pub fn unknown_word(task: &Task) -> Option<String> {
 
 /// Returns the usual duration: `Usually 3 s.`
 pub fn usual_text(usual: Millis) -> String {
-    format!("Usually {}.", length(usual))
+    format!("Usually {}.", usual_duration(usual))
 }
 
 /// Rounds the usual duration, without false precision.
-fn length(usual: Millis) -> String {
+fn usual_duration(usual: Millis) -> String {
     match usual {
         0..57_500 => format!("{} s", ((usual + SECOND / 2) / SECOND).max(1)),
         _ => duration::about(usual),
@@ -103,7 +103,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
                 .to_owned(),
         });
     }
-    let since = rough(now.saturating_sub(trouble.since));
+    let since = rough_duration(now.saturating_sub(trouble.since));
     let error = task.account.user_message(&trouble.error, page_origin);
     if task.state.phase() == Phase::Queued {
         return task.paused.then(|| PollErrorText {
@@ -171,7 +171,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
 }
 
 /// Formats a duration, without the seconds above a minute.
-fn rough(ms: Millis) -> String {
+fn rough_duration(ms: Millis) -> String {
     match ms {
         60_000..3_600_000 => format!("{} min", ms / 60_000),
         _ => duration::text(ms),

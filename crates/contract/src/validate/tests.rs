@@ -78,7 +78,7 @@ fn leaves_out_optional_defaults_that_are_not_permitted() {
     entered.set("steps", Entry::Value(json!(99)));
     assert!(
         sent(&optional, &entered).is_err(),
-        "what was entered is checked"
+        "entered values are checked"
     );
     let required = schema(json!([steps]), json!([]));
     let problems = sent(&required, &Draft::default()).unwrap_err();

@@ -9,7 +9,7 @@ impl Engine {
     /// Carries out an action if the task's state allows it.
     pub fn act(&mut self, key: &TaskKey, action: Action, now: Millis) {
         self.advance(now);
-        let is_asked_about = self.calls.is_about(key);
+        let is_asked_about = self.calls.is_in_flight(key);
         let Some(tracked) = self.tasks.get_mut(key) else {
             if action == Action::Cancel && !self.deleted.contains(key) {
                 self.cancelled_early.insert(key.clone());
@@ -42,17 +42,17 @@ impl Engine {
                 tracked.failures = 0;
                 self.save(key);
                 self.resume(key, now);
-                self.credentials.ask(&self.calls);
+                self.credentials.allow_poll(&self.calls);
             }
             Action::FetchEarly => {
                 self.fetch_early(key, now);
-                self.credentials.ask(&self.calls);
+                self.credentials.allow_poll(&self.calls);
             }
             Action::Refetch | Action::AskAgain if is_asked_about => {}
             Action::Refetch | Action::AskAgain => {
                 tracked.refetch = true;
                 self.set_due(key, now);
-                self.credentials.ask(&self.calls);
+                self.credentials.allow_poll(&self.calls);
             }
         }
     }
@@ -80,7 +80,7 @@ impl Engine {
         }
         self.account = account;
         self.pause = SubmissionPause::default();
-        self.calls.forget_unmade();
+        self.calls.reset_unmade();
         self.credentials.change_account(&self.calls);
         self.send_queue.clear();
         self.timers.clear_calls();
@@ -140,8 +140,8 @@ impl Engine {
     /// network is back, or the user asks.
     pub fn wake(&mut self, now: Millis) {
         self.advance(now);
-        self.calls.forget_unmade();
-        self.credentials.ask(&self.calls);
+        self.calls.reset_unmade();
+        self.credentials.allow_poll(&self.calls);
         let is_asking = !self.timers.polls.is_empty() || self.calls.polls().next().is_some();
         self.pause.wake(is_asking);
         self.timers.set_all_calls(now);

@@ -13,7 +13,7 @@ const AFTER_FEWER: Millis = 5_000;
 
 impl Engine {
     /// Marks the tasks that a batch response left out or that can't be attributed, so that each is polled alone.
-    pub(super) fn ask_singly(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
+    pub(super) fn poll_singly(&mut self, call: &InFlight, responses: &[Result<Value, ApiError>]) {
         for (key, response) in call.tasks.iter().zip(responses) {
             let has_none = matches!(response, Err(ApiError::Malformed { .. }));
             if let Some(tracked) = self.tasks.get_mut(key).filter(|_| has_none) {

@@ -86,7 +86,7 @@ impl Engine {
         if let Some(until) = self.services.blocked_until(&self.account.address, now) {
             return Some(BlockReason::RateLimited(until));
         }
-        let would_send = self.next_queued().is_some() || self.next_again().is_some();
+        let would_send = self.next_queued().is_some() || self.next_resend().is_some();
         if self.asks_before_sending() && would_send {
             return Some(BlockReason::StorageError);
         }

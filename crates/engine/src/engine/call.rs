@@ -108,7 +108,7 @@ impl Calls {
     }
 
     /// Renumbers a call when it is sent, so that it counts as made with the current credentials.
-    pub fn leaves(&mut self, id: CallId) {
+    pub fn mark_sent(&mut self, id: CallId) {
         if let Some(call) = self.in_flight.get_mut(&id) {
             call.number = self.next_number;
             self.next_number += 1;
@@ -130,12 +130,12 @@ impl Calls {
     }
 
     /// Removes a call that must not be made any more.
-    pub fn take_back(&mut self, id: CallId) -> Option<InFlight> {
+    pub fn cancel(&mut self, id: CallId) -> Option<InFlight> {
         self.in_flight.remove(&id)
     }
 
     /// Resets the number of calls that could not be made, because the reason may be over.
-    pub fn forget_unmade(&mut self) {
+    pub fn reset_unmade(&mut self) {
         self.unmade = 0;
     }
 
@@ -155,7 +155,7 @@ impl Calls {
     }
 
     /// Whether a call for the task is in flight.
-    pub fn is_about(&self, key: &TaskKey) -> bool {
+    pub fn is_in_flight(&self, key: &TaskKey) -> bool {
         self.in_flight.values().any(|call| call.tasks.contains(key))
     }
 
@@ -168,7 +168,7 @@ impl Calls {
     }
 
     /// Whether a call with this number or a later one is in flight.
-    pub fn is_any_since(&self, number: u64) -> bool {
+    pub fn has_call_since(&self, number: u64) -> bool {
         self.in_flight.values().any(|call| call.number >= number)
     }
 }
@@ -199,9 +199,9 @@ mod tests {
     fn a_call_is_in_flight_until_its_first_answer() {
         let mut calls = Calls::default();
         let id = begin(&mut calls, CallKind::Generate, "a");
-        assert!(calls.is_about(&key("a")) && calls.is_sending(&sent("a", 0)));
+        assert!(calls.is_in_flight(&key("a")) && calls.is_sending(&sent("a", 0)));
         assert!(calls.answered(id).is_some());
-        assert!(!calls.is_about(&key("a")));
+        assert!(!calls.is_in_flight(&key("a")));
         assert!(calls.answered(id).is_none() && calls.not_made(id).is_none());
     }
 
@@ -220,7 +220,7 @@ mod tests {
     fn a_status_call_is_not_a_submission() {
         let mut calls = Calls::default();
         begin(&mut calls, CallKind::Status, "a");
-        assert!(calls.is_about(&key("a")) && !calls.is_sending(&sent("a", 0)));
+        assert!(calls.is_in_flight(&key("a")) && !calls.is_sending(&sent("a", 0)));
         assert_eq!((calls.submissions().count(), calls.polls().count()), (0, 1));
         assert!(!calls.last_was_submission());
     }
@@ -231,9 +231,9 @@ mod tests {
         let mut calls = Calls::default();
         let id = begin(&mut calls, CallKind::Generate, "a");
         let known_from = calls.next_number();
-        assert!(!calls.is_any_since(known_from));
-        calls.leaves(id);
-        assert!(calls.is_any_since(known_from));
+        assert!(!calls.has_call_since(known_from));
+        calls.mark_sent(id);
+        assert!(calls.has_call_since(known_from));
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub(super) enum EarlyFetch {
 
 impl Engine {
     /// Records the service's status of a running task. Asks for the output once if the status may mean completed.
-    pub(super) fn note_word(&mut self, key: &TaskKey, error: Option<&str>, now: Millis) {
+    pub(super) fn note_status(&mut self, key: &TaskKey, error: Option<&str>, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
@@ -28,10 +28,10 @@ impl Engine {
         if word.may_mean_completed() && tracked.early_fetch == EarlyFetch::Never {
             tracked.early_fetch = EarlyFetch::Wanted;
         }
-        let is_troubled = matches!(word, StatusWord::Other(_)) && error.is_some();
+        let has_error = matches!(word, StatusWord::Other(_)) && error.is_some();
         // `min`: the clock may have been set back.
-        let since = tracked.troubled_since.map_or(now, |since| since.min(now));
-        tracked.troubled_since = is_troubled.then_some(since);
+        let since = tracked.error_since.map_or(now, |since| since.min(now));
+        tracked.error_since = has_error.then_some(since);
     }
 
     /// Handles the response to a request for the output of a task that isn't reported as completed.

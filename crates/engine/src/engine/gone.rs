@@ -4,27 +4,27 @@
 use atelier_contract::{ApiError, Output};
 
 use super::Engine;
-use super::judgement::asks_to_wait;
+use super::service_status::asks_to_wait;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey};
 
 /// The delay of the first poll, in milliseconds. Each delay doubles the time since the task was marked Gone.
-const FIRST_AGAIN: Millis = 60_000;
+const FIRST_DELAY: Millis = 60_000;
 
 /// How long a Gone task is polled, in milliseconds.
-const ASKED_FOR: Millis = 3_600_000;
+const POLLED_FOR: Millis = 3_600_000;
 
 impl Engine {
     /// Schedules the next poll of a Gone task, unless it has been Gone for too long.
-    pub(super) fn ask_about_gone(&mut self, key: &TaskKey, now: Millis) {
+    pub(super) fn schedule_gone_poll(&mut self, key: &TaskKey, now: Millis) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
         // `min`: the clock may have been set back.
         let since = tracked.task.finished.unwrap_or_default().min(now);
-        tracked.refetch = tracked.task.removed.is_none() && now - since < ASKED_FOR;
+        tracked.refetch = tracked.task.removed.is_none() && now - since < POLLED_FOR;
         if tracked.refetch {
-            self.set_due(key, now.saturating_add((now - since).max(FIRST_AGAIN)));
+            self.set_due(key, now.saturating_add((now - since).max(FIRST_DELAY)));
         }
     }
 
@@ -33,7 +33,7 @@ impl Engine {
     /// # Errors
     ///
     /// The service still does not know the task, or did not answer.
-    pub(super) fn heard_of_gone(
+    pub(super) fn gone_answered(
         &mut self,
         key: &TaskKey,
         answer: Result<Output, ApiError>,
@@ -62,7 +62,7 @@ impl Engine {
                 }
                 match asks_to_wait(&error) {
                     true => self.set_due(key, now),
-                    false => self.ask_about_gone(key, now),
+                    false => self.schedule_gone_poll(key, now),
                 }
                 return Err(error);
             }

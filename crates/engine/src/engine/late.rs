@@ -19,7 +19,7 @@ impl Engine {
         sent: Option<Millis>,
         now: Millis,
     ) -> bool {
-        let is_other = self.was_sent_since(key, sent);
+        let is_outdated = self.was_sent_since(key, sent);
         let Some(tracked) = self.tasks.get_mut(key) else {
             return false;
         };
@@ -28,35 +28,35 @@ impl Engine {
             return true;
         }
         let phase = task.state.phase();
-        let is_one = match phase {
+        let is_current = match phase {
             // The first submission was accepted, so nothing is sent a second time.
             Phase::Queued => true,
-            Phase::Submitting | Phase::Unconfirmed => !is_other,
+            Phase::Submitting | Phase::Unconfirmed => !is_outdated,
             _ => false,
         };
         let event = |id| {
             let word = status;
             Event::Accepted { id, word, error }
         };
-        if is_one {
+        if is_current {
             self.send_queue.leave(task, tracked.order);
             (task.paused, task.taken_back) = (false, false);
             if phase == Phase::Queued {
                 task.submitted = sent.or(task.submitted);
             }
             self.apply_event(key, event(id), now);
-        } else if let Some(late) = self.late_beside(key, &id)
+        } else if let Some(late) = self.new_late_key(key, &id)
             && !self.removed_late.contains(&id)
         {
-            self.begin_late(key, &late, sent);
+            self.insert_late(key, &late, sent);
             self.apply_event(&late, event(id), now);
             self.resume(&late, now);
         }
-        is_one
+        is_current
     }
 
     /// Returns the key for another task next to this one. `None` if one of those tasks already has this id.
-    pub(super) fn late_beside(&self, key: &TaskKey, id: &TaskId) -> Option<TaskKey> {
+    pub(super) fn new_late_key(&self, key: &TaskKey, id: &TaskId) -> Option<TaskKey> {
         let mut late = key.late();
         while let Some(other) = self.task(&late) {
             if other.state.id() == Some(id) {
@@ -68,7 +68,7 @@ impl Engine {
     }
 
     /// Adds a task for an earlier submission that was accepted after a resubmission.
-    fn begin_late(&mut self, key: &TaskKey, late: &TaskKey, sent: Option<Millis>) {
+    fn insert_late(&mut self, key: &TaskKey, late: &TaskKey, sent: Option<Millis>) {
         let Some(of) = self.task(key) else {
             return;
         };
@@ -94,7 +94,12 @@ impl Engine {
     }
 
     /// Follows the id in another tab's record of a task if this tab's record lacks it.
-    pub(super) fn accept_told(&mut self, key: &TaskKey, told: Option<Told>, now: Millis) {
+    pub(super) fn accept_remote(
+        &mut self,
+        key: &TaskKey,
+        told: Option<RemoteAcceptance>,
+        now: Millis,
+    ) {
         let Some((accepted, sent)) = told else {
             return;
         };
@@ -112,10 +117,10 @@ impl Engine {
 }
 
 /// An acceptance by the service, and when the accepted submission was sent.
-pub(super) type Told = (Accepted, Option<Millis>);
+pub(super) type RemoteAcceptance = (Accepted, Option<Millis>);
 
 /// Returns the acceptance that a record contains.
-pub(super) fn told_by(task: &Task) -> Option<Told> {
+pub(super) fn acceptance_of(task: &Task) -> Option<RemoteAcceptance> {
     let id = task.state.id()?.clone();
     let status = match &task.state {
         TaskState::Running { word, .. } => word.clone(),
@@ -126,7 +131,7 @@ pub(super) fn told_by(task: &Task) -> Option<Told> {
 }
 
 /// Compares two records of a task by the time of their attempt, if both have one without a key.
-pub(super) fn by_attempt(a: &Task, b: &Task) -> Ordering {
+pub(super) fn compare_attempts(a: &Task, b: &Task) -> Ordering {
     match (a.submitted, b.submitted) {
         (Some(first), Some(second))
             if a.idempotency_key.is_none() && b.idempotency_key.is_none() =>
@@ -139,7 +144,7 @@ pub(super) fn by_attempt(a: &Task, b: &Task) -> Ordering {
 
 /// Compares two records of the same attempt where one is Queued again. That one is later: the attempt was certainly not
 /// accepted. Its leader may have failed to store it after it had stored Submitting.
-pub(super) fn by_put_back(a: &Task, b: &Task) -> Ordering {
+pub(super) fn compare_put_back(a: &Task, b: &Task) -> Ordering {
     let is_put_back = |later: &Task, earlier: &Task| {
         later.submitted.is_some()
             && later.submitted == earlier.submitted

@@ -10,11 +10,11 @@ use crate::{Millis, Phase, Task, TaskKey, schedule};
 const MAX_IN_FLIGHT: usize = 4;
 
 /// The longest interval between two polls of a task that reports an error, in milliseconds.
-pub(super) const LONGEST: Millis = 600_000;
+pub(super) const MAX_INTERVAL: Millis = 600_000;
 
 impl Engine {
     pub(super) fn may_poll(&self) -> bool {
-        self.credentials.may_ask(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
+        self.credentials.may_poll_once(&self.calls) && self.calls.polls().count() < MAX_IN_FLIGHT
     }
 
     /// Makes one status or response call, if a task is due and the rate limit allows it.
@@ -22,7 +22,7 @@ impl Engine {
         if self.timers.polls.first_due(now).is_none() || !self.may_poll() {
             return false;
         }
-        let (kind, keys) = self.gather(now);
+        let (kind, keys) = self.collect_due(now);
         if keys.is_empty() {
             return true; // Only tasks that need no more polls; they are removed from the timers now.
         }
@@ -48,18 +48,18 @@ impl Engine {
             }
         }
         self.call(kind, bodies, asked);
-        self.credentials.has_asked();
+        self.credentials.note_poll();
         true
     }
 
     /// Collects the tasks of the next call: the one that is due first, and others with the same kind of call that are
     /// due within half an interval.
-    fn gather(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
+    fn collect_due(&mut self, now: Millis) -> (CallKind, Vec<TaskKey>) {
         let most_of = |kind| (self.services).most_items(&self.account.address, kind, now);
         let mut most = MAX_BATCH_ITEMS;
         let mut kind = None;
         let mut keys = Vec::new();
-        let mut needless = Vec::new();
+        let mut unneeded = Vec::new();
         for (due, key) in self.timers.polls.iter() {
             let Some(tracked) = self.tasks.get(key) else {
                 continue;
@@ -68,8 +68,8 @@ impl Engine {
             if keys.len() >= most || due > now.saturating_add(half) {
                 break;
             }
-            match self.question(tracked) {
-                None => needless.push(key.clone()),
+            match self.needed_call(tracked) {
+                None => unneeded.push(key.clone()),
                 Some(wanted) if *kind.get_or_insert(wanted) != wanted => {}
                 Some(_) if tracked.send_singly && !keys.is_empty() => {}
                 Some(wanted) => {
@@ -83,7 +83,7 @@ impl Engine {
                 }
             }
         }
-        for key in needless {
+        for key in unneeded {
             self.timers.polls.remove(&key);
         }
         (kind.unwrap_or(CallKind::Status), keys)
@@ -104,16 +104,16 @@ impl Engine {
     fn poll_wait(&self, key: &TaskKey, now: Millis, chance: f64) -> Option<Millis> {
         let tracked = self.tasks.get(key)?;
         let usual = schedule::interval(age(&tracked.task, now));
-        let wait = match (tracked.early_fetch, tracked.troubled_since) {
+        let wait = match (tracked.early_fetch, tracked.error_since) {
             (EarlyFetch::Wanted, _) => usual.min(1_000),
-            (_, Some(since)) => (now.saturating_sub(since) / 2).clamp(usual, LONGEST),
+            (_, Some(since)) => (now.saturating_sub(since) / 2).clamp(usual, MAX_INTERVAL),
             (_, None) => usual,
         };
         Some(schedule::jittered(wait, chance))
     }
 
     /// Returns the kind of call that a task needs, if any.
-    fn question(&self, tracked: &Tracked) -> Option<CallKind> {
+    fn needed_call(&self, tracked: &Tracked) -> Option<CallKind> {
         let task = &tracked.task;
         match task.state.phase() {
             _ if task.account != self.account => None,

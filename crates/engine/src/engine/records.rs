@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use atelier_contract::ApiError;
 
-use super::late::{by_attempt, by_put_back, told_by};
+use super::late::{acceptance_of, compare_attempts, compare_put_back};
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
 use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
@@ -45,14 +45,14 @@ impl Engine {
                 }
                 Some(known) => {
                     let (changed, heard) = (known.task != task, known.heard);
-                    let further = by_attempt(&known.task, &task)
-                        .then_with(|| by_put_back(&known.task, &task))
-                        .then_with(|| knowledge(&known.task).cmp(&knowledge(&task)));
+                    let further = compare_attempts(&known.task, &task)
+                        .then_with(|| compare_put_back(&known.task, &task))
+                        .then_with(|| progress_rank(&known.task).cmp(&progress_rank(&task)));
                     let (task, other) = match further {
                         Ordering::Greater => (known.task, task),
                         _ => (task, known.task),
                     };
-                    others.push((key.clone(), told_by(&other)));
+                    others.push((key.clone(), acceptance_of(&other)));
                     self.insert(task, known.own);
                     if let Some(tracked) = self.tasks.get_mut(&key) {
                         tracked.heard = heard;
@@ -67,16 +67,16 @@ impl Engine {
                 }
             }
         }
-        self.keep_unstored(ours);
+        self.merge_unstored(ours);
         for (key, told) in others {
-            self.accept_told(&key, told, now);
+            self.accept_remote(&key, told, now);
         }
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in &keys {
-            self.keep_waiting(key, now);
-            self.give_up_answer(key, now);
+            self.restore_wait(key, now);
+            self.mark_abandoned(key, now);
             self.resume(key, now);
-            self.cancel_early(key, now);
+            self.apply_early_cancel(key, now);
         }
     }
 
@@ -87,7 +87,7 @@ impl Engine {
 
     /// Handles a Submitting task without a call in this tab: the tab that sent it is closed. The task is resent if that
     /// is safe.
-    fn give_up_answer(&mut self, key: &TaskKey, now: Millis) {
+    fn mark_abandoned(&mut self, key: &TaskKey, now: Millis) {
         let is_sending = |task| self.calls.is_sending(task);
         if !self.task(key).is_some_and(is_sending) {
             let error = ApiError::Network {
@@ -110,7 +110,7 @@ impl Engine {
     }
 
     /// Restores the rate limit from a task's record.
-    fn keep_waiting(&mut self, key: &TaskKey, now: Millis) {
+    fn restore_wait(&mut self, key: &TaskKey, now: Millis) {
         let Some(task) = self.task(key) else {
             return;
         };
@@ -127,7 +127,7 @@ impl Engine {
     /// Handles tasks that this tab knows and storage lacks: storage is full, the user has just submitted them, or
     /// another tab has removed them unnoticed. A queued task of another tab is deleted, because it may have been
     /// cancelled there.
-    fn keep_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
+    fn merge_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
         let mut ours: Vec<Tracked> = ours.into_values().collect();
         ours.sort_unstable_by_key(|tracked| tracked.order);
         for tracked in ours {
@@ -156,14 +156,14 @@ impl Engine {
             self.insert(task, false);
             if self.leading {
                 self.save(&key);
-                self.give_up_answer(&key, now);
+                self.mark_abandoned(&key, now);
                 self.resume(&key, now);
-                self.cancel_early(&key, now);
+                self.apply_early_cancel(&key, now);
             }
             return;
         };
         if self.leading {
-            self.merge_told(&key, &task, now);
+            self.merge_as_leader(&key, &task, now);
             return;
         }
         // An id and a terminal state are final, so such a record is outdated, unless the user has resubmitted the task.
@@ -173,15 +173,15 @@ impl Engine {
             known.task.state.phase() == Phase::Gone && task.refreshed > known.task.refreshed;
         let is_late = (known.task.state.id().is_some() && task.state.id().is_none())
             || (was_ended && !is_back);
-        if !is_late || by_attempt(&task, &known.task).is_gt() {
-            let (told, own) = (told_by(&known.task), known.own);
+        if !is_late || compare_attempts(&task, &known.task).is_gt() {
+            let (told, own) = (acceptance_of(&known.task), known.own);
             self.insert(task, own);
-            self.accept_told(&key, told, now);
+            self.accept_remote(&key, told, now);
         }
     }
 
     /// Applies a Cancel that arrived before the task did.
-    fn cancel_early(&mut self, key: &TaskKey, now: Millis) {
+    fn apply_early_cancel(&mut self, key: &TaskKey, now: Millis) {
         if self.cancelled_early.remove(key) {
             self.act(key, Action::Cancel, now);
         }
@@ -189,7 +189,7 @@ impl Engine {
 
     /// Merges a record into the leader's. The leader's record wins, except for facts that it can't know: that the
     /// current attempt was not accepted after all, or an id, possibly of an earlier attempt.
-    fn merge_told(&mut self, key: &TaskKey, told: &Task, now: Millis) {
+    fn merge_as_leader(&mut self, key: &TaskKey, told: &Task, now: Millis) {
         let is_put_back = self.task(key).is_some_and(|known| {
             known.submitted == told.submitted
                 && known.state.phase() == Phase::Unconfirmed
@@ -199,7 +199,7 @@ impl Engine {
         });
         match is_put_back {
             true => self.apply_event(key, Event::PutBack, now),
-            false => self.accept_told(key, told_by(told), now),
+            false => self.accept_remote(key, acceptance_of(told), now),
         }
     }
 
@@ -253,7 +253,7 @@ impl Engine {
         for task in tasks {
             let key = task.key.clone();
             // The id is followed already, in a task next to the resubmitted one.
-            let is_late = (task.state.id()).is_some_and(|id| self.late_beside(&key, id).is_none());
+            let is_late = (task.state.id()).is_some_and(|id| self.new_late_key(&key, id).is_none());
             if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
                 continue;
             }
@@ -330,17 +330,17 @@ impl Engine {
                     && !self.timers.resends.contains(key)
                     && !self.calls.is_sending(&tracked.task) =>
             {
-                self.send_again_at(key, now);
+                self.resend_at(key, now);
             }
             Phase::Running | Phase::Fetching
-                if tracked.task.watching && !self.calls.is_about(key) =>
+                if tracked.task.watching && !self.calls.is_in_flight(key) =>
             {
                 self.set_due(key, now);
             }
-            Phase::Ready | Phase::Failed if tracked.refetch && !self.calls.is_about(key) => {
+            Phase::Ready | Phase::Failed if tracked.refetch && !self.calls.is_in_flight(key) => {
                 self.set_due(key, now);
             }
-            Phase::Gone if !self.calls.is_about(key) => self.ask_about_gone(key, now),
+            Phase::Gone if !self.calls.is_in_flight(key) => self.schedule_gone_poll(key, now),
             _ => {}
         }
     }
@@ -377,7 +377,7 @@ fn by_age(task: &Task) -> (Millis, usize, &TaskKey) {
 /// Ranks how far a record has progressed; the higher rank wins. If a task returned to Queued, the record of another
 /// attempt makes it Unconfirmed, so that the user decides and nothing is billed twice. A cancelled task is never sent
 /// afterwards.
-fn knowledge(task: &Task) -> u8 {
+fn progress_rank(task: &Task) -> u8 {
     match task.state.phase() {
         Phase::Queued if task.taken_back => 3,
         Phase::Queued => 0,

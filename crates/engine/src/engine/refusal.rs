@@ -16,9 +16,9 @@ pub(super) struct Credentials {
     /// Set while the service refuses the credentials.
     refusal: Option<Refusal>,
     /// A probe lifted the refusal, and no later response has confirmed that.
-    lifted_by_knock: bool,
+    lifted_by_probe: bool,
     /// The probe was wrong: the service checks the task id before the credentials.
-    knock_misleads: bool,
+    is_probe_unreliable: bool,
     /// The number of the token among those of the account; `None` until it is known.
     token_version: Option<u64>,
 }
@@ -29,7 +29,7 @@ struct Refusal {
     since: u64,
     /// Whether one poll may check if the credentials are still refused. Set when the user looks at the page or the
     /// network returns. A poll is free; a submission would fail.
-    may_ask: bool,
+    may_poll_once: bool,
 }
 
 impl Credentials {
@@ -41,20 +41,20 @@ impl Credentials {
     pub fn change(&mut self, calls: &Calls) {
         self.since = calls.next_number();
         self.refusal = None;
-        (self.lifted_by_knock, self.knock_misleads) = (false, false);
+        (self.lifted_by_probe, self.is_probe_unreliable) = (false, false);
     }
 
     /// Resets the status after a probe passed authentication. One submission checks whether the credentials are
     /// accepted.
-    pub fn let_in(&mut self, calls: &Calls) {
+    pub fn accept_probe(&mut self, calls: &Calls) {
         self.change(calls);
-        self.lifted_by_knock = true;
+        self.lifted_by_probe = true;
     }
 
     /// Whether probes are allowed while the credentials are refused. They are not if the service returns "unknown task"
     /// to any client: each probe would cost a task its submission.
-    pub fn may_knock(&self) -> bool {
-        !self.knock_misleads
+    pub fn may_probe(&self) -> bool {
+        !self.is_probe_unreliable
     }
 
     /// Resets the status for another account, whose token is unknown.
@@ -71,7 +71,7 @@ impl Credentials {
     pub fn refuse(&mut self, calls: &Calls) {
         self.refusal.get_or_insert(Refusal {
             since: calls.next_number(),
-            may_ask: true,
+            may_poll_once: true,
         });
     }
 
@@ -81,7 +81,7 @@ impl Credentials {
     }
 
     /// Updates the status from the response to a call. Returns whether a refusal ended.
-    pub fn judge(
+    pub fn update(
         &mut self,
         call: &InFlight,
         results: &[Result<(), ApiError>],
@@ -94,8 +94,8 @@ impl Credentials {
             |result: &Result<(), ApiError>| matches!(result, Err(ApiError::Unauthorized { .. }));
         let is_refused = results.iter().any(refuses);
         let is_accepted = call.kind != CallKind::Generate && results.iter().any(Result::is_ok);
-        let has_said = is_refused || results.iter().any(Result::is_ok);
-        let was_lifted = has_said && std::mem::take(&mut self.lifted_by_knock);
+        let is_conclusive = is_refused || results.iter().any(Result::is_ok);
+        let was_lifted = is_conclusive && std::mem::take(&mut self.lifted_by_probe);
         match self.refusal {
             Some(refusal) if is_accepted && call.number >= refusal.since => {
                 self.refusal = None;
@@ -104,9 +104,9 @@ impl Credentials {
             None if is_refused && !is_accepted => {
                 self.refusal = Some(Refusal {
                     since: calls.next_number(),
-                    may_ask: false,
+                    may_poll_once: false,
                 });
-                self.knock_misleads = was_lifted;
+                self.is_probe_unreliable = was_lifted;
                 false
             }
             _ => false,
@@ -114,21 +114,21 @@ impl Credentials {
     }
 
     /// Whether the credentials allow another poll.
-    pub fn may_ask(&self, calls: &Calls) -> bool {
+    pub fn may_poll_once(&self, calls: &Calls) -> bool {
         self.refusal
-            .is_none_or(|refusal| refusal.may_ask && !calls.is_any_since(refusal.since))
+            .is_none_or(|refusal| refusal.may_poll_once && !calls.has_call_since(refusal.since))
     }
 
     /// Allows one poll to check if the credentials are still refused, unless one is in flight.
-    pub fn ask(&mut self, calls: &Calls) {
+    pub fn allow_poll(&mut self, calls: &Calls) {
         if let Some(refusal) = &mut self.refusal {
-            refusal.may_ask = !calls.is_any_since(refusal.since);
+            refusal.may_poll_once = !calls.has_call_since(refusal.since);
         }
     }
 
-    pub fn has_asked(&mut self) {
+    pub fn note_poll(&mut self) {
         if let Some(refusal) = &mut self.refusal {
-            refusal.may_ask = false;
+            refusal.may_poll_once = false;
         }
     }
 }
@@ -148,9 +148,9 @@ impl Engine {
     }
 
     /// Handles a probe that passed authentication with credentials that had been refused.
-    pub(super) fn credentials_let_in(&mut self, now: Millis) {
+    pub(super) fn credentials_probed(&mut self, now: Millis) {
         self.credentials_changed(now);
-        self.credentials.let_in(&self.calls);
+        self.credentials.accept_probe(&self.calls);
     }
 
     /// Lifts the rate limit after a change of account or token at the same service, because it applied to the previous
@@ -163,7 +163,7 @@ impl Engine {
         }
         self.services.limiter(&address, now).lift();
         self.pause.probe();
-        self.tell_wait(&address, now, now);
+        self.announce_wait(&address, now, now);
         let is_waiting =
             |task: &&Task| task.not_before.is_some() && task.account.address == address;
         let waiting: Vec<TaskKey> = self
@@ -217,7 +217,7 @@ mod tests {
         let id = calls.begin(kind, vec![TaskKey("a".into())], false, account, 0);
         match calls.answered(id) {
             Some(call) => call,
-            None => unreachable!("it has just begun"),
+            None => unreachable!("it was just added"),
         }
     }
 
@@ -233,13 +233,19 @@ mod tests {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
         let early = call(&mut calls, CallKind::Status);
         let first = call(&mut calls, CallKind::Generate);
-        credentials.judge(&first, &refused(), &calls);
+        credentials.update(&first, &refused(), &calls);
         assert!(credentials.are_refused());
-        assert!(!credentials.judge(&early, &[Ok(())], &calls), "it is older");
+        assert!(
+            !credentials.update(&early, &[Ok(())], &calls),
+            "sent before the refusal"
+        );
         let later = call(&mut calls, CallKind::Generate);
-        assert!(!credentials.judge(&later, &[Ok(())], &calls), "it is spent");
+        assert!(
+            !credentials.update(&later, &[Ok(())], &calls),
+            "a submission does not lift a refusal"
+        );
         let later = call(&mut calls, CallKind::Status);
-        assert!(credentials.judge(&later, &[Ok(())], &calls));
+        assert!(credentials.update(&later, &[Ok(())], &calls));
         assert!(!credentials.are_refused());
     }
 
@@ -248,20 +254,20 @@ mod tests {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
         let old = call(&mut calls, CallKind::Status);
         credentials.change(&calls);
-        credentials.judge(&old, &refused(), &calls);
+        credentials.update(&old, &refused(), &calls);
         assert!(!credentials.are_refused());
     }
 
     #[test]
     fn refused_credentials_allow_one_poll_per_wake() {
         let (mut calls, mut credentials) = (Calls::default(), Credentials::default());
-        assert!(credentials.may_ask(&calls));
+        assert!(credentials.may_poll_once(&calls));
         let first = call(&mut calls, CallKind::Status);
-        credentials.judge(&first, &refused(), &calls);
-        assert!(!credentials.may_ask(&calls));
-        credentials.ask(&calls);
-        assert!(credentials.may_ask(&calls));
-        credentials.has_asked();
-        assert!(!credentials.may_ask(&calls));
+        credentials.update(&first, &refused(), &calls);
+        assert!(!credentials.may_poll_once(&calls));
+        credentials.allow_poll(&calls);
+        assert!(credentials.may_poll_once(&calls));
+        credentials.note_poll();
+        assert!(!credentials.may_poll_once(&calls));
     }
 }

@@ -21,7 +21,7 @@ impl Engine {
     /// Pauses the batch of a refused task if its other tasks would be refused, too: at once if the account is out of
     /// credit, and at the second 403 with the same message, because one alone may concern its own input. The task is
     /// then queued again. Returns `false` if the task fails.
-    pub(super) fn hold_if_all_refused(
+    pub(super) fn pause_if_all_refused(
         &mut self,
         key: &TaskKey,
         error: &ApiError,
@@ -31,7 +31,7 @@ impl Engine {
             return false; // There is no batch to resume.
         };
         if error.is_out_of_credit() {
-            self.hold(key, &batch, error, now);
+            self.pause_for(key, &batch, error, now);
             return true;
         }
         let ApiError::Unauthorized { message, .. } = error else {
@@ -46,7 +46,7 @@ impl Engine {
             return false;
         }
         let error = self.known_refusal(key, error);
-        self.hold(key, &refused.0, &error, now);
+        self.pause_for(key, &refused.0, &error, now);
         true
     }
 
@@ -102,7 +102,7 @@ impl Engine {
         Some(place.batch.clone())
     }
 
-    fn hold(&mut self, key: &TaskKey, batch: &BatchKey, error: &ApiError, now: Millis) {
+    fn pause_for(&mut self, key: &TaskKey, batch: &BatchKey, error: &ApiError, now: Millis) {
         self.apply_event(key, Event::PutBack, now);
         self.set_poll_error(key, error, now);
         self.pause_batch(batch);

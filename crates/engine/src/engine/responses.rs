@@ -5,9 +5,9 @@ use serde_json::Value;
 
 use super::batched::items;
 use super::call::InFlight;
-use super::judgement::asks_to_wait;
-use super::polls::LONGEST;
+use super::polls::MAX_INTERVAL;
 use super::reply_limits::is_unreadable;
+use super::service_status::asks_to_wait;
 use super::{CallKind, Engine};
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey, schedule};
@@ -27,7 +27,7 @@ const UNSEEN_AFTER: Millis = 15_000;
 const EMPTY_ANSWERS: u32 = 4;
 
 impl Engine {
-    pub(super) fn take_response(
+    pub(super) fn handle_response(
         &mut self,
         call: InFlight,
         answer: Result<Value, ApiError>,
@@ -44,7 +44,7 @@ impl Engine {
         let mut responses = match answer {
             Ok(responses) => {
                 if call.batched && call.kind != CallKind::Generate {
-                    self.ask_singly(&call, &responses);
+                    self.poll_singly(&call, &responses);
                 }
                 responses
             }
@@ -96,14 +96,14 @@ impl Engine {
         if fetches_fewer {
             self.fetch_fewer(&call, now);
         }
-        self.judge_service(&call, &results, now, chance);
+        self.update_service(&call, &results, now, chance);
     }
 
     /// Schedules the tasks of a call that had no effect for another call.
     pub(super) fn ask_again(&mut self, call: &InFlight, now: Millis) {
         for key in &call.tasks {
             match call.kind {
-                CallKind::Generate => self.not_taken(key, call.sent, now, now),
+                CallKind::Generate => self.not_accepted(key, call.sent, now, now),
                 CallKind::Status | CallKind::Response => self.set_due(key, now),
             }
         }
@@ -163,7 +163,7 @@ impl Engine {
                 // For a status that the interface doesn't define, show the error as progress.
                 let line = line.or_else(|| error.clone());
                 self.progressed(key, status, error, now, chance);
-                self.say_progress(key, line);
+                self.set_progress(key, line);
                 Ok(())
             }
             Err(error) => self.poll_failed(key, error, now, chance),
@@ -182,7 +182,7 @@ impl Engine {
         };
         let answer = answer.and_then(|body| Output::from_body(&body));
         if tracked.task.state.phase() == Phase::Gone {
-            return self.heard_of_gone(key, answer, now, chance);
+            return self.gone_answered(key, answer, now, chance);
         }
         if tracked.task.state.phase() == Phase::Running {
             return self.fetched_early(key, answer, now, chance);
@@ -256,7 +256,7 @@ impl Engine {
             error: error.clone(),
         };
         self.apply_event(key, event, now);
-        self.note_word(key, error.as_deref(), now);
+        self.note_status(key, error.as_deref(), now);
         if let Some(tracked) = self.tasks.get_mut(key)
             && is_unseen
             && tracked.task.state.phase() != Phase::Running
@@ -278,7 +278,7 @@ impl Engine {
     }
 
     /// Stores the progress message while the task runs.
-    fn say_progress(&mut self, key: &TaskKey, line: Option<String>) {
+    fn set_progress(&mut self, key: &TaskKey, line: Option<String>) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
@@ -339,7 +339,7 @@ impl Engine {
             tracked.unknown_since = Some(since);
             if now - since >= enough {
                 self.apply_event(key, Event::Gone, now);
-                self.ask_about_gone(key, now);
+                self.schedule_gone_poll(key, now);
                 return Err(error);
             }
             wait = GONE_AFTER;
@@ -351,7 +351,7 @@ impl Engine {
         if is_unreadable(&error) && tracked.task.state.phase() == Phase::Fetching {
             // The response may be large, so the interval grows.
             let since = tracked.task.poll_error.as_ref().map_or(now, |it| it.since);
-            wait = wait.max((now.saturating_sub(since) / 2).min(LONGEST));
+            wait = wait.max((now.saturating_sub(since) / 2).min(MAX_INTERVAL));
         }
         if is_watched {
             self.set_poll_error(key, &error, now);

@@ -38,7 +38,7 @@ impl Engine {
     }
 
     /// Fails queued tasks whose secrets were lost with the tab in which they were entered.
-    pub(super) fn give_up_without_secrets(&mut self, now: Millis) {
+    pub(super) fn fail_without_secrets(&mut self, now: Millis) {
         for key in std::mem::take(&mut self.lacking_secrets) {
             let Some(tracked) = self.tasks.get(&key) else {
                 continue;

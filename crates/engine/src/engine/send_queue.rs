@@ -19,7 +19,7 @@ pub(super) struct SendQueue {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum NextSend {
     /// A task that is resent.
-    Again,
+    Resend,
     Single,
     Batch(BatchKey),
 }
@@ -101,7 +101,7 @@ impl SendQueue {
         fits: impl Fn(&[TaskKey], &TaskKey) -> bool,
     ) -> Vec<TaskKey> {
         let batch = match next {
-            NextSend::Again => return Vec::new(),
+            NextSend::Resend => return Vec::new(),
             NextSend::Single => {
                 return self
                     .singles

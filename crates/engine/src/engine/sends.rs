@@ -19,8 +19,8 @@ impl Engine {
         if !self.may_send() {
             return None;
         }
-        if self.next_again().is_some_and(|at| at <= now) {
-            return Some(NextSend::Again);
+        if self.next_resend().is_some_and(|at| at <= now) {
+            return Some(NextSend::Resend);
         }
         let is_free = self.submissions_from(now).is_some_and(|from| from <= now);
         self.next_queued().filter(|_| is_free)
@@ -32,7 +32,7 @@ impl Engine {
             return None;
         }
         let new = self.next_queued().and_then(|_| self.submissions_from(now));
-        self.next_again().into_iter().chain(new).min()
+        self.next_resend().into_iter().chain(new).min()
     }
 
     fn submissions_from(&self, now: Millis) -> Option<Millis> {
@@ -79,7 +79,7 @@ impl Engine {
             self.services.most_items(&address, CallKind::Generate, now)
         };
         let keys = match next {
-            NextSend::Again => self.take_again(now, most, Self::may_share),
+            NextSend::Resend => self.take_resends(now, most, Self::may_share),
             next => {
                 // Taken out so that `self` can be borrowed while the queue changes.
                 let mut queue = std::mem::take(&mut self.send_queue);

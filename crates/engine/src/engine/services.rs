@@ -273,7 +273,7 @@ mod tests {
         assert_eq!(services.submissions_from(HERE, 7_500), Some(7_500));
         services.set_idempotency(HERE, Idempotency::Asked, 8_000);
         services.set_idempotency(HERE, Idempotency::Unknown, 8_100);
-        assert!(services.takes_keys(HERE), "its word holds");
+        assert!(services.takes_keys(HERE), "its last answer stays valid");
     }
 
     #[test]
@@ -286,11 +286,14 @@ mod tests {
         assert_eq!(
             services.submissions_from(HERE, 900_000),
             Some(900_000 + TIMEOUT),
-            "its word of keys is waited for"
+            "waits for its answer about keys"
         );
         services.set_idempotency(HERE, Idempotency::For(60_000), 900_100);
         services.answered(HERE, 900_200);
-        assert!(services.honours_keys(HERE), "an answer takes nothing back");
+        assert!(
+            services.honours_keys(HERE),
+            "another answer does not reset it"
+        );
     }
 
     /// Guards against tasks that wait forever for a model list from a service that accepts tasks, against a key that is
@@ -308,7 +311,10 @@ mod tests {
                 services.answered(HERE, 1);
             }
             services.set_idempotency(HERE, Idempotency::Unreachable, 2);
-            assert!(services.is_unreachable(HERE), "an answer from before");
+            assert!(
+                services.is_unreachable(HERE),
+                "an earlier answer does not count"
+            );
             services.answered(HERE, 3);
             assert_eq!(services.idempotency(HERE), Idempotency::Asked);
             for at in [4, 5, 6] {
@@ -319,9 +325,9 @@ mod tests {
             }
             services.set_idempotency(HERE, Idempotency::Unreachable, 7);
             services.set_idempotency(HERE, Idempotency::Unreachable, 8);
-            assert!(services.is_unreachable(HERE), "it answers nothing any more");
+            assert!(services.is_unreachable(HERE), "it no longer answers");
             services.set_idempotency(HERE, Idempotency::Unknown, 9);
-            assert_eq!(services.idempotency(HERE), holds, "somebody answers");
+            assert_eq!(services.idempotency(HERE), holds, "it answers again");
         }
     }
 

@@ -37,18 +37,18 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::engine::tests::hand::{Hand, progress};
+    use crate::engine::tests::harness::{Harness, progress};
 
-    fn is_ready(outputs: &[&str]) -> Hand {
-        let mut hand = Hand::new();
-        let call = hand.running();
-        hand.answer(&call, progress("completed"));
-        let call = hand.next_call();
+    fn is_ready(outputs: &[&str]) -> Harness {
+        let mut harness = Harness::new();
+        let call = harness.running();
+        harness.answer(&call, progress("completed"));
+        let call = harness.next_call();
         let output = json!({"status": "completed", "output": outputs});
-        hand.answer(&call, Ok(json!({"success": true, "data": output})));
-        hand.calls();
-        hand.saved.clear();
-        hand
+        harness.answer(&call, Ok(json!({"success": true, "data": output})));
+        harness.calls();
+        harness.saved.clear();
+        harness
     }
 
     /// Guards against data that returns to a record, and against a new URL that is replaced by an old one.
@@ -57,23 +57,23 @@ mod tests {
         let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
         let reference = stored_output::reference(&data).unwrap();
         let link = "https://x.example/a.png";
-        let mut hand = is_ready(&[link, &data]);
+        let mut harness = is_ready(&[link, &data]);
         let (key, other) = (TaskKey("a".into()), TaskKey("b".into()));
-        assert!(hand.engine.files_in_use(None).is_empty());
+        assert!(harness.engine.files_in_use(None).is_empty());
         let stored = [Data::of(&data).unwrap()];
-        hand.engine.refer_to_stored(&other, &stored);
-        hand.engine.refer_to_stored(&key, &stored);
-        hand.calls();
-        assert_eq!(hand.saved.len(), 1);
-        assert_eq!(hand.saved[0].outputs(), [link, &reference]);
-        assert_eq!(hand.saved[0].refreshed, None);
+        harness.engine.refer_to_stored(&other, &stored);
+        harness.engine.refer_to_stored(&key, &stored);
+        harness.calls();
+        assert_eq!(harness.saved.len(), 1);
+        assert_eq!(harness.saved[0].outputs(), [link, &reference]);
+        assert_eq!(harness.saved[0].refreshed, None);
         let file = [stored_output::key(&reference).unwrap()];
-        assert_eq!(hand.engine.files_in_use(None), file);
-        assert_eq!(hand.engine.files_in_use(Some(&other)), file);
-        assert!(hand.engine.files_in_use(Some(&key)).is_empty());
+        assert_eq!(harness.engine.files_in_use(None), file);
+        assert_eq!(harness.engine.files_in_use(Some(&other)), file);
+        assert!(harness.engine.files_in_use(Some(&key)).is_empty());
         // A second call has no effect.
-        hand.engine.refer_to_stored(&key, &stored);
-        hand.calls();
-        assert_eq!(hand.saved.len(), 1);
+        harness.engine.refer_to_stored(&key, &stored);
+        harness.calls();
+        assert_eq!(harness.saved.len(), 1);
     }
 }

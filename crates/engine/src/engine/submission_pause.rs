@@ -98,7 +98,7 @@ impl SubmissionPause {
     /// Pauses submissions after an unusable response. Returns whether there is a pause; some errors need none.
     pub fn unanswered(&mut self, error: &ApiError, now: Millis) -> bool {
         const FIRST: Millis = 5_000;
-        const LONGEST: Millis = 60_000;
+        const MAX_WAIT: Millis = 60_000;
         let reason = match error {
             ApiError::Network { .. } | ApiError::Timeout { .. } => Reason::Unreachable,
             // The outcome is clear. Rate limits and refused credentials are handled elsewhere.
@@ -107,7 +107,7 @@ impl SubmissionPause {
             ApiError::Refused { .. } => return false,
             _ => Reason::Unclear,
         };
-        let wait = (FIRST << self.unclear.min(8)).min(LONGEST);
+        let wait = (FIRST << self.unclear.min(8)).min(MAX_WAIT);
         self.unclear = self.unclear.saturating_add(1);
         self.pause = Some(Pause {
             reason,
@@ -158,7 +158,7 @@ mod tests {
         assert_eq!(waits, [5_000, 10_000, 20_000, 40_000, 60_000, 60_000]);
         pause.answered();
         pause.unanswered(&unclear(), 0);
-        assert_eq!(pause.until(), Some(5_000), "an answer ends the row");
+        assert_eq!(pause.until(), Some(5_000), "an answer resets the wait");
     }
 
     #[test]

@@ -1,24 +1,24 @@
-mod again;
 mod attempts;
 mod batches;
 mod credentials;
 mod elapsed;
-pub(super) mod hand;
+pub(super) mod harness;
 mod key_validity;
-mod knock;
 mod large_replies;
 mod late;
-mod odd_words;
 mod out_of_credit;
 mod output_refusals;
 mod polls;
+mod probe;
 mod properties;
 mod removal;
+mod resends;
 mod returns;
 mod rounds;
 mod rules;
 mod secrets;
 mod tabs;
+mod unknown_statuses;
 mod waits;
 mod world;
 

@@ -18,7 +18,7 @@ pub(super) struct Tracked {
     /// Responses with the status completed and no output.
     pub empty_answers: u32,
     /// Since when the service has reported an error with a status that the interface doesn't define.
-    pub troubled_since: Option<Millis>,
+    pub error_since: Option<Millis>,
     /// Whether to ask for the output although the service does not report `completed`: once automatically, and whenever
     /// the user asks.
     pub early_fetch: EarlyFetch,
@@ -49,7 +49,7 @@ impl Tracked {
             heard: None,
             unknown_since: None,
             empty_answers: 0,
-            troubled_since: None,
+            error_since: None,
             early_fetch: EarlyFetch::default(),
             output_refusals: None,
             refetch: false,

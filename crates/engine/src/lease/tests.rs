@@ -97,10 +97,10 @@ fn a_tab_with_an_expired_lease_checks_before_it_leads() {
 fn a_handover_ends_when_another_tab_leads_or_after_some_renewals() {
     let ends = |found: &Found, renewals| ends_standing_back("a", found, renewals, 900);
     assert!(!ends(&Found::Nothing, 1));
-    assert!(!ends(&lease("b", 899, true), 1), "one that has ended");
+    assert!(!ends(&lease("b", 899, true), 1), "an expired lease");
     assert!(ends(&lease("b", 1_000, true), 1));
-    assert!(ends(&Found::Nothing, STAND_BACK_RENEWALS));
-    assert!(ends(&Found::Refused, STAND_BACK_RENEWALS));
+    assert!(ends(&Found::Nothing, HANDOVER_RENEWALS));
+    assert!(ends(&Found::Refused, HANDOVER_RENEWALS));
 }
 
 #[test]
@@ -109,7 +109,10 @@ fn a_lock_holder_with_an_expired_lease_is_overdue() {
     let is_overdue = |claim, me, now| is_overdue(claim, me, &own, now);
     assert!(is_overdue(Claim::HasLock, "a", 1_001));
     assert!(!is_overdue(Claim::HasLock, "a", 1_000));
-    assert!(!is_overdue(Claim::HasLock, "b", 1_001), "of another");
+    assert!(
+        !is_overdue(Claim::HasLock, "b", 1_001),
+        "held by another tab"
+    );
     // It reads the lease before it continues, because another tab may have taken over.
     assert!(!is_overdue(Claim::LeaseOnly, "a", 1_001));
 }

@@ -198,11 +198,11 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     let submitting = in_state(TaskState::Submitting);
     assert_eq!(reason(&submitting, false), None);
     let said = reason(&submitting, true).unwrap();
-    assert!(said.ends_with(WAKE_IT), "{said}");
+    assert!(said.ends_with(WAKE_ADVICE), "{said}");
     // The state may be outdated: the leader may have sent the task.
     assert!(!said.contains("Nothing has left"), "{said}");
     let said = reason(&in_state(TaskState::Queued), true).unwrap();
-    assert!(said.contains(WAKE_IT), "{said}");
+    assert!(said.contains(WAKE_ADVICE), "{said}");
     let running = in_state(TaskState::Running {
         id: atelier_contract::TaskId("1".into()),
         word: atelier_contract::StatusWord::Processing,

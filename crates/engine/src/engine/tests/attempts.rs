@@ -4,8 +4,8 @@
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::{Value, json};
 
-use super::hand::{Hand, START, accepted, error, network, progress};
-use super::late::{given_up, id, key, resubmitted, saved, sent_again};
+use super::harness::{Harness, START, accepted, error, network, progress};
+use super::late::{id, key, mark_unconfirmed, resubmitted, saved, sent_again};
 use crate::engine::{Call, Idempotency};
 use crate::{Action, BatchAction, BatchKey, Millis, Phase, Task, TaskKey, TaskState};
 
@@ -44,31 +44,31 @@ fn shared_id() -> Result<Value, ApiError> {
 #[test]
 fn an_unsent_second_attempt_gets_the_id_of_the_first() {
     for is_sent in [true, false] {
-        let mut hand = Hand::new();
-        let first = resubmitted(&mut hand);
-        let second = sent_again(&mut hand);
-        hand.now += 500;
+        let mut harness = Harness::new();
+        let first = resubmitted(&mut harness);
+        let second = sent_again(&mut harness);
+        harness.now += 500;
         match is_sent {
-            true => hand.answer(&second, Err(busy())),
-            false => hand.engine.not_sent(second.id, hand.now),
+            true => harness.answer(&second, Err(busy())),
+            false => harness.engine.not_sent(second.id, harness.now),
         }
-        hand.now += 500;
-        hand.answer(&first, accepted("1"));
-        assert_eq!(id(&hand, &key()).as_deref(), Some("1"), "{is_sent}");
-        hand.now += 60_000;
-        assert_eq!(paid(&hand.calls()), 0);
-        assert_eq!(hand.engine.tasks().count(), 1);
+        harness.now += 500;
+        harness.answer(&first, accepted("1"));
+        assert_eq!(id(&harness, &key()).as_deref(), Some("1"), "{is_sent}");
+        harness.now += 60_000;
+        assert_eq!(paid(&harness.calls()), 0);
+        assert_eq!(harness.engine.tasks().count(), 1);
     }
 }
 
 /// A tab that was frozen with a call for two tasks in flight. Another tab marked them Unconfirmed, the user resubmitted
 /// both there, and the first tab has received those records.
-fn frozen() -> (Hand, Call) {
-    let mut frozen = Hand::new();
+fn frozen() -> (Harness, Call) {
+    let mut frozen = Harness::new();
     frozen.submit_batch("a", 2);
     let first = frozen.call();
     let stored: Vec<Task> = frozen.engine.tasks().cloned().collect();
-    let mut other = Hand::new();
+    let mut other = Harness::new();
     other.engine.load(stored, other.now);
     other.now += 1_000;
     for key in &first.tasks {
@@ -84,7 +84,7 @@ fn frozen() -> (Hand, Call) {
     (frozen, first)
 }
 
-fn assert_untouched(frozen: &mut Hand) {
+fn assert_untouched(frozen: &mut Harness) {
     for task in frozen.engine.tasks() {
         assert_eq!(task.state.phase(), Phase::Submitting, "{task:?}");
         assert_eq!(task.submitted, Some(START + 1_000));
@@ -119,58 +119,58 @@ fn a_shared_id_for_the_first_attempt_does_not_affect_the_second() {
 #[test]
 fn a_second_attempt_whose_tab_was_closed_is_unconfirmed() {
     for answer in [accepted("1"), Err(network()), Err(error(402))] {
-        let mut hand = Hand::new();
-        hand.submit(&["a"]);
-        let first = hand.call();
-        let mut told = hand.engine.task(&key()).unwrap().clone();
-        told.submitted = Some(hand.now + 1_000);
-        hand.now += 20_000;
-        hand.engine.set_leading(false, hand.now);
-        hand.engine.merge_remote(told.clone(), hand.now);
-        hand.engine.load(vec![told], hand.now);
-        hand.engine.set_leading(true, hand.now);
-        assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+        let mut harness = Harness::new();
+        harness.submit(&["a"]);
+        let first = harness.call();
+        let mut told = harness.engine.task(&key()).unwrap().clone();
+        told.submitted = Some(harness.now + 1_000);
+        harness.now += 20_000;
+        harness.engine.set_leading(false, harness.now);
+        harness.engine.merge_remote(told.clone(), harness.now);
+        harness.engine.load(vec![told], harness.now);
+        harness.engine.set_leading(true, harness.now);
+        assert_eq!(harness.phase("a"), Phase::Unconfirmed);
         let is_taken = answer.is_ok();
-        hand.answer(&first, answer);
-        assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-        assert_eq!(id(&hand, &key().late()).is_some(), is_taken);
+        harness.answer(&first, answer);
+        assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+        assert_eq!(id(&harness, &key().late()).is_some(), is_taken);
     }
 }
 
 #[test]
 fn distinguishes_attempts_after_the_clock_was_set_back() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let first = hand.call();
-    given_up(&mut hand);
-    hand.now -= 3_600_000;
-    hand.engine.act(&key(), Action::Resubmit, hand.now);
-    hand.now += 10_000;
-    sent_again(&mut hand);
-    hand.answer(&first, Err(busy()));
-    assert_eq!(hand.phase("a"), Phase::Submitting);
-    hand.now += 10_000;
-    assert_eq!(paid(&hand.calls()), 0);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let first = harness.call();
+    mark_unconfirmed(&mut harness);
+    harness.now -= 3_600_000;
+    harness.engine.act(&key(), Action::Resubmit, harness.now);
+    harness.now += 10_000;
+    sent_again(&mut harness);
+    harness.answer(&first, Err(busy()));
+    assert_eq!(harness.phase("a"), Phase::Submitting);
+    harness.now += 10_000;
+    assert_eq!(paid(&harness.calls()), 0);
 }
 
 /// The id arrives while the task waits in a paused batch to be sent again.
 #[test]
 fn an_accepted_task_is_not_paused() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let key = hand.call().tasks[0].clone();
-    let known = hand.engine.task(&key).unwrap().clone();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let key = harness.call().tasks[0].clone();
+    let known = harness.engine.task(&key).unwrap().clone();
     let batch = BatchKey("a".into());
-    (hand.engine).act_on_batch(&batch, BatchAction::Pause, hand.now);
-    hand.engine.set_leading(false, hand.now);
+    (harness.engine).act_on_batch(&batch, BatchAction::Pause, harness.now);
+    harness.engine.set_leading(false, harness.now);
     let mut told = known.clone();
     told.state = TaskState::Unconfirmed { error: network() };
-    hand.engine.merge_remote(told, hand.now);
-    hand.engine.set_leading(true, hand.now);
-    hand.engine.act(&key, Action::Resubmit, hand.now);
-    assert!(hand.engine.task(&key).unwrap().paused);
-    (hand.engine).merge_remote(has_id(&known, "1", START), hand.now);
-    let task = hand.engine.task(&key).unwrap();
+    harness.engine.merge_remote(told, harness.now);
+    harness.engine.set_leading(true, harness.now);
+    harness.engine.act(&key, Action::Resubmit, harness.now);
+    assert!(harness.engine.task(&key).unwrap().paused);
+    (harness.engine).merge_remote(has_id(&known, "1", START), harness.now);
+    let task = harness.engine.task(&key).unwrap();
     assert_eq!(task.state.phase(), Phase::Running);
     assert_eq!((task.paused, task.submitted), (false, Some(START)));
 }
@@ -178,146 +178,148 @@ fn an_accepted_task_is_not_paused() {
 /// A follower has the id of the first attempt; the outcome of the second is unknown.
 #[test]
 fn a_follower_with_the_first_id_merges_the_second_attempt() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let first = hand.call();
-    let mut second = hand.engine.task(&key()).unwrap().clone();
-    hand.engine.set_leading(false, hand.now);
-    hand.answer(&first, accepted("1"));
-    second.submitted = Some(hand.now + 1_000);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let first = harness.call();
+    let mut second = harness.engine.task(&key()).unwrap().clone();
+    harness.engine.set_leading(false, harness.now);
+    harness.answer(&first, accepted("1"));
+    second.submitted = Some(harness.now + 1_000);
     second.state = TaskState::Unconfirmed { error: network() };
     let records = [second.clone(), has_id(&second.clone(), "1", START)];
-    hand.engine.merge_remote(second, hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
+    harness.engine.merge_remote(second, harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
     // The tab becomes the leader.
     let [second, mut late] = records;
     late.key = key().late();
-    hand.engine.load(vec![second, late], hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
-    assert_eq!(hand.engine.tasks().count(), 2);
+    harness.engine.load(vec![second, late], harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
+    assert_eq!(harness.engine.tasks().count(), 2);
 }
 
 #[test]
 fn an_id_that_storage_lacks_becomes_a_separate_task() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let first = hand.call();
-    hand.engine.set_leading(false, hand.now);
-    hand.answer(&first, accepted("1"));
-    let known = hand.engine.task(&key()).unwrap().clone();
-    let stored = has_id(&known, "2", hand.now + 1_000);
-    hand.engine.load(vec![stored], hand.now + 5_000);
-    assert_eq!(id(&hand, &key()).as_deref(), Some("2"));
-    assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let first = harness.call();
+    harness.engine.set_leading(false, harness.now);
+    harness.answer(&first, accepted("1"));
+    let known = harness.engine.task(&key()).unwrap().clone();
+    let stored = has_id(&known, "2", harness.now + 1_000);
+    harness.engine.load(vec![stored], harness.now + 5_000);
+    assert_eq!(id(&harness, &key()).as_deref(), Some("2"));
+    assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
 }
 
 /// The first attempt is followed already.
 #[test]
 fn an_import_does_not_settle_the_second_attempt_with_the_first_id() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&second, Err(network()));
-    let known = hand.engine.task(&key()).unwrap().clone();
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&second, Err(network()));
+    let known = harness.engine.task(&key()).unwrap().clone();
     let file = vec![has_id(&known, "1", START)];
-    hand.answer(&first, accepted("1"));
-    hand.engine.take_in(file, hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    assert_eq!(hand.engine.tasks().count(), 2);
+    harness.answer(&first, accepted("1"));
+    harness.engine.take_in(file, harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    assert_eq!(harness.engine.tasks().count(), 2);
 }
 
 #[test]
 fn a_removed_late_task_stays_removed() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&second, accepted("2"));
-    hand.answer(&first, accepted("1"));
-    let late = hand.engine.task(&key().late()).unwrap().clone();
-    hand.engine.act(&late.key, Action::Remove, hand.now);
-    hand.engine.act(&late.key, Action::StopWatching, hand.now);
-    hand.engine.act(&late.key, Action::Remove, hand.now);
-    hand.now += 20_000;
-    hand.calls();
-    assert_eq!(hand.engine.tasks().count(), 1);
-    let known = hand.engine.task(&key()).unwrap().clone();
-    (hand.engine).merge_remote(has_id(&known, "1", START), hand.now);
-    hand.engine.merge_remote(late, hand.now);
-    assert_eq!(hand.engine.tasks().count(), 1);
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&second, accepted("2"));
+    harness.answer(&first, accepted("1"));
+    let late = harness.engine.task(&key().late()).unwrap().clone();
+    harness.engine.act(&late.key, Action::Remove, harness.now);
+    harness
+        .engine
+        .act(&late.key, Action::StopWatching, harness.now);
+    harness.engine.act(&late.key, Action::Remove, harness.now);
+    harness.now += 20_000;
+    harness.calls();
+    assert_eq!(harness.engine.tasks().count(), 1);
+    let known = harness.engine.task(&key()).unwrap().clone();
+    (harness.engine).merge_remote(has_id(&known, "1", START), harness.now);
+    harness.engine.merge_remote(late, harness.now);
+    assert_eq!(harness.engine.tasks().count(), 1);
     // A third id is another task.
-    (hand.engine).merge_remote(has_id(&known, "3", START), hand.now);
-    assert_eq!(hand.engine.tasks().count(), 2);
+    (harness.engine).merge_remote(has_id(&known, "3", START), harness.now);
+    assert_eq!(harness.engine.tasks().count(), 2);
 }
 
 /// The service would return the same response for the same key.
 #[test]
 fn a_submission_with_an_oversized_response_is_unconfirmed() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let said = Idempotency::For(86_400_000);
     let address = super::world::account().address;
-    hand.engine.set_idempotency(&address, said, hand.now);
-    hand.submit(&["a"]);
-    let call = hand.call();
-    hand.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    hand.now += 600_000;
-    assert_eq!(paid(&hand.calls()), 0);
+    harness.engine.set_idempotency(&address, said, harness.now);
+    harness.submit(&["a"]);
+    let call = harness.call();
+    harness.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    harness.now += 600_000;
+    assert_eq!(paid(&harness.calls()), 0);
 }
 
 /// The response to the first attempt says nothing about the second.
 #[test]
 fn a_late_id_does_not_clear_the_poll_error_of_the_other_attempt() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&second, accepted("2"));
-    hand.now += 5_000;
-    let question = hand.call();
-    hand.answer(&question, Err(network()));
-    hand.answer(&first, accepted("1"));
-    assert!(hand.engine.task(&key()).unwrap().poll_error.is_some());
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&second, accepted("2"));
+    harness.now += 5_000;
+    let question = harness.call();
+    harness.answer(&question, Err(network()));
+    harness.answer(&first, accepted("1"));
+    assert!(harness.engine.task(&key()).unwrap().poll_error.is_some());
 }
 
 #[test]
 fn a_late_task_does_not_inherit_progress() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&second, accepted("2"));
-    hand.now += 5_000;
-    let question = hand.call();
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&second, accepted("2"));
+    harness.now += 5_000;
+    let question = harness.call();
     let mut half = progress("processing").unwrap();
     half["data"]["id"] = "2".into();
     half["data"]["progress"] = "50 %".into();
-    hand.answer(&question, Ok(half));
-    assert!(hand.engine.task(&key()).unwrap().progress.is_some());
-    hand.answer(&first, accepted("1"));
-    let late = hand.engine.task(&key().late()).unwrap();
+    harness.answer(&question, Ok(half));
+    assert!(harness.engine.task(&key()).unwrap().progress.is_some());
+    harness.answer(&first, accepted("1"));
+    let late = harness.engine.task(&key().late()).unwrap();
     assert_eq!((&late.progress, late.resubmitted), (&None, false));
     assert_eq!(late.submitted, Some(START));
 }
 
 #[test]
 fn tasks_share_polls_again_once_the_large_one_is_found() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 10);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 10);
+    let call = harness.call();
     let entry = |index: usize| {
         json!({"index": index, "status": 200, "body": {
             "success": true, "data": {"id": format!("{index}"), "status": "starting"}}})
     };
     let results: Vec<_> = (0..10).map(entry).collect();
-    hand.answer(
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"results": results}})),
     );
     let large = TaskKey("a-003".into());
     let mut is_found = false;
     for _ in 0..40 {
-        hand.now = hand.engine.next_wake().expect("something to do");
-        for call in hand.calls() {
+        harness.now = harness.engine.next_wake().expect("a wake time");
+        for call in harness.calls() {
             let is_large = call.tasks.contains(&large);
             if is_found && call.tasks.len() > 1 {
                 assert!(!is_large);
@@ -326,7 +328,7 @@ fn tasks_share_polls_again_once_the_large_one_is_found() {
             is_found |= is_large && call.tasks.len() == 1;
             let running = json!({"success": true, "data": {"status": "processing"}});
             let too_large = ApiError::malformed(ApiError::TOO_LARGE);
-            hand.answer(
+            harness.answer(
                 &call,
                 if is_large {
                     Err(too_large)
@@ -336,5 +338,5 @@ fn tasks_share_polls_again_once_the_large_one_is_found() {
             );
         }
     }
-    panic!("each is asked about alone for ever");
+    panic!("polled singly forever");
 }

@@ -3,7 +3,7 @@
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
-use super::hand::{Hand, network, progress};
+use super::harness::{Harness, network, progress};
 use crate::engine::{Call, CallKind, Idempotency};
 use crate::{Action, Phase, Task, TaskKey};
 
@@ -52,20 +52,20 @@ fn good(call: &Call) -> Value {
 /// Runs a batch to its end and returns the number of items of each call of one kind. Responses to calls with more than
 /// `most` items can't be read.
 fn play(
-    hand: &mut Hand,
+    harness: &mut Harness,
     count: usize,
     kind: CallKind,
     most: usize,
     error: &ApiError,
 ) -> Vec<usize> {
-    hand.submit_batch("a", count);
+    harness.submit_batch("a", count);
     let mut sizes = Vec::new();
     for _ in 0..200 {
-        let Some(wake) = hand.engine.next_wake() else {
+        let Some(wake) = harness.engine.next_wake() else {
             return sizes;
         };
-        hand.now = wake.max(hand.now);
-        for call in hand.calls() {
+        harness.now = wake.max(harness.now);
+        for call in harness.calls() {
             let is_of_kind = call.kind == kind;
             if is_of_kind {
                 sizes.push(call.tasks.len());
@@ -76,10 +76,10 @@ fn play(
             } else {
                 Ok(good(&call))
             };
-            hand.answer(&call, answer);
+            harness.answer(&call, answer);
         }
     }
-    panic!("asked for ever: {sizes:?}");
+    panic!("polled forever: {sizes:?}");
 }
 
 /// Guards against a batch that never completes: its outputs together exceed the size limit or are cut off, and the same
@@ -88,10 +88,10 @@ fn play(
 fn halves_calls_whose_responses_cannot_be_read() {
     for error in [cut(), too_large(), malformed()] {
         for kind in [CallKind::Response, CallKind::Status] {
-            let mut hand = Hand::new();
-            let sizes = play(&mut hand, 10, kind, 2, &error);
+            let mut harness = Harness::new();
+            let sizes = play(&mut harness, 10, kind, 2, &error);
             assert_eq!(sizes, [10, 5, 5, 2, 2, 2, 2, 2], "{error:?}");
-            let ready = hand
+            let ready = harness
                 .engine
                 .tasks()
                 .filter(|task| task.state.phase() == Phase::Ready);
@@ -104,29 +104,29 @@ fn halves_calls_whose_responses_cannot_be_read() {
 /// call was repeated forever.
 #[test]
 fn halves_output_calls_whose_responses_never_arrive() {
-    let mut hand = Hand::new();
-    let sizes = play(&mut hand, 10, CallKind::Response, 2, &network());
+    let mut harness = Harness::new();
+    let sizes = play(&mut harness, 10, CallKind::Response, 2, &network());
     assert_eq!(sizes, [10, 5, 2, 2, 2, 2, 2]);
     let is_ready = |task: &&Task| task.state.phase() == Phase::Ready;
-    assert_eq!(hand.engine.tasks().filter(is_ready).count(), 10);
+    assert_eq!(harness.engine.tasks().filter(is_ready).count(), 10);
 }
 
 /// Guards against more calls, not fewer, during an outage.
 #[test]
 fn an_outage_makes_one_output_call_per_round() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 10);
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 10);
     let (mut calls, mut begun) = (Vec::new(), None);
-    while begun.is_none_or(|begun| hand.now < begun + 600_000) {
-        let wake = hand.engine.next_wake().unwrap();
-        hand.now = wake.max(hand.now);
-        for call in hand.calls() {
+    while begun.is_none_or(|begun| harness.now < begun + 600_000) {
+        let wake = harness.engine.next_wake().unwrap();
+        harness.now = wake.max(harness.now);
+        for call in harness.calls() {
             if call.kind == CallKind::Response {
-                begun.get_or_insert(hand.now);
-                calls.push((hand.now, call.tasks.len()));
-                hand.answer(&call, Err(network()));
+                begun.get_or_insert(harness.now);
+                calls.push((harness.now, call.tasks.len()));
+                harness.answer(&call, Err(network()));
             } else {
-                hand.answer(&call, Ok(good(&call)));
+                harness.answer(&call, Ok(good(&call)));
             }
         }
     }
@@ -137,18 +137,18 @@ fn an_outage_makes_one_output_call_per_round() {
 /// Guards against single calls for the rest of the day.
 #[test]
 fn the_item_limit_recovers_after_a_while() {
-    let mut hand = Hand::new();
-    play(&mut hand, 10, CallKind::Response, 1, &too_large());
-    hand.now += 600_000;
-    hand.submit_batch("b", 10);
+    let mut harness = Harness::new();
+    play(&mut harness, 10, CallKind::Response, 1, &too_large());
+    harness.now += 600_000;
+    harness.submit_batch("b", 10);
     let mut largest = 0;
-    while let Some(wake) = hand.engine.next_wake() {
-        hand.now = wake.max(hand.now);
-        for call in hand.calls() {
+    while let Some(wake) = harness.engine.next_wake() {
+        harness.now = wake.max(harness.now);
+        for call in harness.calls() {
             if call.kind == CallKind::Response {
                 largest = largest.max(call.tasks.len());
             }
-            hand.answer(&call, Ok(good(&call)));
+            harness.answer(&call, Ok(good(&call)));
         }
     }
     assert_eq!(largest, 10);
@@ -158,28 +158,29 @@ fn the_item_limit_recovers_after_a_while() {
 #[test]
 fn a_submission_with_an_unreadable_response_is_not_resent() {
     for error in [too_large(), cut(), malformed()] {
-        let mut hand = Hand::new();
-        hand.submit_batch("a", 10);
-        let call = hand.call();
-        hand.answer(&call, Err(error.clone()));
+        let mut harness = Harness::new();
+        harness.submit_batch("a", 10);
+        let call = harness.call();
+        harness.answer(&call, Err(error.clone()));
         assert!(
-            hand.engine
+            harness
+                .engine
                 .tasks()
                 .all(|task| task.state.phase() == Phase::Unconfirmed)
         );
-        hand.now += 3_600_000;
-        assert_eq!(hand.calls(), [], "{error:?}");
+        harness.now += 3_600_000;
+        assert_eq!(harness.calls(), [], "{error:?}");
         // The next submissions have fewer items.
-        hand.now -= 3_600_000;
-        hand.submit_batch("b", 10);
+        harness.now -= 3_600_000;
+        harness.submit_batch("b", 10);
         let mut sizes = Vec::new();
         while sizes.iter().sum::<usize>() < 10 {
-            hand.now = hand.engine.next_wake().unwrap();
-            for call in hand.calls() {
+            harness.now = harness.engine.next_wake().unwrap();
+            for call in harness.calls() {
                 if call.kind == CallKind::Generate {
                     sizes.push(call.tasks.len());
                 }
-                hand.answer(&call, Ok(good(&call)));
+                harness.answer(&call, Ok(good(&call)));
             }
         }
         assert!(sizes.iter().all(|size| *size <= 5), "{error:?}: {sizes:?}");
@@ -189,15 +190,16 @@ fn a_submission_with_an_unreadable_response_is_not_resent() {
 /// With a key, the submission can be repeated, and with fewer items its response can be read.
 #[test]
 fn with_keys_an_unreadable_submission_is_resent_in_halves() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let said = Idempotency::For(86_400_000);
     let address = super::world::account().address;
-    hand.engine.set_idempotency(&address, said, hand.now);
-    let sizes = play(&mut hand, 10, CallKind::Generate, 2, &too_large());
+    harness.engine.set_idempotency(&address, said, harness.now);
+    let sizes = play(&mut harness, 10, CallKind::Generate, 2, &too_large());
     assert_eq!(sizes[0], 10);
     assert!(sizes[1..].iter().all(|size| *size <= 5), "{sizes:?}");
     assert!(
-        hand.engine
+        harness
+            .engine
             .tasks()
             .all(|task| task.state.phase() == Phase::Ready)
     );
@@ -207,39 +209,39 @@ fn with_keys_an_unreadable_submission_is_resent_in_halves() {
 #[test]
 fn polls_an_unreadable_output_at_growing_intervals() {
     for error in [cut(), malformed()] {
-        let mut hand = Hand::new();
-        let call = hand.running();
-        hand.answer(&call, progress("completed"));
-        let mut call = hand.call();
-        let end = hand.now + 3_600_000;
+        let mut harness = Harness::new();
+        let call = harness.running();
+        harness.answer(&call, progress("completed"));
+        let mut call = harness.call();
+        let end = harness.now + 3_600_000;
         let mut calls = 0;
-        while hand.now < end {
+        while harness.now < end {
             assert_eq!(call.kind, CallKind::Response);
             calls += 1;
-            hand.answer(&call, Err(error.clone()));
-            call = hand.next_call();
+            harness.answer(&call, Err(error.clone()));
+            call = harness.next_call();
         }
-        assert!(calls < 30, "{calls} in an hour");
-        let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+        assert!(calls < 30, "{calls} calls in an hour");
+        let task = harness.engine.task(&TaskKey("a".into())).unwrap();
         assert!(task.poll_error.is_some() && task.is_active());
         assert!(Action::offered(task).contains(&Action::StopWatching));
-        hand.answer(&call, Ok(good(&call)));
-        assert_eq!(hand.phase("a"), Phase::Ready);
+        harness.answer(&call, Ok(good(&call)));
+        assert_eq!(harness.phase("a"), Phase::Ready);
     }
 }
 
 /// Guards against polling all tasks one by one because of a single task.
 #[test]
 fn a_task_with_unreadable_responses_is_polled_alone() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 10);
-    let call = hand.call();
-    hand.answer(&call, Ok(good(&call)));
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 10);
+    let call = harness.call();
+    harness.answer(&call, Ok(good(&call)));
     let bad = TaskKey("a-003".into());
     let mut shared = 0;
     for _ in 0..60 {
-        hand.now = hand.engine.next_wake().expect("something to do");
-        for call in hand.calls() {
+        harness.now = harness.engine.next_wake().expect("a wake time");
+        for call in harness.calls() {
             let is_bad = call.tasks.contains(&bad);
             let running = |_| json!({"status": 200, "body": {"success": true, "data": {"status": "processing"}}});
             let answer = match call.tasks.len() {
@@ -253,8 +255,8 @@ fn a_task_with_unreadable_responses_is_polled_alone() {
             } else {
                 shared.max(call.tasks.len())
             };
-            hand.answer(&call, answer);
+            harness.answer(&call, answer);
         }
     }
-    assert!(shared >= 2, "each is asked about alone");
+    assert!(shared >= 2, "no calls are shared");
 }

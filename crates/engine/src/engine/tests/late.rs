@@ -2,7 +2,7 @@
 
 use atelier_contract::ApiError;
 
-use super::hand::{Hand, accepted, error, network};
+use super::harness::{Harness, accepted, error, network};
 use super::world::account;
 use crate::engine::{Call, Command, Idempotency};
 use crate::{Action, Phase, Task, TaskKey, TaskState};
@@ -11,76 +11,76 @@ pub fn key() -> TaskKey {
     TaskKey("a".into())
 }
 
-pub fn id(hand: &Hand, key: &TaskKey) -> Option<String> {
-    let task = hand.engine.task(key)?;
+pub fn id(harness: &Harness, key: &TaskKey) -> Option<String> {
+    let task = harness.engine.task(key)?;
     Some(task.state.id()?.0.clone())
 }
 
 /// The tab that sent the task was asleep; another tab led and marked the task Unconfirmed; this tab leads again, and
 /// the user has resubmitted the task.
-pub fn resubmitted(hand: &mut Hand) -> Call {
-    hand.submit(&["a"]);
-    let first = hand.call();
-    given_up(hand);
-    hand.now += 1_000;
-    hand.engine.act(&key(), Action::Resubmit, hand.now);
+pub fn resubmitted(harness: &mut Harness) -> Call {
+    harness.submit(&["a"]);
+    let first = harness.call();
+    mark_unconfirmed(harness);
+    harness.now += 1_000;
+    harness.engine.act(&key(), Action::Resubmit, harness.now);
     first
 }
 
-pub fn given_up(hand: &mut Hand) {
-    let mut told = hand.engine.task(&key()).unwrap().clone();
+pub fn mark_unconfirmed(harness: &mut Harness) {
+    let mut told = harness.engine.task(&key()).unwrap().clone();
     told.state = TaskState::Unconfirmed { error: network() };
-    hand.engine.set_leading(false, hand.now);
-    hand.engine.merge_remote(told, hand.now);
-    hand.engine.set_leading(true, hand.now);
+    harness.engine.set_leading(false, harness.now);
+    harness.engine.merge_remote(told, harness.now);
+    harness.engine.set_leading(true, harness.now);
 }
 
-pub fn sent_again(hand: &mut Hand) -> Call {
-    let calls = hand.calls();
-    calls.into_iter().next_back().expect("sent once more")
+pub fn sent_again(harness: &mut Harness) -> Call {
+    let calls = harness.calls();
+    calls.into_iter().next_back().expect("resubmitted")
 }
 
 #[test]
 fn a_late_response_cancels_a_queued_resubmission() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    hand.answer(&first, accepted("1"));
-    assert_eq!(hand.phase("a"), Phase::Running);
-    let calls = hand.calls();
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    harness.answer(&first, accepted("1"));
+    assert_eq!(harness.phase("a"), Phase::Running);
+    let calls = harness.calls();
     assert!(calls.iter().all(|call| call.write_first().is_empty()));
-    assert_eq!(id(&hand, &key().late()), None);
+    assert_eq!(id(&harness, &key().late()), None);
 }
 
 #[test]
 fn a_late_id_after_a_resubmission_becomes_a_separate_task() {
     for is_second_answered in [false, true] {
-        let mut hand = Hand::new();
-        let first = resubmitted(&mut hand);
-        let second = sent_again(&mut hand);
+        let mut harness = Harness::new();
+        let first = resubmitted(&mut harness);
+        let second = sent_again(&mut harness);
         if is_second_answered {
-            hand.answer(&second, accepted("2"));
+            harness.answer(&second, accepted("2"));
         }
-        hand.answer(&first, accepted("1"));
-        hand.answer(&first, accepted("1"));
+        harness.answer(&first, accepted("1"));
+        harness.answer(&first, accepted("1"));
         if !is_second_answered {
-            assert_eq!(hand.phase("a"), Phase::Submitting);
-            hand.answer(&second, accepted("2"));
+            assert_eq!(harness.phase("a"), Phase::Submitting);
+            harness.answer(&second, accepted("2"));
         }
         let late = key().late();
-        assert_eq!(id(&hand, &key()).as_deref(), Some("2"));
-        assert_eq!(id(&hand, &late).as_deref(), Some("1"));
+        assert_eq!(id(&harness, &key()).as_deref(), Some("2"));
+        assert_eq!(id(&harness, &late).as_deref(), Some("1"));
         assert_eq!(late.late_of(), Some(key()));
         // Both are polled and stored.
-        hand.now += 5_000;
-        let asked: Vec<TaskKey> = hand
+        harness.now += 5_000;
+        let asked: Vec<TaskKey> = harness
             .calls()
             .into_iter()
             .flat_map(|call| call.tasks)
             .collect();
         assert!(asked.contains(&late) && asked.contains(&key()), "{asked:?}");
-        let kept = |key: &TaskKey| hand.saved.iter().any(|task| task.key == *key);
+        let kept = |key: &TaskKey| harness.saved.iter().any(|task| task.key == *key);
         assert!(kept(&late));
-        assert_eq!(hand.engine.tasks().count(), 2);
+        assert_eq!(harness.engine.tasks().count(), 2);
     }
 }
 
@@ -88,77 +88,79 @@ fn a_late_id_after_a_resubmission_becomes_a_separate_task() {
 #[test]
 fn a_late_failure_does_not_affect_the_current_attempt() {
     for late in [error(402), error(500), network(), ApiError::malformed("x")] {
-        let mut hand = Hand::new();
-        let first = resubmitted(&mut hand);
-        let second = sent_again(&mut hand);
-        hand.answer(&first, Err(late));
-        assert_eq!(hand.phase("a"), Phase::Submitting);
-        hand.answer(&second, accepted("2"));
-        assert_eq!(id(&hand, &key()).as_deref(), Some("2"));
+        let mut harness = Harness::new();
+        let first = resubmitted(&mut harness);
+        let second = sent_again(&mut harness);
+        harness.answer(&first, Err(late));
+        assert_eq!(harness.phase("a"), Phase::Submitting);
+        harness.answer(&second, accepted("2"));
+        assert_eq!(id(&harness, &key()).as_deref(), Some("2"));
     }
 }
 
 /// The service has refused the second submission.
 #[test]
 fn follows_the_first_attempt_although_the_second_failed() {
-    let mut hand = Hand::new();
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&second, Err(network()));
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    hand.answer(&first, accepted("1"));
+    let mut harness = Harness::new();
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&second, Err(network()));
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    harness.answer(&first, accepted("1"));
     assert_eq!(
-        hand.phase("a"),
+        harness.phase("a"),
         Phase::Unconfirmed,
-        "nobody knows of the second"
+        "the second is still uncertain"
     );
-    assert_eq!(id(&hand, &key().late()).as_deref(), Some("1"));
+    assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
 }
 
 /// With idempotency keys, the service accepts both as one task.
 #[test]
 fn attempts_with_the_same_id_are_one_task() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let said = Idempotency::For(86_400_000);
-    hand.engine
-        .set_idempotency(&account().address, said, hand.now);
-    let first = resubmitted(&mut hand);
-    let second = sent_again(&mut hand);
-    hand.answer(&first, accepted("1"));
-    hand.answer(&second, accepted("1"));
-    assert_eq!(id(&hand, &key()).as_deref(), Some("1"));
-    assert_eq!(hand.engine.tasks().count(), 1);
+    harness
+        .engine
+        .set_idempotency(&account().address, said, harness.now);
+    let first = resubmitted(&mut harness);
+    let second = sent_again(&mut harness);
+    harness.answer(&first, accepted("1"));
+    harness.answer(&second, accepted("1"));
+    assert_eq!(id(&harness, &key()).as_deref(), Some("1"));
+    assert_eq!(harness.engine.tasks().count(), 1);
     // The service has forgotten the key, or ignores keys.
     let first = {
-        hand = Hand::new();
-        hand.engine
-            .set_idempotency(&account().address, said, hand.now);
-        resubmitted(&mut hand)
+        harness = Harness::new();
+        harness
+            .engine
+            .set_idempotency(&account().address, said, harness.now);
+        resubmitted(&mut harness)
     };
-    let second = sent_again(&mut hand);
-    hand.answer(&first, accepted("1"));
-    hand.answer(&second, accepted("2"));
-    assert_eq!(id(&hand, &key()).as_deref(), Some("1"));
-    assert_eq!(id(&hand, &key().late()).as_deref(), Some("2"));
+    let second = sent_again(&mut harness);
+    harness.answer(&first, accepted("1"));
+    harness.answer(&second, accepted("2"));
+    assert_eq!(id(&harness, &key()).as_deref(), Some("1"));
+    assert_eq!(id(&harness, &key().late()).as_deref(), Some("2"));
 }
 
 /// The tab that was asleep sends its records to the leader. It may have received the outcome meanwhile, or not.
 #[test]
 fn follows_a_late_id_from_another_tab() {
-    let mut asleep = Hand::new();
+    let mut asleep = Harness::new();
     asleep.submit(&["a"]);
     asleep.call();
     let unanswered = asleep.engine.task(&key()).unwrap().clone();
 
-    let mut hand = Hand::new();
-    hand.engine.load(vec![unanswered], hand.now);
-    hand.now += 1_000;
-    hand.engine.act(&key(), Action::Resubmit, hand.now);
-    let second = hand.call();
-    hand.answer(&second, accepted("2"));
-    let known = hand.engine.task(&key()).unwrap().clone();
+    let mut harness = Harness::new();
+    harness.engine.load(vec![unanswered], harness.now);
+    harness.now += 1_000;
+    harness.engine.act(&key(), Action::Resubmit, harness.now);
+    let second = harness.call();
+    harness.answer(&second, accepted("2"));
+    let known = harness.engine.task(&key()).unwrap().clone();
     for has_heard in [false, true] {
-        let mut asleep = Hand::new();
+        let mut asleep = Harness::new();
         asleep.submit(&["a"]);
         let first = asleep.call();
         asleep.engine.set_leading(false, asleep.now);
@@ -168,24 +170,27 @@ fn follows_a_late_id_from_another_tab() {
         asleep.now += 2_000;
         asleep.answer(&first, accepted("1"));
         let told = saved(&mut asleep);
-        let mut hand = Hand::new();
-        hand.engine.load(vec![known.clone()], hand.now);
+        let mut harness = Harness::new();
+        harness.engine.load(vec![known.clone()], harness.now);
         for task in told {
-            hand.engine.merge_remote(task, hand.now);
+            harness.engine.merge_remote(task, harness.now);
         }
-        assert_eq!(id(&hand, &key()).as_deref(), Some("2"), "{has_heard}");
+        assert_eq!(id(&harness, &key()).as_deref(), Some("2"), "{has_heard}");
         assert_eq!(
-            id(&hand, &key().late()).as_deref(),
+            id(&harness, &key().late()).as_deref(),
             Some("1"),
             "{has_heard}"
         );
-        let told = saved(&mut hand);
-        assert!(told.iter().any(|task| task.key == key()), "told once more");
+        let told = saved(&mut harness);
+        assert!(
+            told.iter().any(|task| task.key == key()),
+            "sent to the other tabs again"
+        );
     }
 }
 
-pub fn saved(hand: &mut Hand) -> Vec<Task> {
-    let commands = hand.engine.step(hand.now).into_iter();
+pub fn saved(harness: &mut Harness) -> Vec<Task> {
+    let commands = harness.engine.step(harness.now).into_iter();
     let saved = commands.filter_map(|command| match command {
         Command::Save(task) => Some(task),
         _ => None,

@@ -3,7 +3,7 @@
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
-use super::hand::Hand;
+use super::harness::Harness;
 use crate::engine::{Call, CallKind};
 use crate::{BatchKey, Phase, Task, TaskKey, TaskState};
 
@@ -48,8 +48,9 @@ fn answered(call: &Call, status: impl Fn(usize) -> u16) -> Result<Value, ApiErro
     Ok(json!({"success": true, "data": {"results": results}}))
 }
 
-fn phases(hand: &Hand, phase: Phase) -> usize {
-    hand.engine
+fn phases(harness: &Harness, phase: Phase) -> usize {
+    harness
+        .engine
         .tasks()
         .filter(|task| task.state.phase() == phase)
         .count()
@@ -61,8 +62,8 @@ struct Unsent {
     refusal: Option<ApiError>,
 }
 
-fn unsent(hand: &Hand) -> Unsent {
-    let tasks = hand.engine.tasks();
+fn unsent(harness: &Harness) -> Unsent {
+    let tasks = harness.engine.tasks();
     let paused: Vec<&Task> = tasks
         .filter(|task| task.state.phase() == Phase::Queued && task.paused)
         .collect();
@@ -76,15 +77,15 @@ fn unsent(hand: &Hand) -> Unsent {
 /// Guards against a batch of 300 whose rows failed one by one with the same message once the balance was empty.
 #[test]
 fn a_batch_pauses_at_the_first_402_until_resumed() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
     let accepted = 3;
-    hand.answer(&call, accepted_of(&call, accepted));
-    assert_eq!(phases(&hand, Phase::Running), accepted);
-    assert_eq!(phases(&hand, Phase::Queued), 30 - accepted);
-    assert_eq!(phases(&hand, Phase::Failed), 0);
-    let paused = unsent(&hand);
+    harness.answer(&call, accepted_of(&call, accepted));
+    assert_eq!(phases(&harness, Phase::Running), accepted);
+    assert_eq!(phases(&harness, Phase::Queued), 30 - accepted);
+    assert_eq!(phases(&harness, Phase::Failed), 0);
+    let paused = unsent(&harness);
     assert!(paused.is_paused);
     assert!(
         paused
@@ -92,24 +93,24 @@ fn a_batch_pauses_at_the_first_402_until_resumed() {
             .is_some_and(|error| error.user_message().contains(WORDS))
     );
 
-    hand.now += 3_600_000;
-    let sent = hand
+    harness.now += 3_600_000;
+    let sent = harness
         .calls()
         .into_iter()
         .filter(|call| call.kind == CallKind::Generate);
-    assert_eq!(sent.count(), 0, "it is not tried by itself");
+    assert_eq!(sent.count(), 0, "it is not retried automatically");
 
-    hand.engine.resume_batch(&BatchKey("a".into()));
-    assert_eq!(unsent(&hand).refusal, None);
+    harness.engine.resume_batch(&BatchKey("a".into()));
+    assert_eq!(unsent(&harness).refusal, None);
     let mut sent: Vec<TaskKey> = Vec::new();
     for _ in 0..20 {
-        for call in hand.calls() {
+        for call in harness.calls() {
             if call.kind == CallKind::Generate {
                 sent.extend(call.tasks.clone());
-                hand.answer(&call, accepted_of(&call, call.tasks.len()));
+                harness.answer(&call, accepted_of(&call, call.tasks.len()));
             }
         }
-        hand.now += 1_000;
+        harness.now += 1_000;
     }
     sent.sort();
     let before = sent.len();
@@ -117,82 +118,85 @@ fn a_batch_pauses_at_the_first_402_until_resumed() {
     assert_eq!(
         (sent.len(), before),
         (30 - accepted, 30 - accepted),
-        "each once, the accepted never"
+        "each once, without the accepted ones"
     );
 }
 
 /// If the whole call is refused, no item is sent alone to check again.
 #[test]
 fn a_402_for_the_whole_call_requeues_all_items() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
-    hand.answer(&call, Err(out_of_credit()));
-    assert_eq!(phases(&hand, Phase::Queued), 30);
-    assert!(hand.calls().is_empty());
-    hand.engine.resume_batch(&BatchKey("a".into()));
-    assert_eq!(hand.call().tasks.len(), call.tasks.len());
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
+    harness.answer(&call, Err(out_of_credit()));
+    assert_eq!(phases(&harness, Phase::Queued), 30);
+    assert!(harness.calls().is_empty());
+    harness.engine.resume_batch(&BatchKey("a".into()));
+    assert_eq!(harness.call().tasks.len(), call.tasks.len());
 }
 
 /// A single task has no batch to resume.
 #[test]
 fn a_single_task_fails_at_a_402() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
-    hand.answer(&call, Err(out_of_credit()));
-    assert_eq!(hand.phase("a"), Phase::Failed);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
+    harness.answer(&call, Err(out_of_credit()));
+    assert_eq!(harness.phase("a"), Phase::Failed);
 }
 
 /// Guards against a batch whose rows failed one by one, as if the credentials were refused, once a monthly quota was
 /// reached (403).
 #[test]
 fn a_batch_pauses_at_the_second_403_with_the_same_message() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
     assert!(call.tasks.len() > 5, "several are refused at once");
-    hand.answer(&call, refused_after(&call, 3, 403));
-    assert_eq!(phases(&hand, Phase::Running), 3);
-    assert_eq!(phases(&hand, Phase::Failed), 1);
-    assert_eq!(phases(&hand, Phase::Queued), 26);
-    let paused = unsent(&hand);
+    harness.answer(&call, refused_after(&call, 3, 403));
+    assert_eq!(phases(&harness, Phase::Running), 3);
+    assert_eq!(phases(&harness, Phase::Failed), 1);
+    assert_eq!(phases(&harness, Phase::Queued), 26);
+    let paused = unsent(&harness);
     assert!(paused.is_paused);
     let words = paused.refusal.map(|error| error.user_message());
     assert!(words.is_some_and(|words| words.contains("403") && words.contains(WORDS)));
-    assert!(!hand.engine.is_refused(), "it is not about the credentials");
+    assert!(
+        !harness.engine.is_refused(),
+        "it is not about the credentials"
+    );
 
-    for message in messages_of_failed(&hand) {
+    for message in messages_of_failed(&harness) {
         assert!(!ApiError::is_about_credentials(&message), "{message}");
         assert!(message.contains(WORDS), "{message}");
     }
 
     // The limit still applies: one more task fails, and the batch is paused again.
-    hand.engine.resume_batch(&BatchKey("a".into()));
-    let call = generate_call(&mut hand);
-    hand.answer(&call, refused_after(&call, 0, 403));
-    assert_eq!(phases(&hand, Phase::Failed), 2);
-    assert!(unsent(&hand).is_paused);
+    harness.engine.resume_batch(&BatchKey("a".into()));
+    let call = generate_call(&mut harness);
+    harness.answer(&call, refused_after(&call, 0, 403));
+    assert_eq!(phases(&harness, Phase::Failed), 2);
+    assert!(unsent(&harness).is_paused);
 
-    hand.engine.resume_batch(&BatchKey("a".into()));
+    harness.engine.resume_batch(&BatchKey("a".into()));
     for _ in 0..20 {
-        for call in hand.calls() {
+        for call in harness.calls() {
             if call.kind == CallKind::Generate {
-                hand.answer(&call, refused_after(&call, call.tasks.len(), 403));
+                harness.answer(&call, refused_after(&call, call.tasks.len(), 403));
             }
         }
-        hand.now += 1_000;
+        harness.now += 1_000;
     }
-    assert_eq!(phases(&hand, Phase::Queued), 0);
-    assert_eq!(phases(&hand, Phase::Failed), 2);
+    assert_eq!(phases(&harness, Phase::Queued), 0);
+    assert_eq!(phases(&harness, Phase::Failed), 2);
 }
 
 /// Items that are refused for their own input don't pause the batch, even if one is refused repeatedly.
 #[test]
 fn a_403_between_accepted_items_concerns_its_input() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
     let status = |index: usize| match index % 2 {
         0 => 200,
         _ => 403,
@@ -200,86 +204,86 @@ fn a_403_between_accepted_items_concerns_its_input() {
     let refused = (0..call.tasks.len())
         .filter(|index| status(*index) == 403)
         .count();
-    hand.answer(&call, answered(&call, status));
-    assert_eq!(phases(&hand, Phase::Failed), refused);
-    assert!(!unsent(&hand).is_paused);
+    harness.answer(&call, answered(&call, status));
+    assert_eq!(phases(&harness, Phase::Failed), refused);
+    assert!(!unsent(&harness).is_paused);
 }
 
 /// Guards against `Check User ID and Access token` if the quota was used up before anything was accepted.
 #[test]
 fn a_403_about_a_quota_does_not_refuse_the_credentials() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
-    hand.answer(&call, refused_after(&call, 0, 403));
-    assert!(!hand.engine.is_refused());
-    assert_eq!(phases(&hand, Phase::Failed), 1);
-    assert_eq!(phases(&hand, Phase::Queued), 29);
-    assert!(unsent(&hand).is_paused);
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
+    harness.answer(&call, refused_after(&call, 0, 403));
+    assert!(!harness.engine.is_refused());
+    assert_eq!(phases(&harness, Phase::Failed), 1);
+    assert_eq!(phases(&harness, Phase::Queued), 29);
+    assert!(unsent(&harness).is_paused);
 
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
     let body = json!({"success": false, "message": WORDS});
-    hand.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
-    assert!(!hand.engine.is_refused());
-    let messages = messages_of_failed(&hand);
+    harness.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
+    assert!(!harness.engine.is_refused());
+    let messages = messages_of_failed(&harness);
     assert!(messages[0].starts_with(&format!("The service says: {WORDS}")));
 }
 
 /// If no item of the batch was accepted, a 403 concerns the credentials if its message does.
 #[test]
 fn a_403_about_the_token_refuses_the_credentials() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
     let body = json!({"success": false, "message": "Invalid token."});
-    hand.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
-    assert!(hand.engine.is_refused());
+    harness.answer(&call, Err(ApiError::from_status(403, Some(&body), None)));
+    assert!(harness.engine.is_refused());
     let about_credentials = |message: &String| ApiError::is_about_credentials(message);
-    assert!(messages_of_failed(&hand).iter().all(about_credentials));
-    assert!(hand.calls().is_empty());
+    assert!(messages_of_failed(&harness).iter().all(about_credentials));
+    assert!(harness.calls().is_empty());
 }
 
 /// Guards against a row that blames the credentials because it comes before the first accepted row of the same
 /// response.
 #[test]
 fn a_403_before_accepted_items_does_not_refuse_the_credentials() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 30);
-    let call = hand.call();
-    hand.answer(
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 30);
+    let call = harness.call();
+    harness.answer(
         &call,
         answered(&call, |index| if index == 0 { 403 } else { 200 }),
     );
-    let messages = messages_of_failed(&hand);
+    let messages = messages_of_failed(&harness);
     assert_eq!(messages.len(), 1);
     assert!(
         !ApiError::is_about_credentials(&messages[0]),
         "{messages:?}"
     );
     assert!(messages[0].contains(WORDS), "{messages:?}");
-    assert!(!hand.engine.is_refused());
+    assert!(!harness.engine.is_refused());
 }
 
-fn messages_of_failed(hand: &Hand) -> Vec<String> {
-    let messages = hand.engine.tasks().filter_map(|task| match &task.state {
+fn messages_of_failed(harness: &Harness) -> Vec<String> {
+    let messages = harness.engine.tasks().filter_map(|task| match &task.state {
         TaskState::Failed { message, .. } => Some(message.clone()),
         _ => None,
     });
     messages.collect()
 }
 
-fn generate_call(hand: &mut Hand) -> Call {
+fn generate_call(harness: &mut Harness) -> Call {
     for _ in 0..20 {
-        let sent = hand
+        let sent = harness
             .calls()
             .into_iter()
             .find(|call| call.kind == CallKind::Generate);
         if let Some(call) = sent {
             return call;
         }
-        hand.now += 1_000;
+        harness.now += 1_000;
     }
     panic!("nothing is sent");
 }

@@ -3,18 +3,18 @@
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
-use super::hand::{Hand, error, network, progress};
+use super::harness::{Harness, error, network, progress};
 use crate::engine::CallKind;
 use crate::{Action, Phase, TaskKey, TaskState};
 
 #[test]
 fn failed_polls_keep_the_state_and_are_retried_forever() {
-    let mut hand = Hand::new();
-    let mut call = hand.running();
-    let began = hand.now;
+    let mut harness = Harness::new();
+    let mut call = harness.running();
+    let began = harness.now;
     for failure in 1..=50 {
-        let before = hand.now;
-        hand.answer(
+        let before = harness.now;
+        harness.answer(
             &call,
             Err(if failure % 2 == 0 {
                 error(500)
@@ -22,46 +22,47 @@ fn failed_polls_keep_the_state_and_are_retried_forever() {
                 network()
             }),
         );
-        assert_eq!(hand.phase("a"), Phase::Running);
-        let trouble = hand
+        assert_eq!(harness.phase("a"), Phase::Running);
+        let trouble = harness
             .engine
             .task(&TaskKey("a".into()))
             .unwrap()
             .poll_error
             .clone();
         assert_eq!(trouble.unwrap().since, began);
-        call = hand.next_call();
-        assert!(hand.now - before <= 37_500);
+        call = harness.next_call();
+        assert!(harness.now - before <= 37_500);
     }
-    hand.answer(&call, progress("processing"));
+    harness.answer(&call, progress("processing"));
     assert_eq!(
-        hand.engine.task(&TaskKey("a".into())).unwrap().poll_error,
+        harness
+            .engine
+            .task(&TaskKey("a".into()))
+            .unwrap()
+            .poll_error,
         None
     );
 }
 
 #[test]
 fn a_task_is_gone_after_two_404s() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, Err(error(404)));
-    assert_eq!(hand.phase("a"), Phase::Running);
-    let first = hand.now;
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, Err(error(404)));
+    assert_eq!(harness.phase("a"), Phase::Running);
+    let first = harness.now;
     // Polled again at once: too early to count.
-    hand.now += 1_000;
-    hand.engine.wake(hand.now);
-    let call = hand.call();
-    hand.answer(&call, Err(error(404)));
-    assert_eq!(hand.phase("a"), Phase::Running);
-    let call = hand.next_call();
-    assert!(hand.now - first >= 5_000);
-    hand.answer(&call, Err(error(404)));
-    assert_eq!(hand.phase("a"), Phase::Gone);
-    hand.now += 59_000;
-    assert!(
-        hand.calls().is_empty(),
-        "it is not asked about for a minute"
-    );
+    harness.now += 1_000;
+    harness.engine.wake(harness.now);
+    let call = harness.call();
+    harness.answer(&call, Err(error(404)));
+    assert_eq!(harness.phase("a"), Phase::Running);
+    let call = harness.next_call();
+    assert!(harness.now - first >= 5_000);
+    harness.answer(&call, Err(error(404)));
+    assert_eq!(harness.phase("a"), Phase::Gone);
+    harness.now += 59_000;
+    assert!(harness.calls().is_empty(), "not polled for a minute");
 }
 
 /// Guards against losing a paid task because a gateway answered for the service for a few seconds, and its 404 with a
@@ -72,80 +73,81 @@ fn a_404_from_a_gateway_is_trusted_later() {
         let body = json!({"message": "no Route matched with those values"});
         ApiError::from_status(404, Some(&body), None)
     };
-    let mut hand = Hand::new();
-    let mut call = hand.running();
-    let first = hand.now;
-    while hand.now - first < 55_000 {
-        hand.answer(&call, Err(gateway()));
-        assert_eq!(hand.phase("a"), Phase::Running);
-        call = hand.next_call();
+    let mut harness = Harness::new();
+    let mut call = harness.running();
+    let first = harness.now;
+    while harness.now - first < 55_000 {
+        harness.answer(&call, Err(gateway()));
+        assert_eq!(harness.phase("a"), Phase::Running);
+        call = harness.next_call();
     }
-    hand.answer(&call, progress("processing"));
-    assert_eq!(hand.phase("a"), Phase::Running);
+    harness.answer(&call, progress("processing"));
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 /// The same if it lasted so long that the task became Gone.
 #[test]
 fn a_gone_task_is_polled_and_can_return() {
-    let mut hand = Hand::new();
-    let mut call = hand.running();
-    while hand.phase("a") != Phase::Gone {
-        hand.answer(&call, Err(error(404)));
-        call = hand.next_call();
+    let mut harness = Harness::new();
+    let mut call = harness.running();
+    while harness.phase("a") != Phase::Gone {
+        harness.answer(&call, Err(error(404)));
+        call = harness.next_call();
     }
     assert_eq!(call.kind, CallKind::Response);
-    let gone = hand.now;
-    hand.answer(&call, Err(error(404)));
-    assert_eq!(hand.phase("a"), Phase::Gone);
-    let call = hand.next_call();
-    assert!(hand.now - gone >= 60_000, "less and less often");
-    hand.answer(
+    let gone = harness.now;
+    harness.answer(&call, Err(error(404)));
+    assert_eq!(harness.phase("a"), Phase::Gone);
+    let call = harness.next_call();
+    assert!(harness.now - gone >= 60_000, "growing intervals");
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"status": "processing", "output": []}})),
     );
-    assert_eq!(hand.phase("a"), Phase::Running, "known, and not done");
-    let task = hand.engine.task(&TaskKey("a".into()));
+    assert_eq!(harness.phase("a"), Phase::Running, "known and unfinished");
+    let task = harness.engine.task(&TaskKey("a".into()));
     assert!(task.is_some_and(|task| task.finished.is_none()));
-    let call = hand.next_call();
-    hand.answer(&call, progress("completed"));
-    let call = hand.next_call();
-    hand.answer(
+    let call = harness.next_call();
+    harness.answer(&call, progress("completed"));
+    let call = harness.next_call();
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"status": "completed", "output": ["https://x.example/a.png"]}})),
     );
-    assert_eq!(hand.phase("a"), Phase::Ready);
-    assert_eq!(hand.engine.next_wake(), None);
+    assert_eq!(harness.phase("a"), Phase::Ready);
+    assert_eq!(harness.engine.next_wake(), None);
 }
 
 /// A service that has forgotten a task is not polled forever; the user may ask at any time.
 #[test]
 fn a_gone_task_is_polled_for_an_hour_and_on_request() {
-    let mut hand = Hand::new();
-    let mut call = hand.running();
+    let mut harness = Harness::new();
+    let mut call = harness.running();
     let mut asked = 0;
     loop {
-        hand.answer(&call, Err(error(404)));
-        if hand.engine.next_wake().is_none() {
+        harness.answer(&call, Err(error(404)));
+        if harness.engine.next_wake().is_none() {
             break;
         }
         asked += 1;
-        assert!(asked < 20, "it goes on");
-        call = hand.next_call();
+        assert!(asked < 20, "polled forever");
+        call = harness.next_call();
     }
-    assert_eq!(hand.phase("a"), Phase::Gone);
-    hand.now += 86_400_000;
-    assert!(hand.calls().is_empty());
-    hand.engine
-        .act(&TaskKey("a".into()), Action::AskAgain, hand.now);
-    let call = hand.call();
-    hand.answer(&call, Err(error(404)));
-    assert_eq!(hand.engine.next_wake(), None);
+    assert_eq!(harness.phase("a"), Phase::Gone);
+    harness.now += 86_400_000;
+    assert!(harness.calls().is_empty());
+    harness
+        .engine
+        .act(&TaskKey("a".into()), Action::AskAgain, harness.now);
+    let call = harness.call();
+    harness.answer(&call, Err(error(404)));
+    assert_eq!(harness.engine.next_wake(), None);
 }
 
 #[test]
 fn an_answer_between_404s_keeps_a_task() {
-    let mut hand = Hand::new();
-    let mut call = hand.running();
+    let mut harness = Harness::new();
+    let mut call = harness.running();
     for answer in [
         Err(error(404)),
         progress("processing"),
@@ -153,30 +155,31 @@ fn an_answer_between_404s_keeps_a_task() {
         Err(error(502)),
         Err(error(404)),
     ] {
-        hand.answer(&call, answer);
-        call = hand.next_call();
+        harness.answer(&call, answer);
+        call = harness.next_call();
     }
     let wordless = || Err(ApiError::from_status(404, None, None));
-    hand.answer(&call, progress("processing"));
-    let began = hand.now;
-    while hand.phase("a") == Phase::Running {
-        let call = hand.next_call();
-        hand.answer(&call, wordless());
+    harness.answer(&call, progress("processing"));
+    let began = harness.now;
+    while harness.phase("a") == Phase::Running {
+        let call = harness.next_call();
+        harness.answer(&call, wordless());
     }
-    assert!(hand.now - began >= 60_000);
+    assert!(harness.now - began >= 60_000);
 }
 
 #[test]
 fn ignores_a_status_of_another_task() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"id": "2", "status": "failed"}})),
     );
-    assert_eq!(hand.phase("a"), Phase::Running);
+    assert_eq!(harness.phase("a"), Phase::Running);
     assert!(
-        hand.engine
+        harness
+            .engine
             .task(&TaskKey("a".into()))
             .unwrap()
             .poll_error
@@ -186,75 +189,78 @@ fn ignores_a_status_of_another_task() {
 
 #[test]
 fn completed_without_output_is_polled_a_few_times() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, progress("completed"));
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, progress("completed"));
     let mut asked = 0;
-    while hand.phase("a") == Phase::Fetching {
-        let call = hand.next_call();
+    while harness.phase("a") == Phase::Fetching {
+        let call = harness.next_call();
         asked += 1;
-        hand.answer(
+        harness.answer(
             &call,
             Ok(json!({"success": true, "data": {"status": "completed"}})),
         );
     }
-    assert!(matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs.is_empty()));
+    assert!(matches!(harness.state("a"), TaskState::Ready { outputs, .. } if outputs.is_empty()));
     assert!((2..10).contains(&asked));
 }
 
 #[test]
 fn a_premature_completed_returns_to_status_polls() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, progress("completed"));
-    let call = hand.call();
-    hand.answer(&call, progress("processing"));
-    assert_eq!(hand.phase("a"), Phase::Running);
-    assert_eq!(hand.next_call().kind, CallKind::Status);
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, progress("completed"));
+    let call = harness.call();
+    harness.answer(&call, progress("processing"));
+    assert_eq!(harness.phase("a"), Phase::Running);
+    assert_eq!(harness.next_call().kind, CallKind::Status);
 }
 
 #[test]
 fn refetched_urls_replace_old_ones_unless_empty() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, progress("completed"));
-    let call = hand.call();
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, progress("completed"));
+    let call = harness.call();
     let output =
         |urls: Value| Ok(json!({"success": true, "data": {"status": "completed", "output": urls}}));
-    hand.answer(&call, output(json!(["old"])));
+    harness.answer(&call, output(json!(["old"])));
     let key = TaskKey("a".into());
     for (answer, expected) in [
         (output(json!([])), "old"),
         (Err(error(404)), "old"),
         (output(json!(["new"])), "new"),
     ] {
-        hand.engine.act(&key, Action::Refetch, hand.now);
-        hand.engine.act(&key, Action::Refetch, hand.now);
-        let call = hand.call();
+        harness.engine.act(&key, Action::Refetch, harness.now);
+        harness.engine.act(&key, Action::Refetch, harness.now);
+        let call = harness.call();
         assert_eq!(call.kind, CallKind::Response);
-        hand.answer(&call, answer);
+        harness.answer(&call, answer);
         assert!(
-            matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs == [expected])
+            matches!(harness.state("a"), TaskState::Ready { outputs, .. } if outputs == [expected])
         );
-        assert!(hand.calls().is_empty(), "asked once");
+        assert!(harness.calls().is_empty(), "fetched once");
         // A refetch is saved even if nothing else has changed, so that the page can react.
-        let told = hand.saved.last().map(|task| (&task.state, task.refreshed));
-        assert_eq!(told, Some((&hand.state("a"), Some(hand.now))));
+        let told = harness
+            .saved
+            .last()
+            .map(|task| (&task.state, task.refreshed));
+        assert_eq!(told, Some((&harness.state("a"), Some(harness.now))));
     }
 }
 
 /// The progress message of a service is shown only while the task runs.
 #[test]
 fn progress_is_cleared_when_the_run_ends() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
-    hand.answer(&call, Ok(json!({"data": {"id": "t1", "status": "queued"}})));
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
+    harness.answer(&call, Ok(json!({"data": {"id": "t1", "status": "queued"}})));
     let key = TaskKey("a".into());
     let mut say = |data: Value| {
-        let call = hand.next_call();
-        hand.answer(&call, Ok(json!({"data": data})));
-        hand.engine.task(&key).unwrap().progress.clone()
+        let call = harness.next_call();
+        harness.answer(&call, Ok(json!({"data": data})));
+        harness.engine.task(&key).unwrap().progress.clone()
     };
     let line = say(json!({"id": "t1", "status": "processing", "progress": "step 3 of 20"}));
     assert_eq!(line.as_deref(), Some("step 3 of 20"));
@@ -273,16 +279,16 @@ fn an_end_after_a_gap_in_polling_is_marked_unseen() {
         (40_000, vec!["processing", "completed"], false),
         (40_000, vec!["failed"], true),
     ] {
-        let mut hand = Hand::new();
-        let mut poll = hand.running();
-        hand.now += away;
+        let mut harness = Harness::new();
+        let mut poll = harness.running();
+        harness.now += away;
         for (at, word) in answers.into_iter().enumerate() {
             if at > 0 {
-                poll = hand.next_call();
+                poll = harness.next_call();
             }
-            hand.answer(&poll, progress(word));
+            harness.answer(&poll, progress(word));
         }
-        let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+        let task = harness.engine.task(&TaskKey("a".into())).unwrap();
         assert_eq!(task.ended_unseen, is_unseen, "{away}");
     }
 }
@@ -290,57 +296,57 @@ fn an_end_after_a_gap_in_polling_is_marked_unseen() {
 /// Guards against downloading 16 MB again and again, forever.
 #[test]
 fn an_oversized_output_is_refetched_only_on_request() {
-    let mut hand = Hand::new();
-    let call = hand.running();
+    let mut harness = Harness::new();
+    let call = harness.running();
     let too_large = || Err(ApiError::malformed(ApiError::TOO_LARGE));
-    hand.answer(&call, progress("completed"));
-    let call = hand.call();
-    hand.answer(&call, too_large());
+    harness.answer(&call, progress("completed"));
+    let call = harness.call();
+    harness.answer(&call, too_large());
     let key = TaskKey("a".into());
-    let stopped = hand.engine.task(&key).unwrap().clone();
+    let stopped = harness.engine.task(&key).unwrap().clone();
     assert_eq!(stopped.label(), "Not read");
     assert!(!stopped.is_active() && stopped.poll_error.is_some());
-    hand.now += 86_400_000;
-    hand.engine.wake(hand.now);
-    assert!(hand.calls().is_empty());
+    harness.now += 86_400_000;
+    harness.engine.wake(harness.now);
+    assert!(harness.calls().is_empty());
     // The same applies at the next visit.
-    assert_eq!(hand.saved.last(), Some(&stopped));
-    hand.engine.act(&key, Action::Watch, hand.now);
-    let call = hand.call();
-    hand.answer(&call, too_large());
-    assert!(hand.calls().is_empty());
-    hand.engine.act(&key, Action::Watch, hand.now);
-    let call = hand.call();
+    assert_eq!(harness.saved.last(), Some(&stopped));
+    harness.engine.act(&key, Action::Watch, harness.now);
+    let call = harness.call();
+    harness.answer(&call, too_large());
+    assert!(harness.calls().is_empty());
+    harness.engine.act(&key, Action::Watch, harness.now);
+    let call = harness.call();
     let output = json!({"success": true, "data": {"status": "completed", "output": ["u"]}});
-    hand.answer(&call, Ok(output));
-    assert_eq!(hand.phase("a"), Phase::Ready);
+    harness.answer(&call, Ok(output));
+    assert_eq!(harness.phase("a"), Phase::Ready);
 }
 
 /// Ten outputs may be too large together, but not alone.
 #[test]
 fn outputs_too_large_together_are_fetched_singly() {
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 2);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 2);
+    let call = harness.call();
     let entry = |index: usize| {
         json!({"index": index, "status": 200, "body": {
         "success": true, "data": {"id": format!("{index}"), "status": "starting"}}})
     };
     let results = [entry(0), entry(1)];
-    hand.answer(
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"results": results}})),
     );
-    let call = hand.next_call();
+    let call = harness.next_call();
     assert_eq!(call.tasks.len(), 2);
-    hand.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
-    let calls = hand.calls();
+    harness.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
+    let calls = harness.calls();
     assert_eq!(calls.len(), 2);
     assert!(calls.iter().all(|call| call.tasks.len() == 1));
     // A submission is never repeated for that reason.
-    let mut hand = Hand::new();
-    hand.submit_batch("a", 2);
-    let call = hand.call();
-    hand.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
-    assert_eq!(hand.phase("a-000"), Phase::Unconfirmed);
+    let mut harness = Harness::new();
+    harness.submit_batch("a", 2);
+    let call = harness.call();
+    harness.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));
+    assert_eq!(harness.phase("a-000"), Phase::Unconfirmed);
 }

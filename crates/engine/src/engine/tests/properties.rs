@@ -7,7 +7,7 @@ use super::world::{Faults, World};
 use crate::{Action, BatchKey, Phase};
 
 #[derive(Debug, Clone)]
-enum Deed {
+enum Operation {
     Submit(usize),
     SubmitBatch(usize, u8),
     Wait(u64),
@@ -30,20 +30,20 @@ enum Deed {
     LoseList(u64),
 }
 
-fn any_deed() -> impl Strategy<Value = Deed> {
+fn any_operation() -> impl Strategy<Value = Operation> {
     prop_oneof![
-        3 => (1usize..4).prop_map(Deed::Submit),
-        2 => (1usize..35, 0u8..3).prop_map(|(count, batch)| Deed::SubmitBatch(count, batch)),
-        8 => (0u64..20_000).prop_map(Deed::Wait),
-        1 => (0u64..7_200_000).prop_map(Deed::Sleep),
-        2 => Just(Deed::Restart),
-        1 => (0u64..3_600_000).prop_map(Deed::ClockBack),
-        1 => any::<bool>().prop_map(Deed::Online),
-        1 => any::<bool>().prop_map(Deed::Lead),
-        2 => Just(Deed::Wake),
-        1 => Just(Deed::Revoke),
-        1 => Just(Deed::Reinstate),
-        1 => Just(Deed::CorrectToken),
+        3 => (1usize..4).prop_map(Operation::Submit),
+        2 => (1usize..35, 0u8..3).prop_map(|(count, batch)| Operation::SubmitBatch(count, batch)),
+        8 => (0u64..20_000).prop_map(Operation::Wait),
+        1 => (0u64..7_200_000).prop_map(Operation::Sleep),
+        2 => Just(Operation::Restart),
+        1 => (0u64..3_600_000).prop_map(Operation::ClockBack),
+        1 => any::<bool>().prop_map(Operation::Online),
+        1 => any::<bool>().prop_map(Operation::Lead),
+        2 => Just(Operation::Wake),
+        1 => Just(Operation::Revoke),
+        1 => Just(Operation::Reinstate),
+        1 => Just(Operation::CorrectToken),
         3 => (
             prop::sample::select(Phase::ALL.to_vec()),
             prop::sample::select(vec![
@@ -55,12 +55,12 @@ fn any_deed() -> impl Strategy<Value = Deed> {
                 Action::Refetch,
             ]),
         )
-            .prop_map(|(phase, action)| Deed::Act(phase, action)),
-        1 => (0u8..3).prop_map(Deed::Pause),
-        1 => (0u8..3).prop_map(Deed::Resume),
-        1 => (0u8..3).prop_map(Deed::Stop),
-        1 => Just(Deed::Forget404),
-        1 => (1u64..6).prop_map(Deed::LoseList),
+            .prop_map(|(phase, action)| Operation::Act(phase, action)),
+        1 => (0u8..3).prop_map(Operation::Pause),
+        1 => (0u8..3).prop_map(Operation::Resume),
+        1 => (0u8..3).prop_map(Operation::Stop),
+        1 => Just(Operation::Forget404),
+        1 => (1u64..6).prop_map(Operation::LoseList),
     ]
 }
 
@@ -82,36 +82,36 @@ fn batch(n: u8) -> BatchKey {
     BatchKey(format!("batch-{n}"))
 }
 
-fn perform(world: &mut World, deed: Deed) {
+fn perform(world: &mut World, operation: Operation) {
     let now = world.now();
-    match deed {
-        Deed::Submit(count) => {
+    match operation {
+        Operation::Submit(count) => {
             world.submit(count, None);
         }
-        Deed::SubmitBatch(count, n) => {
+        Operation::SubmitBatch(count, n) => {
             world.submit(count, Some(&batch(n).0));
         }
-        Deed::Wait(time) => world.run(time),
+        Operation::Wait(time) => world.run(time),
         // Nothing happens while the machine sleeps.
-        Deed::Sleep(time) => world.time += time,
-        Deed::Restart => world.restart(),
-        Deed::ClockBack(by) => world.offset -= by as i64,
-        Deed::Online(online) => world.engine.set_online(online, now),
-        Deed::Lead(leading) => world.engine.set_leading(leading, now),
-        Deed::Wake => world.engine.wake(now),
-        Deed::Revoke => world.revoked = true,
-        Deed::Reinstate => world.revoked = false,
-        Deed::CorrectToken => world.correct_token(),
-        Deed::Act(phase, action) => {
+        Operation::Sleep(time) => world.time += time,
+        Operation::Restart => world.restart(),
+        Operation::ClockBack(by) => world.offset -= by as i64,
+        Operation::Online(online) => world.engine.set_online(online, now),
+        Operation::Lead(leading) => world.engine.set_leading(leading, now),
+        Operation::Wake => world.engine.wake(now),
+        Operation::Revoke => world.revoked = true,
+        Operation::Reinstate => world.revoked = false,
+        Operation::CorrectToken => world.correct_token(),
+        Operation::Act(phase, action) => {
             if let Some(key) = world.keys(phase).first() {
                 world.act(key, action);
             }
         }
-        Deed::Pause(n) => world.engine.pause_batch(&batch(n)),
-        Deed::Resume(n) => world.engine.resume_batch(&batch(n)),
-        Deed::Stop(n) => world.engine.stop_batch(&batch(n), now),
-        Deed::LoseList(times) => world.lose_list(times),
-        Deed::Forget404 => {
+        Operation::Pause(n) => world.engine.pause_batch(&batch(n)),
+        Operation::Resume(n) => world.engine.resume_batch(&batch(n)),
+        Operation::Stop(n) => world.engine.stop_batch(&batch(n), now),
+        Operation::LoseList(times) => world.lose_list(times),
+        Operation::Forget404 => {
             let first = world.jobs.keys().next().cloned();
             let key = first.map(|id| world.jobs[&id].key.clone());
             if key.is_some_and(|key| world.engine.task(&key).is_some_and(|task| task.watching)) {
@@ -119,7 +119,7 @@ fn perform(world: &mut World, deed: Deed) {
             }
         }
     }
-    world.pump();
+    world.step_engine();
 }
 
 /// Ends all faults and advances the clock until everything must have ended.
@@ -137,7 +137,7 @@ fn settle(world: &mut World) {
             world.act(&key, Action::Watch);
         }
     }
-    world.pump();
+    world.step_engine();
     // Long enough for a wait that was stored before the clock was set back.
     world.run(48 * 3_600_000);
 }
@@ -150,15 +150,15 @@ proptest! {
         seed: u64,
         faults in any_faults(),
         has_batch: bool,
-        deeds in prop::collection::vec(any_deed(), 1..40),
+        operations in prop::collection::vec(any_operation(), 1..40),
     ) {
         let mut world = World::new(seed);
         world.faults = faults;
         world.has_batch = has_batch;
         world.latency = (5, 3_000);
         world.write = 500;
-        for deed in deeds {
-            perform(&mut world, deed);
+        for operation in operations {
+            perform(&mut world, operation);
         }
         settle(&mut world);
         for task in world.engine.tasks() {
@@ -167,7 +167,7 @@ proptest! {
                 task.state.is_terminal()
                     || task.state.phase() == Phase::Unconfirmed
                     || task.taken_back,
-                "left behind: {task:?}"
+                "not finished: {task:?}"
             );
             prop_assert!(task.poll_error.is_none());
         }
@@ -184,7 +184,7 @@ proptest! {
         for task in stored {
             prop_assert_eq!(Some(&task), world.engine.task(&task.key));
         }
-        prop_assert_eq!(world.engine.next_wake(), None, "nothing is left to do");
+        prop_assert_eq!(world.engine.next_wake(), None, "nothing is due");
     }
 
     /// With idempotency keys, no task becomes Unconfirmed unless the token has changed, and each submission is one task
@@ -194,18 +194,18 @@ proptest! {
         seed: u64,
         faults in any_faults(),
         has_batch: bool,
-        deeds in prop::collection::vec(any_deed(), 1..40),
+        operations in prop::collection::vec(any_operation(), 1..40),
     ) {
         let mut world = World::new(seed);
         world.faults = Faults { unreached: 2 * faults.unreached, lost_answer: 3 * faults.lost_answer, ..faults };
         world.has_batch = has_batch;
         world.latency = (5, 3_000);
         world.write = 500;
-        world.keys_for = Some(1_000 * 3_600_000);
-        world.ask_for_keys();
+        world.key_lifetime = Some(1_000 * 3_600_000);
+        world.request_key_support();
         world.run(10_000);
-        for deed in deeds {
-            perform(&mut world, deed);
+        for operation in operations {
+            perform(&mut world, operation);
         }
         settle(&mut world);
         // Exceptions: after a reload the service may report key support late; a key belongs to its token; and the age
@@ -217,9 +217,9 @@ proptest! {
         for task in world.engine.tasks() {
             prop_assert!(
                 task.state.phase() != Phase::Unconfirmed || keyless(task),
-                "left to a person: {task:?}"
+                "unconfirmed: {task:?}"
             );
-            prop_assert!(task.state.is_terminal() || task.taken_back || keyless(task), "left behind: {task:?}");
+            prop_assert!(task.state.is_terminal() || task.taken_back || keyless(task), "not finished: {task:?}");
             let jobs = world.jobs.values().filter(|job| job.key == task.key).count();
             let asked = world.resubmits.get(&task.key).copied().unwrap_or_default();
             prop_assert!(jobs <= 1 + asked);

@@ -127,7 +127,7 @@ fn finished_tasks_need_no_work() {
     assert_eq!(
         world.engine.next_wake(),
         None,
-        "a finished history asks for nothing"
+        "finished tasks need no calls"
     );
     assert!(world.engine.timers.polls.is_empty() && world.engine.send_queue.is_empty());
 }

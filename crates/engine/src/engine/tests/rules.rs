@@ -3,33 +3,33 @@
 use atelier_contract::{ApiError, path};
 use serde_json::json;
 
-use super::hand::{Hand, START, accepted, error, network, progress};
+use super::harness::{Harness, START, accepted, error, network, progress};
 use crate::engine::CallKind;
 use crate::{Phase, TaskState};
 
 #[test]
 fn runs_a_task_from_submission_to_output() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
     assert_eq!((call.kind, call.path), (CallKind::Generate, path::GENERATE));
     assert_eq!(call.write_first(), call.tasks);
     assert_eq!(call.body["seed"], u64::MAX);
-    assert_eq!(hand.saved.last().unwrap().state, TaskState::Submitting);
-    hand.answer(&call, accepted("1"));
-    assert_eq!(hand.state("a").label(), "Starting");
-    let call = hand.next_call();
+    assert_eq!(harness.saved.last().unwrap().state, TaskState::Submitting);
+    harness.answer(&call, accepted("1"));
+    assert_eq!(harness.state("a").label(), "Starting");
+    let call = harness.next_call();
     assert_eq!(call.path, path::STATUS);
-    assert!((900..=1_100).contains(&(hand.now - START)));
-    hand.answer(&call, progress("completed"));
-    let call = hand.call();
+    assert!((900..=1_100).contains(&(harness.now - START)));
+    harness.answer(&call, progress("completed"));
+    let call = harness.call();
     assert_eq!(call.path, path::RESPONSE);
-    hand.answer(
+    harness.answer(
         &call,
         Ok(json!({"success": true, "data": {"status": "completed", "output": ["u"]}})),
     );
-    assert!(matches!(hand.state("a"), TaskState::Ready { outputs, .. } if outputs == ["u"]));
-    assert_eq!(hand.engine.next_wake(), None);
+    assert!(matches!(harness.state("a"), TaskState::Ready { outputs, .. } if outputs == ["u"]));
+    assert_eq!(harness.engine.next_wake(), None);
 }
 
 #[test]
@@ -46,64 +46,64 @@ fn a_submission_fails_only_if_it_was_certainly_refused() {
         (error(429), Phase::Queued),
         (ApiError::from_status(503, None, Some(1_000)), Phase::Queued),
     ] {
-        let mut hand = Hand::new();
-        hand.submit(&["a"]);
-        let call = hand.call();
-        hand.answer(&call, Err(error.clone()));
-        assert_eq!(hand.phase("a"), expected, "{error:?}");
+        let mut harness = Harness::new();
+        harness.submit(&["a"]);
+        let call = harness.call();
+        harness.answer(&call, Err(error.clone()));
+        assert_eq!(harness.phase("a"), expected, "{error:?}");
     }
 }
 
 #[test]
 fn a_clock_set_back_does_not_delay_polls() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, progress("processing"));
-    hand.now -= 3_600_000;
-    hand.engine.step(hand.now);
-    assert!(hand.engine.next_wake().unwrap() <= hand.now + 1_200);
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, progress("processing"));
+    harness.now -= 3_600_000;
+    harness.engine.step(harness.now);
+    assert!(harness.engine.next_wake().unwrap() <= harness.now + 1_200);
     // The same while an id is unknown.
-    let call = hand.next_call();
-    hand.answer(&call, Err(error(404)));
-    hand.now -= 3_600_000;
-    let back = hand.now;
-    while hand.phase("a") == Phase::Running {
-        hand.calls();
-        let call = hand.next_call();
-        hand.answer(&call, Err(error(404)));
+    let call = harness.next_call();
+    harness.answer(&call, Err(error(404)));
+    harness.now -= 3_600_000;
+    let back = harness.now;
+    while harness.phase("a") == Phase::Running {
+        harness.calls();
+        let call = harness.next_call();
+        harness.answer(&call, Err(error(404)));
     }
-    assert!(hand.now - back < 20_000);
+    assert!(harness.now - back < 20_000);
 }
 
 #[test]
 fn makes_no_calls_offline_and_all_when_back_online() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, Err(network()));
-    hand.submit(&["b"]);
-    hand.engine.set_online(false, hand.now);
-    hand.now += 600_000;
-    assert!(hand.calls().is_empty());
-    assert_eq!(hand.engine.next_wake(), None);
-    hand.engine.set_online(true, hand.now);
-    assert_eq!(hand.calls().len(), 2);
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, Err(network()));
+    harness.submit(&["b"]);
+    harness.engine.set_online(false, harness.now);
+    harness.now += 600_000;
+    assert!(harness.calls().is_empty());
+    assert_eq!(harness.engine.next_wake(), None);
+    harness.engine.set_online(true, harness.now);
+    assert_eq!(harness.calls().len(), 2);
 }
 
 #[test]
 fn retries_unsent_calls_at_growing_intervals() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let mut call = hand.call();
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let mut call = harness.call();
     let mut waits = Vec::new();
     for _ in 0..5 {
-        let before = hand.now;
-        hand.engine.not_sent(call.id, hand.now);
-        assert_eq!(hand.phase("a"), Phase::Queued);
-        call = hand.next_call();
-        waits.push(hand.now - before);
+        let before = harness.now;
+        harness.engine.not_sent(call.id, harness.now);
+        assert_eq!(harness.phase("a"), Phase::Queued);
+        call = harness.next_call();
+        waits.push(harness.now - before);
     }
     assert!(waits.is_sorted() && waits[4] > 5_000, "{waits:?}");
-    hand.engine.not_sent(call.id, hand.now);
-    hand.engine.wake(hand.now);
-    assert_eq!(hand.calls().len(), 1, "asked for, it is tried at once");
+    harness.engine.not_sent(call.id, harness.now);
+    harness.engine.wake(harness.now);
+    assert_eq!(harness.calls().len(), 1, "retried at once on request");
 }

@@ -3,7 +3,7 @@
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
 
-use super::hand::{Hand, START, accepted, network};
+use super::harness::{Harness, START, accepted, network};
 use super::world::{account, task};
 use crate::engine::Idempotency;
 use crate::{Action, BatchKey, BatchPlace, Engine, Phase, Secrets, Task, TaskKey, TaskState};
@@ -23,55 +23,57 @@ fn secrets(keys: &[&str]) -> Secrets {
     each.collect()
 }
 
-fn submit(hand: &mut Hand, key: &str) {
-    hand.engine.keep_secrets(secrets(&[key]));
-    hand.engine.submit(vec![secret_task(key)], hand.now);
+fn submit(harness: &mut Harness, key: &str) {
+    harness.engine.keep_secrets(secrets(&[key]));
+    harness.engine.submit(vec![secret_task(key)], harness.now);
 }
 
 /// Opens the page again with the stored records.
-fn reload(hand: &mut Hand) {
-    hand.calls();
+fn reload(harness: &mut Harness) {
+    harness.calls();
     let mut stored = std::collections::BTreeMap::new();
-    for task in &hand.saved {
+    for task in &harness.saved {
         // Round-trips through the stored format, because nothing else survives a reload.
         let record = Task::from_value(task.to_value()).unwrap();
         stored.insert(record.key.clone(), record);
     }
-    hand.engine = Engine::new(account());
-    hand.engine.load(stored.into_values().collect(), hand.now);
+    harness.engine = Engine::new(account());
+    harness
+        .engine
+        .load(stored.into_values().collect(), harness.now);
 }
 
 /// Guards against secrets in the browser's storage.
 #[test]
 fn a_secret_is_in_the_request_and_not_in_the_record() {
-    let mut hand = Hand::new();
-    submit(&mut hand, "a");
-    let call = hand.call();
+    let mut harness = Harness::new();
+    submit(&mut harness, "a");
+    let call = harness.call();
     assert_eq!(call.body["api_key"], SECRET);
-    assert!(!hand.saved.is_empty());
-    for task in &hand.saved {
+    assert!(!harness.saved.is_empty());
+    for task in &harness.saved {
         assert!(!task.to_text().contains(SECRET));
         assert_eq!(task.to_value()["secrets"], json!(["api_key"]));
     }
-    hand.answer(&call, accepted("1"));
-    assert!(hand.engine.secrets_of(&[secret_task("a")]).is_empty());
+    harness.answer(&call, accepted("1"));
+    assert!(harness.engine.secrets_of(&[secret_task("a")]).is_empty());
     let plain = task("b", START).to_value();
     assert_eq!(
         plain.get("secrets"),
         None,
-        "a record without any is as it was"
+        "records without secrets are unchanged"
     );
 }
 
 /// Guards against a request without the user's API key, and against an endless wait.
 #[test]
 fn a_task_whose_secret_is_lost_fails_unsent() {
-    let mut hand = Hand::new();
-    hand.engine.set_online(false, hand.now);
-    submit(&mut hand, "a");
-    reload(&mut hand);
-    assert!(hand.calls().is_empty(), "nothing is sent");
-    let task = hand.engine.task(&TaskKey("a".into())).unwrap();
+    let mut harness = Harness::new();
+    harness.engine.set_online(false, harness.now);
+    submit(&mut harness, "a");
+    reload(&mut harness);
+    assert!(harness.calls().is_empty(), "nothing is sent");
+    let task = harness.engine.task(&TaskKey("a".into())).unwrap();
     assert!(task.is_unsent() && task.can_retry());
     assert_eq!(
         task.state,
@@ -84,54 +86,57 @@ fn a_task_whose_secret_is_lost_fails_unsent() {
 
 #[test]
 fn a_batch_sends_secrets_and_fails_without_them_after_a_reload() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let rows = ["b-0", "b-1", "b-2"];
-    hand.engine.keep_secrets(secrets(&rows));
+    harness.engine.keep_secrets(secrets(&rows));
     let tasks = rows.iter().enumerate().map(|(index, key)| {
         let mut task = secret_task(key);
         let batch = BatchKey("b".into());
         task.batch = Some(BatchPlace { batch, index });
         task
     });
-    hand.engine.submit(tasks.collect(), hand.now);
-    let call = hand.call();
+    harness.engine.submit(tasks.collect(), harness.now);
+    let call = harness.call();
     let items = call.body["requests"].as_array().unwrap();
     assert!(items.len() == 3 && items.iter().all(|item| item["api_key"] == SECRET));
     // No request left: all three are queued again when the page closes.
-    hand.engine.not_sent(call.id, hand.now);
-    reload(&mut hand);
-    assert!(hand.calls().is_empty());
-    assert!(rows.iter().all(|key| hand.phase(key) == Phase::Failed));
+    harness.engine.not_sent(call.id, harness.now);
+    reload(&mut harness);
+    assert!(harness.calls().is_empty());
+    assert!(rows.iter().all(|key| harness.phase(key) == Phase::Failed));
 }
 
 /// Guards against a second charge: the same idempotency key with a different body.
 #[test]
 fn a_submission_whose_secret_is_lost_is_unconfirmed() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let day = Idempotency::For(86_400_000);
-    hand.engine
-        .set_idempotency(&account().address, day, hand.now);
-    submit(&mut hand, "a");
-    let call = hand.call();
+    harness
+        .engine
+        .set_idempotency(&account().address, day, harness.now);
+    submit(&mut harness, "a");
+    let call = harness.call();
     // In the same page, it is resent with the same key and body.
-    hand.answer(&call, Err(network()));
-    assert_eq!(hand.phase("a"), Phase::Submitting);
-    let again = hand.next_call();
+    harness.answer(&call, Err(network()));
+    assert_eq!(harness.phase("a"), Phase::Submitting);
+    let again = harness.next_call();
     assert_eq!(
         (&again.body, &again.idempotency_key),
         (&call.body, &call.idempotency_key)
     );
-    reload(&mut hand);
-    hand.engine
-        .set_idempotency(&account().address, day, hand.now);
-    assert!(hand.calls().is_empty());
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    reload(&mut harness);
+    harness
+        .engine
+        .set_idempotency(&account().address, day, harness.now);
+    assert!(harness.calls().is_empty());
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
     // Without the secret, it would be a different request.
-    hand.engine
-        .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
-    assert!(hand.calls().is_empty());
+    harness
+        .engine
+        .act(&TaskKey("a".into()), Action::Resubmit, harness.now);
+    assert!(harness.calls().is_empty());
     assert!(matches!(
-        hand.state("a"),
+        harness.state("a"),
         TaskState::Unconfirmed {
             error: ApiError::Network { .. }
         }
@@ -140,16 +145,20 @@ fn a_submission_whose_secret_is_lost_is_unconfirmed() {
 
 #[test]
 fn a_new_leader_with_the_secret_sends_the_task() {
-    let mut hand = Hand::new();
-    hand.engine.set_leading(false, hand.now);
-    hand.engine.keep_secrets(secrets(&["a"]));
-    hand.engine.merge_remote(secret_task("a"), hand.now);
-    hand.engine.merge_remote(secret_task("b"), hand.now);
-    assert!(hand.calls().is_empty());
-    assert_eq!(hand.phase("b"), Phase::Queued, "a follower decides nothing");
-    hand.engine.set_leading(true, hand.now);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    harness.engine.set_leading(false, harness.now);
+    harness.engine.keep_secrets(secrets(&["a"]));
+    harness.engine.merge_remote(secret_task("a"), harness.now);
+    harness.engine.merge_remote(secret_task("b"), harness.now);
+    assert!(harness.calls().is_empty());
+    assert_eq!(
+        harness.phase("b"),
+        Phase::Queued,
+        "a follower does not fail tasks"
+    );
+    harness.engine.set_leading(true, harness.now);
+    let call = harness.call();
     assert_eq!(call.tasks, [TaskKey("a".into())]);
     assert_eq!(call.body["api_key"], Value::from(SECRET));
-    assert_eq!(hand.phase("b"), Phase::Failed);
+    assert_eq!(harness.phase("b"), Phase::Failed);
 }

@@ -2,20 +2,20 @@
 
 use atelier_contract::{StatusWord, TaskId};
 
-use super::hand::{Hand, accepted, network};
+use super::harness::{Harness, accepted, network};
 use super::world::{account, task};
 use crate::{Action, Engine, Phase, Task, TaskKey, TaskState};
 
 fn with(state: TaskState) -> Task {
-    let mut task = task("a", super::hand::START);
-    task.submitted = Some(super::hand::START);
+    let mut task = task("a", super::harness::START);
+    task.submitted = Some(super::harness::START);
     task.state = state;
     task
 }
 
 /// Returns the task before its first attempt.
 fn never_sent() -> Task {
-    task("a", super::hand::START)
+    task("a", super::harness::START)
 }
 
 fn running() -> Task {
@@ -31,17 +31,21 @@ fn unconfirmed() -> Task {
 
 #[test]
 fn a_follower_stores_its_tasks_and_makes_no_calls() {
-    let mut hand = Hand::new();
-    hand.engine.set_leading(false, hand.now);
-    hand.submit(&["a"]);
-    hand.engine.merge_remote(running_as("b"), hand.now);
-    assert!(hand.calls().is_empty());
-    assert_eq!(hand.engine.next_wake(), None);
-    let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
-    assert_eq!(written, ["a"], "others' records are theirs to write");
+    let mut harness = Harness::new();
+    harness.engine.set_leading(false, harness.now);
+    harness.submit(&["a"]);
+    harness.engine.merge_remote(running_as("b"), harness.now);
+    assert!(harness.calls().is_empty());
+    assert_eq!(harness.engine.next_wake(), None);
+    let written: Vec<&str> = harness
+        .saved
+        .iter()
+        .map(|task| task.key.0.as_str())
+        .collect();
+    assert_eq!(written, ["a"], "a follower stores only its own tasks");
     // This tab becomes the leader, and all tasks continue.
-    hand.engine.set_leading(true, hand.now);
-    assert_eq!(hand.calls().len(), 2);
+    harness.engine.set_leading(true, harness.now);
+    assert_eq!(harness.calls().len(), 2);
 }
 
 fn running_as(key: &str) -> Task {
@@ -52,35 +56,39 @@ fn running_as(key: &str) -> Task {
 
 #[test]
 fn ignores_outdated_records() {
-    let mut hand = Hand::new();
-    hand.engine.set_leading(false, hand.now);
-    hand.engine.insert_remote(with(TaskState::Queued), hand.now);
-    hand.engine.insert_remote(running(), hand.now);
-    hand.engine
-        .insert_remote(with(TaskState::Submitting), hand.now);
-    assert_eq!(hand.phase("a"), Phase::Running);
-    hand.engine.insert_remote(
+    let mut harness = Harness::new();
+    harness.engine.set_leading(false, harness.now);
+    harness
+        .engine
+        .insert_remote(with(TaskState::Queued), harness.now);
+    harness.engine.insert_remote(running(), harness.now);
+    harness
+        .engine
+        .insert_remote(with(TaskState::Submitting), harness.now);
+    assert_eq!(harness.phase("a"), Phase::Running);
+    harness.engine.insert_remote(
         with(TaskState::Gone {
             id: TaskId("1".into()),
         }),
-        hand.now,
+        harness.now,
     );
-    hand.engine.insert_remote(running(), hand.now);
-    assert_eq!(hand.phase("a"), Phase::Gone);
-    hand.calls();
+    harness.engine.insert_remote(running(), harness.now);
+    assert_eq!(harness.phase("a"), Phase::Gone);
+    harness.calls();
     // The stored record is the last known state.
     assert!(
-        hand.saved
+        harness
+            .saved
             .iter()
             .all(|task| task.state.phase() == Phase::Gone)
     );
     // The service was asked again and knows the task.
     let back = Task {
-        refreshed: Some(hand.now),
+        refreshed: Some(harness.now),
         ..running()
     };
-    hand.engine.insert_remote(back, hand.now);
-    assert_eq!(hand.phase("a"), Phase::Running);
+    harness.engine.insert_remote(back, harness.now);
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 #[test]
@@ -102,15 +110,15 @@ fn a_new_leader_merges_stored_and_received_records() {
             Phase::Unconfirmed,
         ),
     ] {
-        let mut hand = Hand::new();
-        hand.engine.set_leading(false, hand.now);
+        let mut harness = Harness::new();
+        harness.engine.set_leading(false, harness.now);
         if let Some(told) = told.clone() {
-            hand.engine.merge_remote(told, hand.now);
+            harness.engine.merge_remote(told, harness.now);
         }
-        hand.engine.load(vec![stored.clone()], hand.now);
-        hand.engine.set_leading(true, hand.now);
-        hand.calls();
-        assert_eq!(hand.phase("a"), expected, "{told:?} and {stored:?}");
+        harness.engine.load(vec![stored.clone()], harness.now);
+        harness.engine.set_leading(true, harness.now);
+        harness.calls();
+        assert_eq!(harness.phase("a"), expected, "{told:?} and {stored:?}");
     }
 }
 
@@ -121,7 +129,7 @@ fn a_task_put_back_stays_queued() {
     let sent = || with(TaskState::Submitting);
     let put_back = || with(TaskState::Queued);
     let later = Task {
-        submitted: Some(super::hand::START + 1),
+        submitted: Some(super::harness::START + 1),
         ..sent()
     };
     for (told, stored, expected) in [
@@ -134,11 +142,11 @@ fn a_task_put_back_stays_queued() {
         // It was accepted after all.
         (put_back(), running(), Phase::Running),
     ] {
-        let mut hand = Hand::new();
-        hand.engine.set_leading(false, hand.now);
-        hand.engine.merge_remote(told.clone(), hand.now);
-        hand.engine.load(vec![stored.clone()], hand.now);
-        assert_eq!(hand.phase("a"), expected, "{told:?} and {stored:?}");
+        let mut harness = Harness::new();
+        harness.engine.set_leading(false, harness.now);
+        harness.engine.merge_remote(told.clone(), harness.now);
+        harness.engine.load(vec![stored.clone()], harness.now);
+        assert_eq!(harness.phase("a"), expected, "{told:?} and {stored:?}");
     }
 }
 
@@ -146,118 +154,124 @@ fn a_task_put_back_stays_queued() {
 /// from storage.
 #[test]
 fn insert_unstored_ignores_removed_tasks() {
-    let mut hand = Hand::new();
-    hand.engine.set_online(false, hand.now);
-    hand.submit(&["a"]);
+    let mut harness = Harness::new();
+    harness.engine.set_online(false, harness.now);
+    harness.submit(&["a"]);
     let key = TaskKey("a".into());
-    hand.engine.act(&key, Action::Cancel, hand.now);
-    assert_eq!(hand.engine.task(&key), None);
-    hand.engine.insert_unstored(never_sent(), hand.now);
-    assert_eq!(hand.engine.task(&key), None);
-    hand.engine.insert_unstored(running_as("b"), hand.now);
-    assert_eq!(hand.phase("b"), Phase::Running);
+    harness.engine.act(&key, Action::Cancel, harness.now);
+    assert_eq!(harness.engine.task(&key), None);
+    harness.engine.insert_unstored(never_sent(), harness.now);
+    assert_eq!(harness.engine.task(&key), None);
+    harness.engine.insert_unstored(running_as("b"), harness.now);
+    assert_eq!(harness.phase("b"), Phase::Running);
 }
 
 #[test]
 fn continues_with_known_tasks_without_storage() {
-    let mut hand = Hand::new();
-    hand.engine.set_leading(false, hand.now);
-    hand.submit(&["own"]);
-    hand.engine.merge_remote(running_as("told"), hand.now);
+    let mut harness = Harness::new();
+    harness.engine.set_leading(false, harness.now);
+    harness.submit(&["own"]);
+    harness.engine.merge_remote(running_as("told"), harness.now);
     let mut queued = with(TaskState::Queued);
     queued.key = TaskKey("maybe-taken-back".into());
-    hand.engine.merge_remote(queued, hand.now);
-    hand.engine.load(Vec::new(), hand.now);
-    hand.engine.set_leading(true, hand.now);
-    let calls = hand.calls();
+    harness.engine.merge_remote(queued, harness.now);
+    harness.engine.load(Vec::new(), harness.now);
+    harness.engine.set_leading(true, harness.now);
+    let calls = harness.calls();
     let mut about: Vec<&str> = calls.iter().map(|call| call.tasks[0].0.as_str()).collect();
     about.sort();
     assert_eq!(about, ["own", "told"]);
-    assert_eq!(hand.deleted, [TaskKey("maybe-taken-back".into())]);
+    assert_eq!(harness.deleted, [TaskKey("maybe-taken-back".into())]);
 }
 
 #[test]
 fn loading_stores_changed_tasks_only() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let stored = vec![running(), {
         let mut task = with(TaskState::Submitting);
         task.key = TaskKey("b".into());
         task
     }];
-    hand.engine.set_leading(false, hand.now);
+    harness.engine.set_leading(false, harness.now);
     for task in stored.clone() {
-        hand.engine.merge_remote(task, hand.now);
+        harness.engine.merge_remote(task, harness.now);
     }
-    hand.engine.load(stored, hand.now);
-    hand.calls();
-    let written: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
+    harness.engine.load(stored, harness.now);
+    harness.calls();
+    let written: Vec<&str> = harness
+        .saved
+        .iter()
+        .map(|task| task.key.0.as_str())
+        .collect();
     assert_eq!(written, ["b"]);
 }
 
 #[test]
 fn a_call_in_flight_survives_losing_and_regaining_leadership() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
-    let stored = hand.saved.last().unwrap().clone();
-    hand.engine.set_leading(false, hand.now);
-    hand.engine.load(vec![stored], hand.now);
-    hand.engine.set_leading(true, hand.now);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
+    let stored = harness.saved.last().unwrap().clone();
+    harness.engine.set_leading(false, harness.now);
+    harness.engine.load(vec![stored], harness.now);
+    harness.engine.set_leading(true, harness.now);
     assert_eq!(
-        hand.phase("a"),
+        harness.phase("a"),
         Phase::Submitting,
-        "its answer may still come"
+        "its response may still arrive"
     );
-    hand.answer(&call, accepted("1"));
-    assert_eq!(hand.phase("a"), Phase::Running);
+    harness.answer(&call, accepted("1"));
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 #[test]
 fn a_late_id_of_the_last_leader_settles_an_unconfirmed_task() {
-    let mut hand = Hand::new();
-    hand.engine.load(vec![unconfirmed()], hand.now);
-    hand.engine.insert_remote(running(), hand.now);
-    assert_eq!(hand.phase("a"), Phase::Running);
-    assert_eq!(hand.call().tasks.len(), 1);
+    let mut harness = Harness::new();
+    harness.engine.load(vec![unconfirmed()], harness.now);
+    harness.engine.insert_remote(running(), harness.now);
+    assert_eq!(harness.phase("a"), Phase::Running);
+    assert_eq!(harness.call().tasks.len(), 1);
     // Not if the id is from an attempt before the current one.
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let mut later = unconfirmed();
-    later.submitted = Some(super::hand::START + 1);
-    hand.engine.load(vec![later], hand.now);
-    hand.engine.insert_remote(running(), hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
+    later.submitted = Some(super::harness::START + 1);
+    harness.engine.load(vec![later], harness.now);
+    harness.engine.insert_remote(running(), harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
 #[test]
 fn submits_each_key_once() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
-    hand.submit(&["a"]);
-    assert!(hand.calls().is_empty());
-    hand.answer(&call, accepted("1"));
-    hand.submit(&["a"]);
-    assert_eq!(hand.phase("a"), Phase::Running);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
+    harness.submit(&["a"]);
+    assert!(harness.calls().is_empty());
+    harness.answer(&call, accepted("1"));
+    harness.submit(&["a"]);
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 #[test]
 fn only_the_user_resubmits_an_unconfirmed_task() {
-    let mut hand = Hand::new();
-    hand.engine = Engine::new(account());
-    hand.engine
-        .load(vec![with(TaskState::Submitting)], hand.now);
-    hand.engine.wake(hand.now);
-    hand.now += 3_600_000;
-    assert!(hand.calls().is_empty());
-    assert_eq!(hand.engine.next_wake(), None);
-    hand.engine
-        .act(&TaskKey("a".into()), Action::Resubmit, hand.now);
-    assert_eq!(hand.calls().len(), 1);
+    let mut harness = Harness::new();
+    harness.engine = Engine::new(account());
+    harness
+        .engine
+        .load(vec![with(TaskState::Submitting)], harness.now);
+    harness.engine.wake(harness.now);
+    harness.now += 3_600_000;
+    assert!(harness.calls().is_empty());
+    assert_eq!(harness.engine.next_wake(), None);
+    harness
+        .engine
+        .act(&TaskKey("a".into()), Action::Resubmit, harness.now);
+    assert_eq!(harness.calls().len(), 1);
 }
 
 #[test]
 fn imported_tasks_are_followed_and_never_sent() {
-    let mut hand = Hand::new();
+    let mut harness = Harness::new();
     let mut stranger = running_as("c");
     stranger.account.uid.clear();
     let unsent = [
@@ -268,67 +282,74 @@ fn imported_tasks_are_followed_and_never_sent() {
         },
     ];
     let arrivals = [vec![running_as("b"), stranger.clone()], unsent.to_vec()].concat();
-    hand.engine.take_in(arrivals.clone(), hand.now);
-    let calls = hand.calls();
+    harness.engine.take_in(arrivals.clone(), harness.now);
+    let calls = harness.calls();
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tasks, [TaskKey("b".into())]);
-    assert_eq!(hand.engine.tasks().count(), 2);
+    assert_eq!(harness.engine.tasks().count(), 2);
     // Imported again, now with its account.
-    hand.saved.clear();
+    harness.saved.clear();
     let known = Task {
         account: account(),
         ..stranger
     };
-    hand.engine
-        .take_in([arrivals, vec![known]].concat(), hand.now);
-    hand.calls();
-    let saved: Vec<&str> = hand.saved.iter().map(|task| task.key.0.as_str()).collect();
-    assert_eq!(saved, ["c"], "what is known stays as it is");
-    assert_eq!(hand.engine.tasks().count(), 2);
+    harness
+        .engine
+        .take_in([arrivals, vec![known]].concat(), harness.now);
+    harness.calls();
+    let saved: Vec<&str> = harness
+        .saved
+        .iter()
+        .map(|task| task.key.0.as_str())
+        .collect();
+    assert_eq!(saved, ["c"], "known tasks are not changed");
+    assert_eq!(harness.engine.tasks().count(), 2);
 }
 
 /// Guards against a running task that is stored as unsent: Retry was pressed in two tabs at once, and the follower
 /// stored its record last. After a crash it would be sent again.
 #[test]
 fn the_leader_restores_an_overwritten_record() {
-    let mut hand = Hand::new();
-    hand.submit(&["a"]);
-    let call = hand.call();
-    hand.answer(&call, accepted("t"));
-    hand.calls();
-    hand.saved.clear();
-    let own = hand.engine.task(&TaskKey("a".into())).cloned();
-    hand.engine.insert_remote(task("a", hand.now), hand.now);
-    assert!(hand.calls().is_empty(), "it was sent twice");
-    assert_eq!(hand.saved.last().cloned(), own);
-    assert_eq!(hand.phase("a"), Phase::Running);
+    let mut harness = Harness::new();
+    harness.submit(&["a"]);
+    let call = harness.call();
+    harness.answer(&call, accepted("t"));
+    harness.calls();
+    harness.saved.clear();
+    let own = harness.engine.task(&TaskKey("a".into())).cloned();
+    harness
+        .engine
+        .insert_remote(task("a", harness.now), harness.now);
+    assert!(harness.calls().is_empty(), "it was sent twice");
+    assert_eq!(harness.saved.last().cloned(), own);
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 /// Guards against a Resubmit that pays twice although an imported history contained the task's outcome.
 #[test]
 fn an_imported_record_settles_an_unconfirmed_task() {
-    let mut hand = Hand::new();
-    hand.engine.insert_remote(unconfirmed(), hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    hand.engine.take_in(vec![unconfirmed()], hand.now);
-    assert_eq!(hand.phase("a"), Phase::Unconfirmed);
-    hand.engine.take_in(vec![running()], hand.now);
-    assert_eq!(hand.phase("a"), Phase::Running);
+    let mut harness = Harness::new();
+    harness.engine.insert_remote(unconfirmed(), harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    harness.engine.take_in(vec![unconfirmed()], harness.now);
+    assert_eq!(harness.phase("a"), Phase::Unconfirmed);
+    harness.engine.take_in(vec![running()], harness.now);
+    assert_eq!(harness.phase("a"), Phase::Running);
     // A running task is not changed.
-    hand.engine.take_in(vec![unconfirmed()], hand.now);
-    assert_eq!(hand.phase("a"), Phase::Running);
+    harness.engine.take_in(vec![unconfirmed()], harness.now);
+    assert_eq!(harness.phase("a"), Phase::Running);
 }
 
 /// Guards against a task that no tab follows: the file contains no account, but this browser's record does.
 #[test]
 fn an_import_without_an_account_keeps_the_known_one() {
-    let mut hand = Hand::new();
-    hand.engine.insert_remote(unconfirmed(), hand.now);
+    let mut harness = Harness::new();
+    harness.engine.insert_remote(unconfirmed(), harness.now);
     let mut told = running();
     told.account.uid.clear();
     told.watching = false;
-    hand.engine.take_in(vec![told], hand.now);
-    let task = hand.engine.task(&TaskKey("a".into())).cloned();
+    harness.engine.take_in(vec![told], harness.now);
+    let task = harness.engine.task(&TaskKey("a".into())).cloned();
     let task = task.map(|task| (task.account, task.watching));
     assert_eq!(task, Some((account(), true)));
 }

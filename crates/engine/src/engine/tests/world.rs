@@ -32,7 +32,7 @@ pub struct Job {
     pub fails: bool,
 }
 
-struct Travelling {
+struct InFlight {
     id: CallId,
     kind: CallKind,
     tasks: Vec<TaskKey>,
@@ -58,9 +58,9 @@ pub struct World {
     pub faults: Faults,
     pub has_batch: bool,
     /// How long the service remembers keys, if it supports them.
-    pub keys_for: Option<Millis>,
+    pub key_lifetime: Option<Millis>,
     /// When the page will be told that, in true time.
-    told_of_keys: Option<Millis>,
+    key_support_at: Option<Millis>,
     /// How many requests for the model list will fail.
     pub list_failures: u64,
     /// By key: the id that was returned, the request, and the time.
@@ -74,13 +74,13 @@ pub struct World {
     /// How often the user has resubmitted each task.
     pub resubmits: HashMap<TaskKey, usize>,
     /// The ids that the page has received.
-    told: HashMap<TaskKey, String>,
-    ended: HashMap<TaskKey, TaskState>,
+    received_ids: HashMap<TaskKey, String>,
+    terminal_states: HashMap<TaskKey, TaskState>,
     /// Tasks whose inputs may be back in the table.
     taken_back: HashSet<TaskKey>,
     /// Tasks whose last submission has an unknown outcome.
-    unsure: HashSet<TaskKey>,
-    travelling: Vec<Travelling>,
+    uncertain: HashSet<TaskKey>,
+    in_flight: Vec<InFlight>,
     /// Calls whose records are being stored, and when that ends.
     writing: Vec<(Millis, Call)>,
     /// The maximum time that storing takes.
@@ -88,7 +88,7 @@ pub struct World {
     /// When the next call is allowed, in true time.
     not_before: Millis,
     /// The rate limit that the page has stored for a reload.
-    kept_wait: Option<RateLimit>,
+    stored_wait: Option<RateLimit>,
     /// Whether the service refuses the current token.
     pub revoked: bool,
     token: u64,
@@ -140,8 +140,8 @@ impl World {
             jobs: BTreeMap::new(),
             faults: Faults::default(),
             has_batch: true,
-            keys_for: None,
-            told_of_keys: None,
+            key_lifetime: None,
+            key_support_at: None,
             list_failures: 0,
             keys: HashMap::new(),
             latency: (20, 80),
@@ -150,15 +150,15 @@ impl World {
             finished: Vec::new(),
             noticed: HashMap::new(),
             resubmits: HashMap::new(),
-            told: HashMap::new(),
-            ended: HashMap::new(),
+            received_ids: HashMap::new(),
+            terminal_states: HashMap::new(),
             taken_back: HashSet::new(),
-            unsure: HashSet::new(),
-            travelling: Vec::new(),
+            uncertain: HashSet::new(),
+            in_flight: Vec::new(),
             writing: Vec::new(),
             write: 0,
             not_before: 0,
-            kept_wait: None,
+            stored_wait: None,
             revoked: false,
             token: 0,
             sent_with_other_token: HashSet::new(),
@@ -197,7 +197,7 @@ impl World {
             .collect();
         let keys = tasks.iter().map(|task| task.key.clone()).collect();
         self.engine.submit(tasks, now);
-        self.pump();
+        self.step_engine();
         keys
     }
 
@@ -205,11 +205,11 @@ impl World {
         let phase = self.engine.task(key).map(|task| task.state.phase());
         if action == Action::Resubmit && phase == Some(Phase::Unconfirmed) {
             *self.resubmits.entry(key.clone()).or_default() += 1;
-            self.unsure.remove(key);
+            self.uncertain.remove(key);
         }
         let now = self.now();
         self.engine.act(key, action, now);
-        self.pump();
+        self.step_engine();
     }
 
     /// Enters another token, which the service accepts.
@@ -221,7 +221,7 @@ impl World {
         self.is_refused = false;
         // The rate limit applied to the previous token.
         self.not_before = 0;
-        self.kept_wait = None;
+        self.stored_wait = None;
         let now = self.now();
         self.engine.set_token_version(self.token, now);
         self.engine.credentials_changed(now);
@@ -229,46 +229,46 @@ impl World {
 
     /// Closes the page with all calls in flight, and opens it again.
     pub fn restart(&mut self) {
-        for call in self.travelling.drain(..) {
+        for call in self.in_flight.drain(..) {
             if call.kind == CallKind::Generate {
-                self.unsure.extend(call.tasks);
+                self.uncertain.extend(call.tasks);
             }
         }
         self.writing.clear();
         self.engine = Engine::new(account());
         // The new page doesn't know of the refusal.
         self.is_refused = false;
-        self.ask_for_keys();
+        self.request_key_support();
         let tasks = self.stored();
         let now = self.now();
         self.engine.set_token_version(self.token, now);
         self.engine.load(tasks, now);
-        if let Some(limit) = &self.kept_wait {
+        if let Some(limit) = &self.stored_wait {
             self.engine.wait(limit, now);
         }
-        self.pump();
+        self.step_engine();
     }
 
     /// Requests the model list.
-    pub fn ask_for_keys(&mut self) {
+    pub fn request_key_support(&mut self) {
         let now = self.now();
         let address = account().address;
         self.engine
             .set_idempotency(&address, Idempotency::Asked, now);
-        self.told_of_keys = Some(self.time + 10 + self.below(9_000));
+        self.key_support_at = Some(self.time + 10 + self.below(9_000));
     }
 
     /// Requests the model list again and fails this many times.
     pub fn lose_list(&mut self, times: u64) {
         self.list_failures = times;
-        self.told_of_keys = Some(self.time + 1);
+        self.key_support_at = Some(self.time + 1);
     }
 
-    fn tell_of_keys(&mut self) {
-        if self.told_of_keys.is_some_and(|at| at <= self.time) {
-            self.told_of_keys = None;
+    fn report_key_support(&mut self) {
+        if self.key_support_at.is_some_and(|at| at <= self.time) {
+            self.key_support_at = None;
             let word = self
-                .keys_for
+                .key_lifetime
                 .map_or(Idempotency::Unsupported, Idempotency::For);
             let said = match self.list_failures {
                 0 => word,
@@ -276,7 +276,7 @@ impl World {
             };
             if self.list_failures > 0 {
                 self.list_failures -= 1;
-                self.told_of_keys = Some(self.time + 1_000 + self.below(60_000));
+                self.key_support_at = Some(self.time + 1_000 + self.below(60_000));
             }
             let now = self.now();
             self.engine.set_idempotency(&account().address, said, now);
@@ -296,8 +296,8 @@ impl World {
         loop {
             let wake = self.engine.next_wake();
             let wake = wake.map(|at| at.saturating_add_signed(-self.offset).max(self.time + 1));
-            let answer = self.travelling.iter().map(|call| call.at).min();
-            let told = self.told_of_keys.map(|at| at.max(self.time + 1));
+            let answer = self.in_flight.iter().map(|call| call.at).min();
+            let told = self.key_support_at.map(|at| at.max(self.time + 1));
             let written = self.writing.iter().map(|(at, _)| *at).min();
             let own = told.into_iter().chain(written);
             let next = wake.into_iter().chain(answer).chain(own).min();
@@ -306,30 +306,30 @@ impl World {
                 return;
             };
             self.time = self.time.max(next);
-            self.tell_of_keys();
+            self.report_key_support();
             self.deliver();
-            self.pump();
-            self.leave();
+            self.step_engine();
+            self.send_stored();
         }
     }
 
     /// Sends the calls whose records are stored, if they may still be sent.
-    fn leave(&mut self) {
+    fn send_stored(&mut self) {
         while let Some(at) = self.writing.iter().position(|(at, _)| *at <= self.time) {
             let (_, call) = self.writing.swap_remove(at);
             let now = self.now();
             if self.engine.may_leave(call.id, now) {
                 self.send(call);
             } else {
-                self.pump();
+                self.step_engine();
             }
         }
     }
 
     fn deliver(&mut self) {
-        while let Some(at) = self.travelling.iter().position(|call| call.at <= self.time) {
-            let call = self.travelling.swap_remove(at);
-            self.take_note(&call);
+        while let Some(at) = self.in_flight.iter().position(|call| call.at <= self.time) {
+            let call = self.in_flight.swap_remove(at);
+            self.note_response(&call);
             let now = self.now();
             let chance = self.below(1_000) as f64 / 1_000.0;
             self.engine
@@ -337,14 +337,14 @@ impl World {
         }
     }
 
-    pub fn pump(&mut self) {
-        self.decide();
+    pub fn step_engine(&mut self) {
+        self.run_commands();
         if self.write == 0 {
-            self.leave();
+            self.send_stored();
         }
     }
 
-    fn decide(&mut self) {
+    fn run_commands(&mut self) {
         let now = self.now();
         for command in self.engine.step(now) {
             match command {
@@ -353,7 +353,7 @@ impl World {
                     self.storage.remove(&key);
                 }
                 Command::Finished(key) => self.finished.push(key),
-                Command::Wait(limit) => self.kept_wait = Some(limit),
+                Command::Wait(limit) => self.stored_wait = Some(limit),
                 Command::Call(call) if call.write_first().is_empty() => self.send(call),
                 Command::Call(call) => {
                     for key in call.write_first() {

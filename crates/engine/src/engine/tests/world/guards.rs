@@ -3,13 +3,13 @@
 use atelier_contract::ApiError;
 use serde_json::Value;
 
-use super::{Sent, Travelling, World};
+use super::{InFlight, Sent, World};
 use crate::engine::{Call, CallKind};
 use crate::{Phase, Task, TaskState};
 
 impl World {
     /// Records what the page knows after this response.
-    pub(super) fn take_note(&mut self, call: &Travelling) {
+    pub(super) fn note_response(&mut self, call: &InFlight) {
         if let Err(error) = &call.answer
             && let Some(wait) = error.retry_after_ms()
             // Another token has another limit.
@@ -48,7 +48,7 @@ impl World {
                     let entry = own.next().filter(|_| own.next().is_none());
                     let id = single.or(entry.map(|entry| &entry["body"]));
                     if let Some(id) = id.and_then(|body| body.pointer("/data/id")?.as_str()) {
-                        self.told.insert(key.clone(), id.into());
+                        self.received_ids.insert(key.clone(), id.into());
                         continue;
                     }
                     if entry.is_some_and(|entry| entry["status"] == 429) {
@@ -56,24 +56,29 @@ impl World {
                     }
                 }
             }
-            self.unsure.insert(key.clone());
+            self.uncertain.insert(key.clone());
         }
     }
 
     pub(super) fn save(&mut self, task: &Task) {
-        if let Some(id) = self.told.get(&task.key) {
+        if let Some(id) = self.received_ids.get(&task.key) {
             let known = task.state.id().map(|id| id.0.clone());
             assert_eq!(known.as_ref(), Some(id), "an id was lost: {task:?}");
         }
-        if let Some(ended) = self.ended.get(&task.key) {
-            assert_eq!(ended.phase(), task.state.phase(), "a last word changed");
+        if let Some(ended) = self.terminal_states.get(&task.key) {
+            assert_eq!(
+                ended.phase(),
+                task.state.phase(),
+                "a terminal state changed"
+            );
         }
         if task.taken_back {
             assert_eq!(task.state, TaskState::Queued);
             self.taken_back.insert(task.key.clone());
         }
         if task.state.is_terminal() {
-            self.ended.insert(task.key.clone(), task.state.clone());
+            self.terminal_states
+                .insert(task.key.clone(), task.state.clone());
         }
         if matches!(
             task.state.phase(),
@@ -91,12 +96,16 @@ impl World {
             "called before Retry-After had passed"
         );
         assert!((1..=10).contains(&call.tasks.len()));
-        for other in &self.travelling {
+        for other in &self.in_flight {
             let shared = call.tasks.iter().find(|key| other.tasks.contains(key));
-            assert_eq!(shared, None, "asked about twice at one time");
+            assert_eq!(shared, None, "two calls for a task in flight");
         }
         if self.is_refused {
-            assert_ne!(call.kind, CallKind::Generate, "sent to be refused");
+            assert_ne!(
+                call.kind,
+                CallKind::Generate,
+                "sent with refused credentials"
+            );
         }
         if call.kind == CallKind::Generate {
             assert_eq!(call.write_first(), call.tasks);
@@ -105,8 +114,8 @@ impl World {
                 assert_eq!(task.state, TaskState::Submitting);
                 assert!(!self.taken_back.contains(&task.key), "sent and taken back");
                 assert!(
-                    !self.unsure.contains(&task.key) || task.idempotency_key.is_some(),
-                    "sent again without a person's word"
+                    !self.uncertain.contains(&task.key) || task.idempotency_key.is_some(),
+                    "resent without the user's consent"
                 );
             }
         }
@@ -117,7 +126,7 @@ impl World {
         let answer = self.answer(&call);
         let (least, most) = self.latency;
         let at = self.time + least + self.below(most - least + 1);
-        self.travelling.push(Travelling {
+        self.in_flight.push(InFlight {
             id: call.id,
             kind: call.kind,
             tasks: call.tasks,

@@ -122,16 +122,16 @@ impl World {
             let mut request = request.clone();
             request.as_object_mut().unwrap().remove("idempotency_key");
             assert!(
-                key.is_none() || self.keys_for.is_some(),
-                "a key that was not asked for"
+                key.is_none() || self.key_lifetime.is_some(),
+                "an unsupported key"
             );
             // A key belongs to the token that it was sent with.
             let key = key.map(|key| format!("{} {key}", self.token));
-            if let (Some(key), Some(ttl)) = (&key, self.keys_for)
+            if let (Some(key), Some(ttl)) = (&key, self.key_lifetime)
                 && let Some((_, known, at)) = self.keys.get(key)
                 && self.time < at + ttl
             {
-                assert_eq!(*known, request, "another request with the same key");
+                assert_eq!(*known, request, "a different request with the same key");
                 // As in the draft standard, a request during the first one's processing gets a 409.
                 if self.below(10) == 0 {
                     return (409, json!({"success": false, "message": "in use"}));

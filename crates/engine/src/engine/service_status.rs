@@ -14,7 +14,7 @@ impl Engine {
     pub fn knock(&self, now: Millis) -> Option<Value> {
         let may_ask = match self.block_reason(now) {
             Some(BlockReason::Unreachable) => true,
-            Some(BlockReason::Unauthorized) => self.credentials.may_knock(),
+            Some(BlockReason::Unauthorized) => self.credentials.may_probe(),
             _ => false,
         };
         if !self.leading || !may_ask {
@@ -44,7 +44,7 @@ impl Engine {
             let limiter = self.services.limiter(address, now);
             limiter.refuse(now, error.retry_after_ms(), 0.5);
             if let Some(until) = limiter.blocked_until(now) {
-                self.tell_wait(address, until, now);
+                self.announce_wait(address, until, now);
             }
         }
         // Any response shows that the service is reachable, and each submission gets its own response.
@@ -52,20 +52,20 @@ impl Engine {
             self.services.answered(address, now);
         }
         // A probe that passes authentication lifts the refusal. If that is wrong, one submission is refused.
-        let is_let_in = match error {
+        let is_authenticated = match error {
             None | Some(ApiError::Invalid { .. }) => true,
             Some(ApiError::NotFound { is_of_service, .. }) => *is_of_service,
             Some(_) => false,
         };
-        let may_be_lifted = self.is_refused() && self.credentials.may_knock();
-        if is_let_in && may_be_lifted && address == self.account.address {
-            self.credentials_let_in(now);
+        let may_be_lifted = self.is_refused() && self.credentials.may_probe();
+        if is_authenticated && may_be_lifted && address == self.account.address {
+            self.credentials_probed(now);
         }
     }
 
     /// Announces until when the service at this address allows no calls, for other tabs and for this one after a
     /// reload.
-    pub(super) fn tell_wait(&mut self, address: &str, until: Millis, now: Millis) {
+    pub(super) fn announce_wait(&mut self, address: &str, until: Millis, now: Millis) {
         self.pending.push(Pending::Wait(RateLimit {
             address: address.to_owned(),
             until,
@@ -74,7 +74,7 @@ impl Engine {
     }
 
     /// Updates the service, the rate limit and the pause from the response to a call.
-    pub(super) fn judge_service(
+    pub(super) fn update_service(
         &mut self,
         call: &InFlight,
         results: &[Result<(), ApiError>],
@@ -89,13 +89,13 @@ impl Engine {
         if is_answered {
             limiter.accept(now);
         }
-        let is_of_others = call.account.address == self.account.address
+        let is_of_previous_caller = call.account.address == self.account.address
             && self.credentials.is_of_other_caller(call);
         let mut waiting = None;
         for (key, result) in call.tasks.iter().zip(results) {
             if let Err(error) = result
                 && asks_to_wait(error)
-                && !is_of_others
+                && !is_of_previous_caller
             {
                 limiter.refuse(now, error.retry_after_ms(), chance);
                 waiting = Some(key);
@@ -110,12 +110,12 @@ impl Engine {
             self.save(key);
         }
         if let (Some(until), Some(_)) = (until, waiting) {
-            self.tell_wait(&call.account.address, until, now);
+            self.announce_wait(&call.account.address, until, now);
         }
         if call.account != self.account {
             return; // The call was for another account than the current one.
         }
-        let tells_nothing = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
+        let is_irrelevant = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
             let error = result.as_ref().err();
             let of_submission = call.kind == CallKind::Generate;
             error.is_some_and(|error| match of_submission {
@@ -123,13 +123,13 @@ impl Engine {
                 false => error.is_other_refusal(),
             })
         };
-        let telling = call
+        let relevant = call
             .tasks
             .iter()
             .zip(results)
-            .filter(|it| !tells_nothing(it));
-        let telling: Vec<_> = telling.map(|(_, result)| result.clone()).collect();
-        if self.credentials.judge(call, &telling, &self.calls) {
+            .filter(|it| !is_irrelevant(it));
+        let relevant: Vec<_> = relevant.map(|(_, result)| result.clone()).collect();
+        if self.credentials.update(call, &relevant, &self.calls) {
             self.pause.probe();
         }
         if call.kind != CallKind::Generate {

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::hand::{Hand, error, network, progress};
+use super::harness::{Harness, error, network, progress};
 use crate::engine::{Call, CallKind};
 use crate::{Action, Millis, Phase, TaskKey};
 
@@ -23,16 +23,16 @@ fn key() -> TaskKey {
 
 /// Answers each call for an hour, and returns the kinds and times of the calls.
 fn an_hour(
-    hand: &mut Hand,
+    harness: &mut Harness,
     mut call: Call,
     answer: impl Fn(CallKind) -> Answer,
 ) -> Vec<(CallKind, Millis)> {
     let mut calls = Vec::new();
-    let end = hand.now + 3_600_000;
-    while hand.now < end {
-        calls.push((call.kind, hand.now));
-        hand.answer(&call, answer(call.kind));
-        call = hand.next_call();
+    let end = harness.now + 3_600_000;
+    while harness.now < end {
+        calls.push((call.kind, harness.now));
+        harness.answer(&call, answer(call.kind));
+        call = harness.next_call();
     }
     calls
 }
@@ -41,14 +41,14 @@ fn an_hour(
 /// showing the service's error.
 #[test]
 fn an_unknown_status_with_an_error_is_polled_at_growing_intervals() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    let calls = an_hour(&mut hand, call, |_| troubled("aborted"));
+    let mut harness = Harness::new();
+    let call = harness.running();
+    let calls = an_hour(&mut harness, call, |_| troubled("aborted"));
     assert!(calls.len() < 40, "{} polls in an hour", calls.len());
     assert!(calls.iter().all(|(kind, _)| *kind == CallKind::Status));
     let last: Vec<Millis> = calls.iter().rev().take(2).map(|(_, at)| *at).collect();
-    assert!(last[0] - last[1] <= 660_000, "it is never given up");
-    let task = hand.engine.task(&key()).unwrap();
+    assert!(last[0] - last[1] <= 660_000, "polls continue");
+    let task = harness.engine.task(&key()).unwrap();
     assert_eq!(task.progress.as_deref(), Some("the worker was restarted"));
     assert_eq!(task.state.label(), "aborted");
     let offered = Action::offered(task);
@@ -58,66 +58,66 @@ fn an_unknown_status_with_an_error_is_polled_at_growing_intervals() {
 /// Without an error, the status counts as work in progress.
 #[test]
 fn an_unknown_status_without_an_error_is_polled_as_usual() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    let calls = an_hour(&mut hand, call, |_| progress("warming-up"));
+    let mut harness = Harness::new();
+    let call = harness.running();
+    let calls = an_hour(&mut harness, call, |_| progress("warming-up"));
     assert!(calls.len() > 600, "{} polls in an hour", calls.len());
 }
 
 /// Guards against a finished output that is not fetched because the service reports `succeeded`.
 #[test]
 fn requests_the_output_of_a_succeeded_task_once() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, progress("succeeded"));
-    let call = hand.next_call();
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, progress("succeeded"));
+    let call = harness.next_call();
     assert_eq!(call.kind, CallKind::Response);
-    hand.answer(&call, output("succeeded", &["https://x.example/a.png"]));
-    assert_eq!(hand.phase("a"), Phase::Ready);
-    assert_eq!(hand.engine.next_wake(), None);
+    harness.answer(&call, output("succeeded", &["https://x.example/a.png"]));
+    assert_eq!(harness.phase("a"), Phase::Ready);
+    assert_eq!(harness.engine.next_wake(), None);
 
     for answer in [
         output("succeeded", &[]),
         output("processing", &["https://x.example/preview.png"]),
         Err(error(404)),
     ] {
-        let mut hand = Hand::new();
-        let call = hand.running();
-        let calls = an_hour(&mut hand, call, |kind| match kind {
+        let mut harness = Harness::new();
+        let call = harness.running();
+        let calls = an_hour(&mut harness, call, |kind| match kind {
             CallKind::Response => answer.clone(),
             _ => progress("succeeded"),
         });
         let fetches = calls.iter().filter(|(kind, _)| *kind == CallKind::Response);
         assert_eq!(fetches.count(), 1, "{answer:?}");
-        assert_eq!(hand.phase("a"), Phase::Running, "{answer:?}");
+        assert_eq!(harness.phase("a"), Phase::Running, "{answer:?}");
     }
 }
 
 /// Guards against a paid output that is not shown because the network failed during that one request.
 #[test]
 fn retries_the_output_request_after_network_errors() {
-    let mut hand = Hand::new();
-    let mut call = hand.running();
-    hand.answer(&call, progress("succeeded"));
+    let mut harness = Harness::new();
+    let mut call = harness.running();
+    harness.answer(&call, progress("succeeded"));
     for answer in [Err(network()), Err(error(500)), Err(error(429))] {
-        call = hand.next_call();
+        call = harness.next_call();
         assert_eq!(call.kind, CallKind::Response);
-        hand.answer(&call, answer);
+        harness.answer(&call, answer);
     }
-    call = hand.next_call();
-    hand.answer(&call, output("succeeded", &["https://x.example/a.png"]));
-    assert_eq!(hand.phase("a"), Phase::Ready);
+    call = harness.next_call();
+    harness.answer(&call, output("succeeded", &["https://x.example/a.png"]));
+    assert_eq!(harness.phase("a"), Phase::Ready);
 }
 
 /// The user may know more than the status says.
 #[test]
 fn the_user_can_fetch_the_output_early() {
-    let mut hand = Hand::new();
-    let call = hand.running();
-    hand.answer(&call, troubled("aborted"));
-    hand.engine.act(&key(), Action::FetchEarly, hand.now);
-    let call = hand.call();
+    let mut harness = Harness::new();
+    let call = harness.running();
+    harness.answer(&call, troubled("aborted"));
+    harness.engine.act(&key(), Action::FetchEarly, harness.now);
+    let call = harness.call();
     assert_eq!(call.kind, CallKind::Response);
-    hand.answer(&call, output("aborted", &["https://x.example/a.png"]));
-    assert_eq!(hand.phase("a"), Phase::Ready);
+    harness.answer(&call, output("aborted", &["https://x.example/a.png"]));
+    assert_eq!(harness.phase("a"), Phase::Ready);
 }

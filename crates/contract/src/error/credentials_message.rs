@@ -9,7 +9,7 @@ const LIMITS: &str = " balance, billing, block, budget, content, credit , credit
 /// Whether the message may be about credentials. It is not if it contains a word about limits or the input, even if it
 /// also names the user: "This user has reached the limit of tokens". Calls continue only in that case; an unknown
 /// message stops them.
-pub fn blames_credentials(message: &str) -> bool {
+pub fn may_be_about_credentials(message: &str) -> bool {
     let letters = message.chars().map(|c| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_lowercase(),
         false => ' ',
@@ -43,7 +43,7 @@ mod tests {
             // Messages in other languages are not understood.
             "令牌无效",
         ] {
-            assert!(blames_credentials(message), "{message}");
+            assert!(may_be_about_credentials(message), "{message}");
         }
         for message in [
             "Monthly quota used up.",
@@ -54,7 +54,7 @@ mod tests {
             "The prompt contains a blocked keyword.",
             "Rate-limit reached (see billing).",
         ] {
-            assert!(!blames_credentials(message), "{message}");
+            assert!(!may_be_about_credentials(message), "{message}");
         }
     }
 }

@@ -8,14 +8,14 @@ use atelier_contract::ApiError;
 
 use super::Engine;
 use super::call::InFlight;
-use super::judgement::asks_to_wait;
+use super::service_status::asks_to_wait;
 use super::services::Idempotency;
 use super::shared_ids::is_of_shared_id;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 
 /// A key is not used in the last part of its lifetime, in milliseconds, because a call may take that long to arrive.
-const MARGIN: Millis = 120_000;
+const KEY_MARGIN: Millis = 120_000;
 
 impl Engine {
     /// Sets whether the service at an address supports idempotency keys.
@@ -50,14 +50,14 @@ impl Engine {
         let is_in_doubt =
             tracked.is_some_and(|tracked| tracked.uncertain_error.is_some() || is_resubmitted);
         if asks_to_wait(error) {
-            return self.not_taken(key, call.sent, now, now);
+            return self.not_accepted(key, call.sent, now, now);
         }
-        if !is_in_doubt && self.hold_if_all_refused(key, error, now) {
+        if !is_in_doubt && self.pause_if_all_refused(key, error, now) {
             return;
         }
         // With the same key, the service would return the same response. A smaller batch may get a smaller response.
-        let is_in_vain = error.is_too_large() && !call.batched || is_of_shared_id(error);
-        if !is_in_vain && !settles(error, is_in_doubt) {
+        let is_retry_pointless = error.is_too_large() && !call.batched || is_of_shared_id(error);
+        if !is_retry_pointless && !is_conclusive(error, is_in_doubt) {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
@@ -66,7 +66,7 @@ impl Engine {
         // promise, so the user decides.
         let is_input = !is_resubmitted
             && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
-        let event = if is_in_vain || is_in_doubt && !is_input {
+        let event = if is_retry_pointless || is_in_doubt && !is_input {
             Event::LostAnswer {
                 error: error.clone(),
             }
@@ -79,14 +79,14 @@ impl Engine {
     }
 
     /// When the next resend is due.
-    pub(super) fn next_again(&self) -> Option<Millis> {
+    pub(super) fn next_resend(&self) -> Option<Millis> {
         let next = self.timers.resends.next();
         next.filter(|_| self.services.honours_keys(&self.account.address))
     }
 
     /// Takes up to `most` tasks that are due for a resend. `fits` decides whether a task may share a call with those
     /// already taken; the first task always may.
-    pub(super) fn take_again(
+    pub(super) fn take_resends(
         &mut self,
         now: Millis,
         most: usize,
@@ -129,7 +129,7 @@ impl Engine {
             return;
         }
         self.set_poll_error(key, &error, now);
-        self.send_again_at(key, at);
+        self.resend_at(key, at);
     }
 
     /// Counts a failure and returns when to send again.
@@ -143,7 +143,7 @@ impl Engine {
 
     /// Handles a submission, sent at `sent`, that the service did not accept. The task returns to the queue, or is
     /// resent if an earlier submission may have been accepted. Ignores submissions that are not the current attempt.
-    pub(super) fn not_taken(&mut self, key: &TaskKey, sent: Millis, at: Millis, now: Millis) {
+    pub(super) fn not_accepted(&mut self, key: &TaskKey, sent: Millis, at: Millis, now: Millis) {
         if self.was_sent_since(key, Some(sent)) {
             return;
         }
@@ -158,7 +158,7 @@ impl Engine {
     }
 
     /// Schedules the resend of a task that has no call in flight.
-    pub(super) fn send_again_at(&mut self, key: &TaskKey, at: Millis) {
+    pub(super) fn resend_at(&mut self, key: &TaskKey, at: Millis) {
         self.timers.resends.remove(key);
         if self
             .task(key)
@@ -210,24 +210,24 @@ impl Engine {
         // Converts the time to the current clock after backward jumps. A key never gets younger. The margin is for keys
         // that were received some time after this tab last read its clock.
         let since = self.set_back.iter().fold(since, |since, (before, back)| {
-            match before.saturating_add(MARGIN) >= since {
+            match before.saturating_add(KEY_MARGIN) >= since {
                 true => since.saturating_sub(*back),
                 false => since,
             }
         });
         // The time comes from a clock that was ahead, so the key's age is unknown.
-        let is_ahead = since > now.saturating_add(MARGIN);
+        let is_ahead = since > now.saturating_add(KEY_MARGIN);
         let age = now.saturating_sub(since);
         is_ahead
             || match self.services.idempotency(&task.account.address) {
                 Idempotency::Asked | Idempotency::Unknown | Idempotency::Unreachable => false,
                 Idempotency::Unsupported => true,
-                Idempotency::For(ttl) => age.saturating_add(MARGIN) >= ttl,
+                Idempotency::For(ttl) => age.saturating_add(KEY_MARGIN) >= ttl,
             }
     }
 
     /// Whether sending the task could create a second task at the service, in addition to an earlier submission.
-    pub(super) fn is_doubled(&self, key: &TaskKey, now: Millis) -> bool {
+    pub(super) fn may_duplicate(&self, key: &TaskKey, now: Millis) -> bool {
         let tracked = self.tasks.get(key);
         tracked.is_some_and(|tracked| tracked.uncertain_error.is_some())
             && self.is_expired(key, now)
@@ -238,7 +238,7 @@ impl Engine {
     /// repeat the refusal.
     pub(super) fn prepare_resubmission(task: &mut Task, now: Millis) {
         let is_refused =
-            matches!(&task.state, TaskState::Unconfirmed { error } if settles(error, true));
+            matches!(&task.state, TaskState::Unconfirmed { error } if is_conclusive(error, true));
         if is_refused {
             Self::choose_other_key(task);
         } else if task.idempotency_key.is_some() {
@@ -274,7 +274,7 @@ impl Engine {
 
 /// Whether an error says what became of a submission. With `is_in_doubt`, an earlier submission may have been accepted,
 /// and only the service's own statement about that one counts.
-fn settles(error: &ApiError, is_in_doubt: bool) -> bool {
+fn is_conclusive(error: &ApiError, is_in_doubt: bool) -> bool {
     match error {
         // Refused before the service looked at the task, perhaps by a proxy.
         ApiError::Unauthorized { .. } => !is_in_doubt,

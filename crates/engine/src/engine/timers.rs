@@ -6,13 +6,13 @@ use std::collections::{BTreeSet, HashMap};
 use crate::{Millis, TaskKey};
 
 #[derive(Debug, Default)]
-pub(super) struct Agenda {
+pub(super) struct DueQueue {
     times: HashMap<TaskKey, Millis>,
     /// The same entries, ordered by time.
     order: BTreeSet<(Millis, TaskKey)>,
 }
 
-impl Agenda {
+impl DueQueue {
     /// Sets a task's time and replaces any earlier one.
     pub fn set(&mut self, key: &TaskKey, at: Millis) {
         self.remove(key);
@@ -78,11 +78,11 @@ impl Agenda {
 #[derive(Debug, Default)]
 pub(super) struct Timers {
     /// Polls. Contains no terminal tasks and no tasks with a poll in flight.
-    pub polls: Agenda,
+    pub polls: DueQueue,
     /// Resends of submissions.
-    pub resends: Agenda,
+    pub resends: DueQueue,
     /// Deletions of removed tasks, which can be restored until then.
-    pub removals: Agenda,
+    pub removals: DueQueue,
 }
 
 impl Timers {
@@ -126,47 +126,47 @@ mod tests {
         TaskKey(name.to_owned())
     }
 
-    fn agenda(entries: &[(&str, Millis)]) -> Agenda {
-        let mut agenda = Agenda::default();
+    fn queue(entries: &[(&str, Millis)]) -> DueQueue {
+        let mut queue = DueQueue::default();
         for (name, at) in entries {
-            agenda.set(&key(name), *at);
+            queue.set(&key(name), *at);
         }
-        agenda
+        queue
     }
 
-    fn listed(agenda: &Agenda) -> Vec<(&str, Millis)> {
-        let entries = agenda.iter();
+    fn listed(queue: &DueQueue) -> Vec<(&str, Millis)> {
+        let entries = queue.iter();
         entries.map(|(at, key)| (key.0.as_str(), at)).collect()
     }
 
     #[test]
     fn lists_entries_by_time() {
-        let agenda = agenda(&[("late", 30), ("soon", 10), ("later", 20)]);
-        assert_eq!(listed(&agenda), [("soon", 10), ("later", 20), ("late", 30)]);
-        assert_eq!(agenda.next(), Some(10));
-        assert_eq!(agenda.first_due(9), None);
-        assert_eq!(agenda.first_due(10), Some(&key("soon")));
+        let queue = queue(&[("late", 30), ("soon", 10), ("later", 20)]);
+        assert_eq!(listed(&queue), [("soon", 10), ("later", 20), ("late", 30)]);
+        assert_eq!(queue.next(), Some(10));
+        assert_eq!(queue.first_due(9), None);
+        assert_eq!(queue.first_due(10), Some(&key("soon")));
     }
 
     #[test]
     fn setting_a_time_replaces_the_earlier_one() {
-        let mut agenda = agenda(&[("a", 10), ("b", 20), ("a", 30)]);
-        assert_eq!(listed(&agenda), [("b", 20), ("a", 30)]);
-        agenda.remove(&key("a"));
-        agenda.remove(&key("unknown"));
-        assert_eq!(listed(&agenda), [("b", 20)]);
-        assert!(!agenda.contains(&key("a")) && agenda.contains(&key("b")));
+        let mut queue = queue(&[("a", 10), ("b", 20), ("a", 30)]);
+        assert_eq!(listed(&queue), [("b", 20), ("a", 30)]);
+        queue.remove(&key("a"));
+        queue.remove(&key("unknown"));
+        assert_eq!(listed(&queue), [("b", 20)]);
+        assert!(!queue.contains(&key("a")) && queue.contains(&key("b")));
     }
 
     #[test]
     fn removes_entries_after_their_times_moved() {
-        let mut agenda = agenda(&[("a", 10), ("b", 200)]);
-        agenda.shift_back(100);
-        assert_eq!(listed(&agenda), [("a", 0), ("b", 100)]);
-        agenda.set_all(50);
-        assert_eq!(listed(&agenda), [("a", 50), ("b", 50)]);
-        agenda.remove(&key("a"));
-        agenda.remove(&key("b"));
-        assert!(agenda.is_empty() && agenda.next().is_none());
+        let mut queue = queue(&[("a", 10), ("b", 200)]);
+        queue.shift_back(100);
+        assert_eq!(listed(&queue), [("a", 0), ("b", 100)]);
+        queue.set_all(50);
+        assert_eq!(listed(&queue), [("a", 50), ("b", 50)]);
+        queue.remove(&key("a"));
+        queue.remove(&key("b"));
+        assert!(queue.is_empty() && queue.next().is_none());
     }
 }

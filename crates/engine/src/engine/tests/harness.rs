@@ -10,7 +10,7 @@ use crate::{BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskS
 pub const START: Millis = 1_800_000_000_000;
 
 /// An engine, its clock, and the commands that it has returned.
-pub struct Hand {
+pub struct Harness {
     pub engine: Engine,
     pub now: Millis,
     pub saved: Vec<Task>,
@@ -18,7 +18,7 @@ pub struct Hand {
     pub waits: Vec<RateLimit>,
 }
 
-impl Hand {
+impl Harness {
     pub fn new() -> Self {
         Self {
             engine: Engine::new(account()),
@@ -56,7 +56,7 @@ impl Hand {
 
     /// Advances the clock to the engine's next wake time and returns the only call.
     pub fn next_call(&mut self) -> Call {
-        self.now = self.engine.next_wake().expect("something to do");
+        self.now = self.engine.next_wake().expect("a wake time");
         self.call()
     }
 
