@@ -345,8 +345,13 @@ async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
     page.says("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 
-    // The form holds what could be read last.
+    // The form holds what could be read last, and says so. None of it is sent.
     page.click("radio", "Form").await;
+    page.says("The JSON could not be read, so the form shows the last values that could.")
+        .await;
+    page.click("button", "Generate").await;
+    page.says("The JSON needs a look").await;
+    assert_eq!(wire::calls_to("/v2/generate").await, 0);
     page.shows("textbox", "prompt", "indigo").await;
     page.shows("spinbutton", "seed", "9007199254740993").await;
     page.shows("spinbutton", "strokes", "2400").await;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
-use atelier_studio::form::input_json;
+use atelier_studio::form::input_json::{self, Unread};
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
@@ -16,36 +16,46 @@ use crate::view::form::{field, unknown_names};
 use crate::view::parts::focus;
 use crate::view::parts::segment::segment;
 
+/// The element id of what is said above the fields while the text can't be read.
+const NOTICE_ID: &str = "unread-json";
+
 /// How the input is written.
 #[derive(Clone, Copy)]
 pub struct InputJson {
     is_shown: RwSignal<bool>,
     text: RwSignal<String>,
-    /// What is wrong with the text; what the form holds is the last that was right.
-    problem: RwSignal<Option<String>>,
+    /// The text can't be read. It is kept, and nothing is sent, until the person repairs or discards it.
+    unread: RwSignal<Option<Unread>>,
     /// The person has left the text: from now on what is wrong with its values shows.
     is_left: RwSignal<bool>,
     /// What is wrong with them, and said; empty if nothing is.
     mistakes: Memo<String>,
-    /// What the text has given.
+    /// What the text has given, or what the form held when the text was last compared with it.
     read: RwSignal<Option<Draft>>,
     /// Where a text stands that is no object yet, for as long as the tab is open.
     place: StoredValue<String>,
+    /// Where it stands, for as long, that the form was changed since.
+    newer_place: StoredValue<String>,
     /// Where it stands, for as long, that the input is written as JSON.
     way_place: StoredValue<String>,
 }
 
 impl InputJson {
-    /// A text that was no object yet when its page went is there again, until the form is changed. To be called before
-    /// anything comes into the form from elsewhere.
+    /// A text that was no object yet when its page went is there again. To be called before anything comes into the form
+    /// from elsewhere.
     pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> Self {
         let place = format!("atelier.json.{}", schema.model);
+        let newer_place = format!("atelier.json_older_than_form.{}", schema.model);
         let way_place = format!("atelier.input_as.{}", schema.model);
-        let unread = LocalStore::Tab.read(&place);
-        let problem = unread
+        let kept = LocalStore::Tab.read(&place);
+        let problem = kept
             .as_deref()
             .and_then(|text| input_json::read(text).err());
-        let before = problem.is_some().then(|| draft.get_untracked());
+        let unread = problem.map(|problem| Unread {
+            problem,
+            is_form_newer: LocalStore::Tab.read(&newer_place).is_some(),
+        });
+        let before = unread.is_some().then(|| draft.get_untracked());
         let is_left = RwSignal::new(false);
         let mistakes = memo({
             let schema = schema.clone();
@@ -56,24 +66,28 @@ impl InputJson {
         });
         let this = Self {
             is_shown: RwSignal::new(LocalStore::Tab.read(&way_place).is_some()),
-            text: RwSignal::new(unread.unwrap_or_default()),
-            problem: RwSignal::new(problem),
+            text: RwSignal::new(kept.unwrap_or_default()),
+            unread: RwSignal::new(unread),
             is_left,
             mistakes,
             read: RwSignal::new(before),
             place: StoredValue::new(place),
+            newer_place: StoredValue::new(newer_place),
             way_place: StoredValue::new(way_place),
         };
         effect(move || {
             let is_shown = this.is_shown.get();
             let draft = draft.read();
-            let is_broken = this.problem.read().is_some();
+            let is_unread = this.unread.read().is_some();
             // What the person is writing is left as it is written.
             if this.read.read_untracked().as_ref() == Some(&*draft) {
                 return;
             }
-            if is_broken {
-                this.clear_problem();
+            // So is what can't be read.
+            if is_unread && this.read.read_untracked().is_some() {
+                this.read.set(Some(draft.clone()));
+                this.note_newer_form();
+                return;
             }
             this.read.set(is_shown.then(|| draft.clone()));
             if is_shown {
@@ -83,14 +97,14 @@ impl InputJson {
         this
     }
 
-    /// Whether the text, which is what the person sees, can't be read; tracked.
-    pub fn is_broken(self) -> bool {
-        self.is_shown.get() && self.problem.read().is_some()
+    /// Whether the form shows values other than those of the text, which can't be read; tracked.
+    pub fn is_hidden_unread(self) -> bool {
+        !self.is_shown.get() && self.unread.read().is_some()
     }
 
-    /// Whether it is said below the text, which is what the person sees, why it can't be sent; tracked.
+    /// Whether it is said below the text or above the fields why the input can't be sent; tracked.
     pub fn says_why(self) -> bool {
-        self.is_broken() || self.is_shown.get() && !self.mistakes.read().is_empty()
+        self.unread.read().is_some() || self.is_shown.get() && !self.mistakes.read().is_empty()
     }
 
     /// It was to be sent: what is wrong with its values is said.
@@ -100,14 +114,23 @@ impl InputJson {
         }
     }
 
-    /// The form was emptied: nothing is wrong with its text yet.
+    /// The form was emptied, and with it the text if that is what the person sees: nothing is wrong with it yet.
     pub fn begin_anew(self) {
         self.is_left.set(false);
+        if self.is_shown.get_untracked() {
+            self.discard();
+        }
     }
 
     /// What is wrong with the text stands there, and nowhere else.
     pub fn focus(self) {
-        field::focus(field::JSON_ID);
+        match self.is_shown.get_untracked() {
+            true => field::focus(field::JSON_ID),
+            // A folded form opens first.
+            false => request_animation_frame(|| {
+                focus::to(&format!("#{NOTICE_ID}"));
+            }),
+        }
     }
 
     /// The way there, from beside what would send it.
@@ -117,7 +140,13 @@ impl InputJson {
             self.focus();
         };
         view! {
-            <a href=format!("#{}", field::JSON_ID) rel="external" on:click=handler(press)>
+            <a
+                href=text(move || {
+                    format!("#{}", if self.is_shown.get() { field::JSON_ID } else { NOTICE_ID })
+                })
+                rel="external"
+                on:click=handler(press)
+            >
                 "The JSON needs a look"
             </a>
         }
@@ -125,9 +154,63 @@ impl InputJson {
     }
 
     /// The text is no longer one that can't be read.
-    fn clear_problem(self) {
+    fn clear_unread(self) {
         LocalStore::Tab.remove(&self.place.get_value());
-        self.problem.set(None);
+        LocalStore::Tab.remove(&self.newer_place.get_value());
+        self.unread.set(None);
+    }
+
+    /// What the form holds takes the place of the text.
+    fn discard(self) {
+        self.read.set(None);
+        self.clear_unread();
+    }
+
+    /// Other values have come into the form than those that the text was written over.
+    fn note_newer_form(self) {
+        // Where it is not kept, it lasts until the page is left.
+        LocalStore::Tab.write(&self.newer_place.get_value(), "newer");
+        self.unread.update(|unread| {
+            if let Some(unread) = unread {
+                unread.is_form_newer = true;
+            }
+        });
+    }
+
+    /// Above the fields: they are not what the person has written, and nothing is sent.
+    pub fn notice(self) -> AnyView {
+        let back = move |_| {
+            self.choose(true);
+            // Built by then.
+            request_animation_frame(move || self.focus());
+        };
+        let discard = move |_| {
+            self.discard();
+            // The button goes.
+            focus::once_lost(|| {
+                focus::in_place_to(".model-page .form-scroll");
+            });
+        };
+        view! {
+            <div
+                class="summary"
+                id=NOTICE_ID
+                role="alert"
+                tabindex="-1"
+                hidden=when(move || !self.is_hidden_unread())
+            >
+                <p>{input_json::HIDDEN_UNREAD}</p>
+                <div class="row">
+                    <button class="button small" type="button" on:click=handler(back)>
+                        "Back to the JSON"
+                    </button>
+                    <button class="button quiet small" type="button" on:click=handler(discard)>
+                        "Discard the JSON"
+                    </button>
+                </div>
+            </div>
+        }
+        .into_any()
     }
 
     /// The choice outlasts this page: nobody who chose the form is to meet a text there.
@@ -192,7 +275,7 @@ impl InputJson {
     fn mending(self, schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
         let unknown = memo({
             let schema = schema.clone();
-            move || match self.is_left.get() && self.problem.read().is_none() {
+            move || match self.is_left.get() && self.unread.read().is_none() {
                 true => input_json::unknown(&draft.read(), &schema),
                 false => Vec::new(),
             }
@@ -221,7 +304,10 @@ impl InputJson {
         draft: RwSignal<Draft>,
         mending: AnyView,
     ) -> AnyView {
-        let wrong = text(move || self.problem.get().unwrap_or_else(|| self.mistakes.get()));
+        let wrong = text(move || match &*self.unread.read() {
+            Some(unread) => unread.message(),
+            None => self.mistakes.get(),
+        });
         let session = contexts().session;
         let write = move |event| {
             let typed = event_target_value(&event);
@@ -230,14 +316,18 @@ impl InputJson {
                     secrets::take_from(session, &mut read, &schema);
                     self.read.set(Some(read.clone()));
                     draft.set(read);
-                    self.clear_problem();
+                    self.clear_unread();
                 }
                 Err(problem) => {
                     // Where it is not kept, it lasts until the page is left. One that names a secret may hold it.
                     if !names_secret(&typed, &schema) {
                         LocalStore::Tab.write(&self.place.get_value(), &typed);
                     }
-                    self.problem.set(Some(problem));
+                    let before = self.unread.get_untracked();
+                    self.unread.set(Some(Unread {
+                        problem,
+                        is_form_newer: before.is_some_and(|it| it.is_form_newer),
+                    }));
                 }
             }
             self.text.set(typed);
@@ -249,10 +339,7 @@ impl InputJson {
                 self.is_left.try_set(true);
             });
         };
-        let back = move |_| {
-            self.read.set(None);
-            self.clear_problem();
-        };
+        let back = move |_| self.discard();
         view! {
             <div class="field">
                 <label class="label" for="input-json">
@@ -279,7 +366,7 @@ impl InputJson {
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=when(move || self.problem.read().is_none())
+                    hidden=when(move || self.unread.read().is_none())
                     on:click=handler(back)
                 >
                     "Back to what the form holds"

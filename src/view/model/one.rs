@@ -203,6 +203,7 @@ pub fn OneForm(
             />
             {dynamic(move || submission.refused.get().map(Refusal::view).into_any())}
             {unknown(schema.clone(), draft, json)}
+            {json.notice()}
             {json.view(&schema, draft)}
             <div class="form-fields" hidden=when(move || json.is_shown())>
                 <Fields schema draft attempted=submission.attempted refused />

@@ -106,9 +106,9 @@ impl Submission {
         }
     }
 
-    /// Whether the last press has found problems that are not mended yet.
+    /// Whether the form says why the last press has sent nothing: in a list of problems, or of a text that can't be read.
     pub fn has_problems(self) -> bool {
-        !self.problems.read_untracked().is_empty()
+        !self.problems.read_untracked().is_empty() || untrack(|| self.json.is_hidden_unread())
     }
 
     /// Whether it was sent.

@@ -7,6 +7,32 @@ use crate::form::parameter_name::meant;
 
 const INVALID: &str = "Invalid JSON";
 
+/// Says above the form's fields that they are not what the person has written.
+pub const HIDDEN_UNREAD: &str = "The JSON could not be read, so the form shows the last values that could. Nothing is \
+                                 sent until you repair the JSON or discard it.";
+
+/// A text that [`read`] refuses, next to a form that holds values.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unread {
+    /// What is wrong with it.
+    pub problem: String,
+    /// The form was changed while the text could not be read.
+    pub is_form_newer: bool,
+}
+
+impl Unread {
+    /// Says below the text what is wrong with it, and what its repair would replace.
+    pub fn message(&self) -> String {
+        match self.is_form_newer {
+            true => format!(
+                "{} The form was changed since: once this text can be read, it replaces what the form holds.",
+                self.problem
+            ),
+            false => self.problem.clone(),
+        }
+    }
+}
+
 /// Writes the entries as an indented JSON object in the form's order. A value that can't be sent yet stands as it was
 /// typed; names that are not in the schema come last.
 pub fn write(draft: &Draft, schema: &Schema) -> String {
@@ -223,6 +249,24 @@ mod tests {
         let expected = read(r#"{"prompt": "a", "steps": 7}"#).unwrap();
         assert_eq!(mended, expected);
         assert!(unknown(&mended, &schema()).is_empty());
+    }
+
+    /// Guards against a text that is repaired and silently replaces what was entered in the form meanwhile.
+    #[test]
+    fn an_unread_text_says_that_the_form_was_changed_since() {
+        let problem = read("{").unwrap_err();
+        let mut unread = Unread {
+            problem: problem.clone(),
+            is_form_newer: false,
+        };
+        assert_eq!(unread.message(), problem);
+        unread.is_form_newer = true;
+        let message = unread.message();
+        assert!(message.starts_with(&problem), "{message}");
+        assert!(
+            message.contains("replaces what the form holds"),
+            "{message}"
+        );
     }
 
     #[test]

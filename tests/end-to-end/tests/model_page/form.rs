@@ -10,6 +10,8 @@ use fantoccini::actions::{InputSource, MOUSE_BUTTON_LEFT, MouseActions, PointerA
 use fantoccini::key::Key;
 use std::time::Duration;
 
+const BACKSPACE: &str = "\u{e003}";
+
 /// Its role is a browser's own.
 const UNFOLD_MORE: &str = "document.querySelector('.more-fields').open = true";
 
@@ -281,7 +283,11 @@ async fn what_is_said_of_a_text_is_said_once_and_goes_with_it() {
             const at = document.activeElement.id === 'input-json' ? ', at it' : '';
             return words.filter(it => it !== 'prompt is required').join() + at";
         let refused = "Invalid JSON: a } is missing at line 1.,The JSON needs a look, at it";
-        for mends in ["Form", "text", "Back to what the form holds"] {
+        for mends in [
+            "Discard the JSON",
+            "text",
+            "Back to what the form holds",
+        ] {
             browser.press(&by("radio", "JSON")).await?;
             browser.fill(&text, "{").await?;
             browser.press(&by("button", "Generate")).await?;
@@ -292,8 +298,11 @@ async fn what_is_said_of_a_text_is_said_once_and_goes_with_it() {
                 .await?;
             becomes(browser, "where the link leads", said, refused).await?;
             match mends {
-                "Form" => browser.press(&by("radio", "Form")).await?,
                 "text" => browser.fill(&text, "{}").await?,
+                "Discard the JSON" => {
+                    browser.press(&by("radio", "Form")).await?;
+                    browser.press(&by("button", mends)).await?;
+                }
                 button => browser.press(&by("button", button)).await?,
             }
             browser.run("document.activeElement.blur()", vec![]).await?;
@@ -309,33 +318,73 @@ async fn what_is_said_of_a_text_is_said_once_and_goes_with_it() {
     .await;
 }
 
-/// Guards against a text that was given up and comes back over the form that was filled in since.
+/// Guards against a press of Generate that pays for values that were read before the text was broken, against a text that goes
+/// with the first letter typed in the form, and against a form that is silently replaced once the text is repaired.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_broken_text_goes_once_the_form_is_changed() {
+async fn a_broken_text_holds_generate_back_until_it_is_repaired_or_discarded() {
     play("a_broken_text", &[], async |studio| {
         let browser = studio.browser;
         let text = by("textbox", "Input as JSON");
         let beside = "return document.querySelector('.form .why').innerText.trim()";
         let prompt = "return document.querySelector('.form textarea[required]').value";
+        let written = "return document.querySelector('#input-json').value";
+        let needs_a_look = "The JSON needs a look";
+        let notice = "The JSON could not be read, so the form shows the last values that could.";
+        let broken = r#"{"prompt": "a red fox""#;
+        let type_at_end = async |keys: &str| {
+            let field = browser.find(&text).await?;
+            Result::Ok(field.send_keys(keys).await?)
+        };
         browser.press(&by("radio", "JSON")).await?;
-        browser.fill(&text, "a red fox").await?;
-        browser.see_text("a { is missing", TIMEOUT).await?;
-        becomes(browser, "beside Generate", beside, "The JSON needs a look").await?;
-        // Until then it stays, and so does the way that was chosen.
+        browser.paste(&text, &format!("{broken}}}")).await?;
+        type_at_end(BACKSPACE).await?;
+        browser.see_text("a } is missing", TIMEOUT).await?;
+        becomes(browser, "beside Generate", beside, needs_a_look).await?;
+        // It stays, and so does the way that was chosen.
         browser.reload().await?;
-        browser.see_text("a { is missing", TIMEOUT).await?;
-        becomes(browser, "after a reload", beside, "The JSON needs a look").await?;
+        browser.see_text("a } is missing", TIMEOUT).await?;
+        becomes(browser, "after a reload", beside, needs_a_look).await?;
         browser.press(&by("radio", "Form")).await?;
-        becomes(browser, "in the form", beside, "prompt is required").await?;
-        studio.type_prompt("a red fox").await?;
-        browser.reload().await?;
+        browser.see_text(notice, TIMEOUT).await?;
         becomes(browser, "the prompt", prompt, "a red fox").await?;
-        let is_in_sight =
-            "return document.querySelector('.form textarea[required]').checkVisibility()";
-        becomes(browser, "whether it is in sight", is_in_sight, true).await?;
+        browser.press(&by("button", "Generate")).await?;
+        let focused = "return document.activeElement.role";
+        becomes(browser, "what has the focus", focused, "alert").await?;
+        studio.type_prompt("a green fox").await?;
+        browser.reload().await?;
+        browser.see_text(notice, TIMEOUT).await?;
+        becomes(browser, "the prompt", prompt, "a green fox").await?;
+        becomes(browser, "in the form", beside, needs_a_look).await?;
+        browser.press(&by("button", "Back to the JSON")).await?;
+        becomes(browser, "the text", written, broken).await?;
+        browser
+            .see_text("The form was changed since", TIMEOUT)
+            .await?;
+        let focused = "return document.activeElement.id";
+        becomes(browser, "what has the focus", focused, "input-json").await?;
+        browser.press(&by("radio", "Form")).await?;
+        browser.press(&by("button", "Discard the JSON")).await?;
+        becomes(browser, "in the form", beside, "").await?;
         browser.press(&by("radio", "JSON")).await?;
-        let written = "return JSON.parse(document.querySelector('#input-json').value).prompt";
-        becomes(browser, "the text", written, "a red fox").await
+        let value = "return JSON.parse(document.querySelector('#input-json').value).prompt";
+        becomes(browser, "the text", value, "a green fox").await?;
+        // Repaired, it counts again.
+        type_at_end(BACKSPACE).await?;
+        browser.press(&by("radio", "Form")).await?;
+        browser.see_text(notice, TIMEOUT).await?;
+        studio.type_prompt("a blue fox").await?;
+        browser.press(&by("radio", "JSON")).await?;
+        browser
+            .see_text("The form was changed since", TIMEOUT)
+            .await?;
+        type_at_end("}").await?;
+        browser.press(&by("radio", "Form")).await?;
+        becomes(browser, "the prompt", prompt, "a green fox").await?;
+        assert!(studio.generate_calls().is_empty(), "something was sent");
+        browser.press(&by("button", "Generate")).await?;
+        studio.sees_sent(1).await?;
+        assert_eq!(studio.prompts_sent(), ["a green fox"]);
+        Ok(())
     })
     .await;
 }
