@@ -1,5 +1,6 @@
 //! The form of a model. `control` chooses the control of each parameter, `field` and `folded` say how it is
-//! shown; `preset`, `prompt_history`, `rerun` and `reuse` fill it; `blocker` says why it can't be sent.
+//! shown, `sheet` how the form opens where it is a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill it;
+//! `blocker` says why it can't be sent.
 
 pub mod blocker;
 pub mod control;
@@ -14,4 +15,5 @@ pub mod refused_input;
 pub mod rerun;
 pub mod reuse;
 pub mod seed;
+pub mod sheet;
 pub mod vocabulary;

@@ -25,7 +25,7 @@ use atelier_contract::{Draft, Parameter, Problem, Schema};
 use atelier_studio::form::control::{self, Control};
 use atelier_studio::form::folded;
 use atelier_studio::text::plural::{agreeing, counted};
-use leptos::html::{Details, Div};
+use leptos::html::Div;
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement};
@@ -96,16 +96,10 @@ pub fn Fields(
             n => format!("{n} changed"),
         }
     });
-    let sheet = NodeRef::<Details>::new();
-    let keep = sheet::follow(sheet);
     view! {
         {first}
         {secrets}
-        <details
-            class="more-fields"
-            node_ref=sheet
-            on:toggle=handler(move |_: web_sys::Event| keep())
-        >
+        <details class="more-fields">
             <summary>
                 "More" <span class="muted" prop:textContent=changed></span>
             </summary>

@@ -1,58 +1,141 @@
-//! Where the form is a bar, what is folded away opens as a sheet over the page: Back folds it, and leads no further.
+//! Where the form is a bar, it opens as a sheet over the page: Back and Escape fold it, and lead no further.
 
-use leptos::html::Details;
+use atelier_studio::form::sheet::{Sheet, Step, step};
+use gloo_events::EventListener;
+use leptos::html::{Div, Form};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{Element, HtmlElement};
+use web_sys::{Element, HtmlElement, KeyboardEvent};
 
 use crate::reactive::boxed::effect;
+use crate::browser::frame::after_frame;
 use crate::state::contexts::contexts;
 use crate::view::parts::focus;
 use crate::view::parts::root_mark::RootMark;
+use crate::view::parts::size::follow_size;
 use crate::view::parts::viewport::is_one_pane;
 
 /// In the address while it is open.
 const SHEET: &str = "sheet";
-const OPEN: &str = "more";
 
 /// On the note of what was loaded, once the form was folded over it.
 pub const SEEN: &str = "data-seen";
 
-/// Keeps the sheet and the address alike. What it gives is to be told when the sheet was opened or folded.
-pub fn follow(sheet: NodeRef<Details>) -> impl Fn() {
-    let navigation = contexts().navigation;
-    effect(move || {
-        let is_wanted = navigation.query(SHEET).is_some();
-        let Some(sheet) = sheet.get().filter(|_| is_one_pane()) else {
-            return;
+const UNFOLDED: &str = ".more-fields[open]";
+
+/// What lies over the sheet, and is closed first.
+const OVER_IT: &str = "dialog[open], :popover-open";
+
+/// Keeps the sheet and the address alike.
+#[derive(Clone, Copy)]
+pub struct FormSheet {
+    form: NodeRef<Form>,
+    is_unfolded: RwSignal<bool>,
+    /// The address is on its way back.
+    is_popped: StoredValue<bool>,
+}
+
+impl FormSheet {
+    /// `handle` is shown where the form is a sheet, and only then.
+    pub fn follow(form: NodeRef<Form>, handle: NodeRef<Div>) -> Self {
+        let navigation = contexts().navigation;
+        let this = Self {
+            form,
+            is_unfolded: RwSignal::new(false),
+            is_popped: StoredValue::new(false),
         };
-        // Back has closed it: the focus within the form would keep that open as a sheet.
-        if let (true, false, Ok(Some(form))) = (sheet.open(), is_wanted, sheet.closest("form")) {
+        effect(move || {
+            let word = navigation.query(SHEET);
+            if word.is_none() {
+                this.is_popped.set_value(false);
+            }
+            let Some(form) = form.get().filter(|_| is_one_pane()) else {
+                return;
+            };
+            let form: &Element = form.as_ref();
+            // Back has closed it: the focus within the form would keep that open as a sheet.
+            if word.is_none() && is_sheet(form) {
+                fold(form);
+            }
+            set_unfolded(form, word.as_deref() == Some(Sheet::More.word()));
+        });
+        RootMark::MoreFields.follow(this.is_unfolded.into());
+        follow_size(handle, move |_| this.keep());
+        // What the address names of a visit before may not be open.
+        after_frame(move || this.keep());
+        let escape = EventListener::new(&window(), "keydown", move |event| {
+            // The browser's own filling in of a form has no key.
+            let event = event.dyn_ref::<KeyboardEvent>();
+            if event.is_some_and(|it| it.key() == "Escape" && !it.is_composing()) {
+                this.escape();
+            }
+        });
+        StoredValue::new_local(escape);
+        this
+    }
+
+    /// None once the page has gone.
+    fn form(self) -> Option<Element> {
+        let form = self.form.try_get_untracked().flatten()?;
+        Some(form.unchecked_into())
+    }
+
+    fn escape(self) {
+        if let Some(form) = self.form()
+            && is_sheet(&form)
+            && !is_there(OVER_IT)
+        {
             fold(&form);
         }
-        sheet.set_open(is_wanted);
-    });
-    let is_unfolded = RwSignal::new(false);
-    RootMark::MoreFields.follow(is_unfolded.into());
-    move || {
-        let is_open = sheet.get_untracked().is_some_and(|sheet| sheet.open());
-        is_unfolded.set(is_open);
-        match is_open {
-            true if is_one_pane() => navigation.push_query(SHEET, OPEN),
-            true => {}
-            false => navigation.pop_query(SHEET),
+    }
+
+    /// Changes the address to what is open. To be called when the sheet was opened or folded.
+    pub fn keep(self) {
+        let Some(form) = self.form() else { return };
+        let navigation = contexts().navigation;
+        let is_unfolded = form.query_selector(UNFOLDED).is_ok_and(|it| it.is_some());
+        self.is_unfolded.set(is_unfolded);
+        let open = match is_unfolded {
+            _ if !is_one_pane() => None,
+            true => Some(Sheet::More),
+            false => is_sheet(&form).then_some(Sheet::Form),
+        };
+        let word = untrack(|| navigation.query(SHEET));
+        match step(open, word.as_deref(), is_there("dialog[open]")) {
+            Some(Step::Push(open)) => navigation.push_query(SHEET, open.word()),
+            Some(Step::Replace(open)) => navigation.set_query(SHEET, Some(open.word())),
+            Some(Step::Pop) if !self.is_popped.get_value() => {
+                self.is_popped.set_value(true);
+                navigation.pop_query(SHEET);
+            }
+            _ => {}
         }
     }
+}
+
+fn is_there(selector: &str) -> bool {
+    document()
+        .query_selector(selector)
+        .is_ok_and(|it| it.is_some())
+}
+
+/// Whether the form is open as a sheet: the style sheet decides that.
+fn is_sheet(form: &Element) -> bool {
+    let handle = form.query_selector(".sheet-handle").ok().flatten();
+    handle.is_some_and(|handle| handle.client_height() > 0)
 }
 
 /// Opens the fields that are folded away at first.
 pub fn unfold(form: &Element) {
-    if let Ok(Some(more)) = form.query_selector(".more-fields") {
-        // What is missing can be put there.
-        let _ = more.set_attribute("open", "");
-    }
+    set_unfolded(form, true);
 }
 
+fn set_unfolded(form: &Element, is_unfolded: bool) {
+    if let Ok(Some(more)) = form.query_selector(".more-fields") {
+        // It fails only where the name is none.
+        let _ = more.toggle_attribute_with_force("open", is_unfolded);
+    }
+}
 /// Folds the form: the focus, the fields that were unfolded and a new note of what was loaded keep it open. The focus goes
 /// to what opens it again.
 pub fn fold(form: &Element) {
@@ -66,8 +149,9 @@ pub fn fold(form: &Element) {
         let _ = focused.blur();
     }
     if focus::is_lost() {
-        let _ =
-            focus::in_place_to("form > .unfold") || focus::in_place_to(".more-fields > summary");
+        let _ = focus::in_place_to("form > .unfold")
+            || focus::in_place_to(".more-fields > summary")
+            || focus::in_place_to(".model-page .form-scroll");
     }
 }
 
@@ -85,7 +169,7 @@ pub fn close_over_result(form: &Element) {
 
 /// Folds the unfolded fields. Returns whether there were any.
 fn fold_more(form: &Element) -> bool {
-    let more = form.query_selector(".more-fields[open]").ok().flatten();
+    let more = form.query_selector(UNFOLDED).ok().flatten();
     more.is_some_and(|more| more.remove_attribute("open").is_ok())
 }
 

@@ -51,7 +51,7 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
 
 /// Where the form is a sheet: what it is drawn down by, and what closes it at a press, which leaves the focus where it is
 /// until then.
-fn sheet_handle(form: NodeRef<Form>) -> AnyView {
+fn sheet_handle(form: NodeRef<Form>, handle: NodeRef<Div>) -> AnyView {
     let close = move || {
         if let Some(form) = form.get_untracked() {
             sheet::fold(&form);
@@ -68,6 +68,7 @@ fn sheet_handle(form: NodeRef<Form>) -> AnyView {
     view! {
         <div
             class="sheet-handle"
+            node_ref=handle
             on:pointerdown=handler(move |event: PointerEvent| began.set_value(Some(place(&event))))
             on:pointerup=handler(up)
             on:pointercancel=handler(move |_: PointerEvent| began.set_value(None))
@@ -105,6 +106,8 @@ pub fn OneForm(
     let has_presets_open = RwSignal::new(false);
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
+    let handle = NodeRef::<Div>::new();
+    let form_sheet = sheet::FormSheet::follow(form, handle);
     let reset = move |_| {
         loaded::put(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
@@ -188,10 +191,12 @@ pub fn OneForm(
                 }
             })
             on:keydown=handler(keydown)
+            // It does not bubble.
+            on:toggle:capture=handler(move |_: web_sys::Event| form_sheet.keep())
             on:click:capture=handler(keep_from_second)
             on:click=handler(fold)
         >
-            {sheet_handle(form)}
+            {sheet_handle(form, handle)}
             <div class="form-scroll" tabindex="-1" node_ref=fields>
             <div class="row form-tools">{json.choice()} {presets::button(has_presets_open)} {link}</div>
             {loaded::note(loaded, draft, is_recipe)}

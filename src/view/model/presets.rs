@@ -10,11 +10,15 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
+use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::browser::{download, file};
-use crate::reactive::boxed::{dynamic, handler, spawn, text, when};
+use crate::state::contexts::contexts;
 use crate::state::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;
-use crate::view::parts::{dialog, focus, focus_return};
+use crate::view::parts::{dialog, focus, focus_return, viewport};
+
+/// In the address of a phone while the dialog is open.
+const OPEN: &str = "presets";
 
 /// The button that opens them.
 pub fn button(is_open: RwSignal<bool>) -> AnyView {
@@ -42,6 +46,7 @@ pub fn dialog(
     let kept = KeptPresets::of(model);
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, is_open.into());
+    follow_back(is_open);
     let close = move || is_open.set(false);
     let name = RwSignal::new(String::new());
     let save = move |event: leptos::ev::SubmitEvent| {
@@ -132,12 +137,36 @@ pub fn dialog(
             class="presets"
             node_ref=dialog
             aria-label="Presets"
-            on:close=handler(move |_: web_sys::Event| close())
+            on:close=handler(move |_: web_sys::Event| {
+                close();
+                // What had it may be folded away again: that keeps a form open which is a sheet.
+                focus::once_lost(|| {
+                    focus::in_place_to(".model-page .form-scroll");
+                });
+            })
         >
             {dialog::contents(is_open.into(), contents)}
         </dialog>
     }
     .into_any()
+}
+
+/// On a phone Back closes the dialog before the sheet that it lies over.
+fn follow_back(is_open: RwSignal<bool>) {
+    let navigation = contexts().navigation;
+    effect(move || match is_open.get() {
+        true if viewport::is_one_pane() => navigation.push_query(OPEN, "open"),
+        true => {}
+        false => navigation.pop_query(OPEN),
+    });
+    let was_there = StoredValue::new(false);
+    effect(move || {
+        let is_there = navigation.query(OPEN).is_some();
+        if was_there.get_value() && !is_there {
+            is_open.set(false);
+        }
+        was_there.set_value(is_there);
+    });
 }
 
 /// Brings back what was removed. The button goes: the focus goes to the preset.

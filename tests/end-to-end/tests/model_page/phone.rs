@@ -7,6 +7,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
+use fantoccini::key::Key;
 use serde_json::{Value, json};
 
 /// Descriptions of three and of four lines, and a first field that is not a prompt.
@@ -270,6 +271,117 @@ async fn one_press_of_back_closes_the_sheet_over_a_result() {
         browser.press(&by("button", "Close").within(&form)).await?;
         becomes(browser, "the form after Close", FORM, "a bar").await?;
         becomes(browser, "what has the focus", focused, "Show the form").await
+    })
+    .await;
+}
+
+const UNFOLDED: &str = "Show the form";
+
+/// The name of what has the focus.
+const FOCUSED: &str = "
+    const it = document.activeElement;
+    return it.ariaLabel ?? it.innerText";
+
+async fn press_escape(studio: &Studio<'_>) -> Result<()> {
+    let focused = studio.browser.client.active_element().await?;
+    let escape = char::from(Key::Escape).to_string();
+    Ok(focused.send_keys(&escape).await?)
+}
+
+/// Guards against Back that leaves the page from a sheet that was opened by its prompt, and against a sheet that Escape does
+/// not close.
+#[tokio::test(flavor = "multi_thread")]
+async fn back_and_escape_close_the_sheet_that_the_prompt_has_opened() {
+    let name = "back_and_escape_close_the_sheet";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        let page = "/models/image/tessera";
+        for (opens, address) in [("prompt", "?sheet=form"), ("More", "?sheet=more")] {
+            for closes in ["Back", "Escape"] {
+                browser.press(&starting("textbox", "prompt")).await?;
+                becomes(browser, "the form", FORM, "a sheet").await?;
+                if opens == "More" {
+                    browser.run(UNFOLD, vec![]).await?;
+                }
+                becomes(
+                    browser,
+                    "the address",
+                    ADDRESS,
+                    format!("{page}{address}").as_str(),
+                )
+                .await?;
+                match closes {
+                    "Back" => browser.client.back().await?,
+                    _ => press_escape(studio).await?,
+                }
+                let what = format!("the form opened by {opens} after {closes}");
+                becomes(browser, &what, FORM, "a bar").await?;
+                becomes(browser, "the address", ADDRESS, page).await?;
+                becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await?;
+            }
+        }
+        // Folded in another way it leaves no step behind.
+        browser.press(&starting("textbox", "prompt")).await?;
+        becomes(
+            browser,
+            "the address",
+            ADDRESS,
+            "/models/image/tessera?sheet=form",
+        )
+        .await?;
+        browser.run("document.activeElement.blur()", vec![]).await?;
+        becomes(browser, "the address", ADDRESS, page).await
+    })
+    .await;
+}
+
+/// Guards against Back that closes the sheet beneath the dialog that was opened from it, and against keys that go nowhere
+/// after it.
+#[tokio::test(flavor = "multi_thread")]
+async fn back_and_escape_close_presets_before_the_sheet() {
+    let name = "back_and_escape_close_presets";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        let page = "/models/image/tessera";
+        let sheet = format!("{page}?sheet=more");
+        browser.press(&by("button", UNFOLDED)).await?;
+        becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
+        for closes in ["Back", "Escape"] {
+            browser.press(&by("button", "Presets")).await?;
+            browser.find(&by("dialog", "Presets")).await?;
+            let address = format!("{sheet}&presets=open");
+            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            match closes {
+                "Back" => browser.client.back().await?,
+                _ => press_escape(studio).await?,
+            }
+            browser.find_gone(&by("dialog", "Presets")).await?;
+            becomes(browser, "the address", ADDRESS, sheet.as_str()).await?;
+            becomes(browser, "the form", FORM, "a sheet").await?;
+            becomes(browser, "what has the focus", FOCUSED, "Presets").await?;
+        }
+        press_escape(studio).await?;
+        becomes(browser, "the form", FORM, "a bar").await?;
+        becomes(browser, "the address", ADDRESS, page).await?;
+        becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await
+    })
+    .await;
+}
+
+/// Guards against an address that names a sheet where there is none.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_window_that_is_widened_has_no_sheet_in_its_address() {
+    play("a_window_that_is_widened", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(375, 667).await?;
+        studio.open("/models/image/tessera").await?;
+        browser.run(UNFOLD, vec![]).await?;
+        let sheet = "/models/image/tessera?sheet=more";
+        becomes(browser, "the address", ADDRESS, sheet).await?;
+        browser.set_size(1280, 900).await?;
+        becomes(browser, "the address", ADDRESS, "/models/image/tessera").await
     })
     .await;
 }
