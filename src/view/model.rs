@@ -2,6 +2,7 @@
 
 mod draft;
 mod form_as_of;
+mod form_undo;
 mod head;
 mod input_json;
 mod loaded;

@@ -1,6 +1,6 @@
 //! The form of a model. `control` chooses the control of each parameter, `field` and `folded` say how it is
-//! shown, `sheet` how the form opens where it is a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill it;
-//! `blocker` says why it can't be sent.
+//! shown, `sheet` how the form opens where it is a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill it; `undo` takes
+//! changes back; `blocker` says why it can't be sent.
 
 pub mod blocker;
 pub mod control;
@@ -16,4 +16,5 @@ pub mod rerun;
 pub mod reuse;
 pub mod seed;
 pub mod sheet;
+pub mod undo;
 pub mod vocabulary;

@@ -9,6 +9,7 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{HtmlTextAreaElement, PointerEvent};
 
+use super::form_undo::FormUndo;
 use super::input_json::InputJson;
 use super::loaded::{self, Loaded};
 use super::presets;
@@ -141,11 +142,12 @@ pub fn OneForm(
         }
     };
     let recall = recall(model.clone(), schema.clone(), draft);
+    let undo = FormUndo::follow(schema.clone(), draft);
     // A key that is held down is pressed once.
     let keydown = move |event: leptos::ev::KeyboardEvent| {
         let target = event.target();
         let is_text = target.is_some_and(|target| target.has_type::<HtmlTextAreaElement>());
-        if recall(&event) || event.key() != "Enter" {
+        if undo.key(&event) || recall(&event) || event.key() != "Enter" {
             return;
         }
         let is_sending = event.ctrl_key() || event.meta_key();
@@ -190,6 +192,7 @@ pub fn OneForm(
                     _ => {}
                 }
             })
+            on:input:capture=handler(move |event: web_sys::Event| undo.input(&event))
             on:keydown=handler(keydown)
             // It does not bubble.
             on:toggle:capture=handler(move |_: web_sys::Event| form_sheet.keep())

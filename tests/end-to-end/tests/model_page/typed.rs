@@ -109,6 +109,101 @@ async fn what_is_typed_at_one_go_is_taken_back_at_one_go() {
     .await;
 }
 
+/// Guards against Ctrl+Z after a press that takes back what was typed in another field.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_last_change_is_what_is_taken_back() {
+    let name = "the_last_change";
+    play(name, &[], async |studio| {
+        let browser = studio.browser;
+        let keys = async |keys: &str| {
+            let focused = browser.client.active_element().await?;
+            let keys = format!("{}{keys}", char::from(Key::Control));
+            Result::Ok(focused.send_keys(&keys).await?)
+        };
+        let state = "
+            const field = name => [...document.querySelectorAll('.form .field')]
+                .find(it => it.querySelector('.label').innerText === name);
+            const chosen = field('layout').querySelector('select, :checked');
+            const layout = chosen.nextElementSibling?.innerText ?? chosen.selectedOptions[0].innerText;
+            return [
+                field('prompt').querySelector('textarea').value,
+                layout,
+                field('lead').querySelector('input').checked,
+                field('panes').querySelector('[role=spinbutton]').value,
+                field('glow').querySelector('[role=spinbutton]').value,
+            ].join()";
+        let before = browser.run(state, vec![]).await?;
+        let before = before.as_str().unwrap_or_default().to_owned();
+        let typed = format!("a lake{before}");
+        let prompt = browser.find(&starting("textbox", "prompt")).await?;
+        prompt.click().await?;
+        prompt.send_keys("a lake").await?;
+        becomes(browser, "what is typed", state, typed.as_str()).await?;
+        let choose = "
+            const layout = [...document.querySelectorAll('.form .field')]
+                .find(it => it.querySelector('.label').innerText === 'layout');
+            const other = layout.querySelector('input:not(:checked)');
+            const select = layout.querySelector('select');
+            if (other) {
+                other.focus();
+                other.click();
+            } else {
+                select.focus();
+                select.selectedIndex = select.selectedIndex ? 0 : 1;
+                select.dispatchEvent(new Event('change', { bubbles: true }));
+            }";
+        let slide = "
+            const slider = document.querySelector('.form [type=range]');
+            slider.focus();
+            slider.value = slider.max;
+            for (const kind of ['input', 'change']) slider.dispatchEvent(new Event(kind, { bubbles: true }));";
+        let switch = "
+            const lead = document.querySelector('.form [role=switch]');
+            lead.focus();
+            lead.click();";
+        let mut states = vec![typed.clone()];
+        for (what, act) in [
+            ("an option", choose),
+            ("a switch", switch),
+            ("a slider", slide),
+        ] {
+            browser.run(act, vec![]).await?;
+            let last = states.last().cloned().unwrap_or_default();
+            let changed = format!("const now = (() => {{ {state} }})(); return now !== {last:?}");
+            becomes(browser, what, &changed, true).await?;
+            let now = browser.run(state, vec![]).await?;
+            states.push(now.as_str().unwrap_or_default().to_owned());
+        }
+        browser.press(&by("button", "Clear form")).await?;
+        becomes(browser, "a cleared form", state, before.as_str()).await?;
+        for wanted in states.iter().rev() {
+            keys("z").await?;
+            becomes(browser, "what is taken back", state, wanted.as_str()).await?;
+        }
+        // The text stays until it is the last change.
+        for wanted in &states[1..] {
+            keys("y").await?;
+            becomes(browser, "what is made once more", state, wanted.as_str()).await?;
+        }
+        for wanted in states.iter().rev().skip(1) {
+            keys("z").await?;
+            becomes(browser, "what is taken back", state, wanted.as_str()).await?;
+        }
+        // What was typed before is the browser's to take back.
+        let prompt = browser.find(&starting("textbox", "prompt")).await?;
+        prompt.click().await?;
+        prompt.send_keys(" and more").await?;
+        let more = format!("a lake and more{before}");
+        becomes(browser, "what is typed", state, more.as_str()).await?;
+        browser.run(switch, vec![]).await?;
+        keys("z").await?;
+        becomes(browser, "the switch", state, more.as_str()).await?;
+        keys("z").await?;
+        becomes(browser, "the text", state, typed.as_str()).await
+    })
+    .await;
+}
+
 /// Guards against keys that go nowhere after a page has gone together with its open dialog, and against a list of models in
 /// which they begin at the top after one was looked at.
 #[tokio::test(flavor = "multi_thread")]

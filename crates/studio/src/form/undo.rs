@@ -1,0 +1,176 @@
+//! Changes of a form that the browser does not take back: a browser undoes what was typed, and nothing that was chosen.
+
+use atelier_contract::{Draft, Entry, Schema};
+
+/// Drafts can be large: those of so many changes are kept.
+const MAX: usize = 50;
+
+/// Which way a key leads through the changes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    Undo,
+    Redo,
+}
+
+/// Returns what a key asks for that is pressed together with Ctrl or ⌘.
+pub fn direction(key: &str, has_shift: bool) -> Option<Direction> {
+    match (key, has_shift) {
+        ("z" | "Z", false) => Some(Direction::Undo),
+        ("z" | "Z", true) | ("y" | "Y", false) => Some(Direction::Redo),
+        _ => None,
+    }
+}
+
+/// The changes other than typing, the last one at the end.
+#[derive(Debug, Clone, Default)]
+pub struct Undo {
+    done: Vec<Change>,
+    undone: Vec<Change>,
+}
+
+#[derive(Debug, Clone)]
+struct Change {
+    before: Draft,
+    after: Draft,
+}
+
+impl Undo {
+    /// Adds a change.
+    pub fn note(&mut self, before: Draft, after: Draft) {
+        self.undone.clear();
+        self.done.push(Change { before, after });
+        if self.done.len() > MAX {
+            self.done.remove(0);
+        }
+    }
+
+    /// Returns what the form, which holds `now`, is to hold instead. `None`: the last change was typed, and the browser takes
+    /// it back.
+    pub fn step(&mut self, direction: Direction, now: &Draft, schema: &Schema) -> Option<Draft> {
+        let (from, to) = match direction {
+            Direction::Undo => (&mut self.done, &mut self.undone),
+            Direction::Redo => (&mut self.undone, &mut self.done),
+        };
+        // What was typed since stands in the form until the browser has taken it back.
+        let change = from.pop_if(|change| {
+            let left = match direction {
+                Direction::Undo => &change.after,
+                Direction::Redo => &change.before,
+            };
+            shows_same(left, now, schema)
+        })?;
+        let put = match direction {
+            Direction::Undo => change.before.clone(),
+            Direction::Redo => change.after.clone(),
+        };
+        to.push(change);
+        Some(put)
+    }
+}
+
+/// Whether the fields show the same of two drafts. What the browser has taken back is typed text, also where nothing was
+/// entered before.
+fn shows_same(one: &Draft, other: &Draft, schema: &Schema) -> bool {
+    let shown = |draft: &Draft, name: &str| {
+        let default = || schema.parameter(name)?.0.default_entry();
+        let entry = draft.get(name).cloned().or_else(default);
+        entry.as_ref().map(Entry::to_text).unwrap_or_default()
+    };
+    let names = one.iter().chain(other.iter()).map(|(name, _)| name);
+    let mut names = names.filter(|name| one.get(name) != other.get(name));
+    names.all(|name| shown(one, name) == shown(other, name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn schema() -> Schema {
+        serde_json::from_value(json!({
+            "category": "image", "subcategory": "a", "parameters": {
+                "required": [{"name": "prompt", "type": "string"}],
+                "optional": [
+                    {"name": "steps", "type": "integer", "default": 20},
+                    {"name": "style", "type": "string"}
+                ]
+            }
+        }))
+        .unwrap()
+    }
+
+    fn draft(entries: &[(&str, &str)]) -> Draft {
+        let mut draft = Draft::default();
+        for (name, text) in entries {
+            draft.set(*name, Entry::Text((*text).into()));
+        }
+        draft
+    }
+
+    /// Guards against Ctrl+Z that takes back what was typed before the last change.
+    #[test]
+    fn a_change_is_undone_once_nothing_was_typed_since() {
+        let schema = schema();
+        let before = draft(&[("prompt", "a")]);
+        let after = draft(&[("prompt", "a"), ("style", "flat")]);
+        let typed = draft(&[("prompt", "ab"), ("style", "flat")]);
+        let mut undo = Undo::default();
+        assert_eq!(undo.step(Direction::Undo, &before, &schema), None);
+        undo.note(before.clone(), after.clone());
+        assert_eq!(undo.step(Direction::Undo, &typed, &schema), None);
+        assert_eq!(
+            undo.step(Direction::Undo, &after, &schema),
+            Some(before.clone())
+        );
+        assert_eq!(undo.step(Direction::Undo, &before, &schema), None);
+        assert_eq!(
+            undo.step(Direction::Redo, &before, &schema),
+            Some(after.clone())
+        );
+        assert_eq!(undo.step(Direction::Redo, &after, &schema), None);
+        assert_eq!(undo.step(Direction::Undo, &after, &schema), Some(before));
+    }
+
+    /// Guards against a change that is passed over, since the browser has left an empty text or a default as one that was
+    /// typed.
+    #[test]
+    fn what_the_browser_has_taken_back_is_as_it_was() {
+        let schema = schema();
+        let after = draft(&[("style", "flat")]);
+        let left = draft(&[("style", "flat"), ("prompt", ""), ("steps", "20")]);
+        let mut undo = Undo::default();
+        undo.note(Draft::default(), after);
+        assert_eq!(
+            undo.step(Direction::Undo, &left, &schema),
+            Some(Draft::default())
+        );
+    }
+
+    #[test]
+    fn a_new_change_ends_what_can_be_redone() {
+        let schema = schema();
+        let (one, two) = (draft(&[("style", "flat")]), draft(&[("style", "bold")]));
+        let mut undo = Undo::default();
+        undo.note(Draft::default(), one.clone());
+        assert!(undo.step(Direction::Undo, &one, &schema).is_some());
+        undo.note(Draft::default(), two);
+        assert_eq!(undo.step(Direction::Redo, &Draft::default(), &schema), None);
+    }
+
+    #[test]
+    fn only_the_last_changes_are_kept() {
+        let mut undo = Undo::default();
+        for _ in 0..=MAX {
+            undo.note(Draft::default(), Draft::default());
+        }
+        assert_eq!(undo.done.len(), MAX);
+    }
+
+    #[test]
+    fn keys_are_those_of_text_fields() {
+        assert_eq!(direction("z", false), Some(Direction::Undo));
+        assert_eq!(direction("Z", true), Some(Direction::Redo));
+        assert_eq!(direction("y", false), Some(Direction::Redo));
+        assert_eq!(direction("a", false), None);
+    }
+}
