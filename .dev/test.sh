@@ -256,6 +256,7 @@ test_lint() {
   # "All targets" are without what runs only when it is named.
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --features atelier-service/cluster \
     --all-targets --test trials --test soak -- -D warnings
+  check "clippy, service without cluster" cargo clippy --locked -p atelier-service --lib -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split --all-targets -- -D warnings
   check "every file compiled, every test where it is run" node .dev/unreached.mjs
 }

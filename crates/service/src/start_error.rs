@@ -25,7 +25,7 @@ pub enum StartError {
     Open(SocketAddr),
     #[error("the metrics at {0} are in reach of others: they need a --metrics-token")]
     OpenMetrics(SocketAddr),
-    #[error("there are accounts, and a --token beside them would be nobody's: leave it away")]
+    #[error("--token can't be combined with accounts; remove it")]
     Token,
     #[error("can't use --database: {0}")]
     Database(StoreError),
@@ -33,8 +33,8 @@ pub enum StartError {
     Role,
     #[error("this build knows no {0}; build it with --features cluster")]
     Cluster(&'static str),
-    #[error("{0}")]
-    Outputs(#[source] Box<dyn Error + Send + Sync>),
+    #[error(transparent)]
+    Outputs(Box<dyn Error + Send + Sync>),
     #[error("there is no index.html in {0}; build the front-end first")]
     Site(PathBuf),
     #[error("serving failed: {0}")]

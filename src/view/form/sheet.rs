@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-use crate::reactive::boxed::effect;
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::effect;
 use crate::state::contexts::contexts;
 use crate::view::parts::focus;
 use crate::view::parts::root_mark::RootMark;

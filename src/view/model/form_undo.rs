@@ -9,9 +9,9 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, Event, KeyboardEvent};
 
-use crate::boxed::effect;
 use crate::browser::frame::after_frame;
 use crate::browser::pointer;
+use crate::reactive::boxed::effect;
 
 #[derive(Clone, Copy)]
 pub struct FormUndo {

@@ -10,8 +10,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
-use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::browser::{download, file};
+use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;

@@ -32,7 +32,7 @@ pub const GIVE_BACK: &str = "WITH given AS (
          AND split_part(idempotency_key, ':', 1) <> ALL($2)
          RETURNING id, job_type
      )
-     SELECT pg_notify('queue_tables::job::insert',
+     SELECT pg_notify('apalis::job::insert',
          json_build_object('job_type', job_type, 'id', id)::text) FROM given";
 
 /// Gives another number to the job of each unfinished task from before $1 whose job is not in the queue, unless it
@@ -67,3 +67,15 @@ pub const DELETE_OLD_JOBS: &str = "DELETE FROM apalis.jobs WHERE status IN ('Don
 pub const DELETE_OLD_WORKERS: &str =
     "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
      AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Guards against given-back jobs that idle workers only find at their next heartbeat: the library listens on this
+    /// channel alone.
+    #[test]
+    fn given_back_jobs_are_announced_on_the_channel_of_the_library() {
+        assert!(GIVE_BACK.contains("pg_notify('apalis::job::insert',"));
+    }
+}
