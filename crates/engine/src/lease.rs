@@ -43,17 +43,6 @@ impl Lease {
     }
 }
 
-/// Returns the lease that applies to `me`: a valid one of another tab, or its own, or the latest.
-pub fn governing(leases: impl IntoIterator<Item = Lease>, me: &str, now: Millis) -> Option<Lease> {
-    leases.into_iter().max_by_key(|lease| {
-        (
-            is_of_another(lease, me, now),
-            lease.holder == me,
-            lease.until,
-        )
-    })
-}
-
 /// How a tab tries to become the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Claim {

@@ -53,25 +53,6 @@ fn the_lock_holder_follows_another_lock_holder() {
     );
 }
 
-/// Guards against a tab that sees its own lease in one store, and misses that of another tab in the other store because
-/// the first was full.
-#[test]
-fn a_valid_lease_of_another_tab_takes_precedence() {
-    let lease = |holder: &str, until| Lease {
-        holder: holder.into(),
-        until,
-        locked: false,
-    };
-    let both = || [lease("a", 1_500), lease("b", 1_000)];
-    let holder = |now| governing(both(), "a", now).map(|lease| lease.holder);
-    assert_eq!(holder(1_000).as_deref(), Some("b"));
-    assert_eq!(holder(1_001).as_deref(), Some("a"));
-    // It was written before the clock was set back, ends later than any valid lease, and can't be overwritten.
-    let odd = governing([lease("b", 100_000), lease("a", 1_500)], "a", 1_000);
-    assert_eq!(odd.map(|lease| lease.holder).as_deref(), Some("a"));
-    assert_eq!(governing([], "a", 1_000), None);
-}
-
 /// Guards against hours without a leader after the clock was set back.
 #[test]
 fn ignores_leases_that_end_too_late() {
