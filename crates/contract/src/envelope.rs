@@ -93,8 +93,8 @@ mod tests {
             json!({"data": {"results": [{"index": 0, "status": "200", "body": succeeded}]}});
         for body in [task, batch, succeeded, without_status, as_text] {
             for status in [200, 302, 400, 403, 404, 409, 422, 429, 500, 503] {
-                let said = submitted(status, body.clone(), None);
-                assert_eq!(said, Ok(body.clone()), "{status}");
+                let result = submitted(status, body.clone(), None);
+                assert_eq!(result, Ok(body.clone()), "{status}");
                 // For all other calls, the HTTP status alone decides.
                 assert_eq!(answer(status, body.clone(), None).is_ok(), status == 200);
             }

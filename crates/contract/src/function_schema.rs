@@ -23,7 +23,7 @@ const ITEMS_AS_JSON: &str = "Write items that are no texts as JSON.";
 /// Returns `{name, description, parameters}`; `description` is the model's.
 ///
 /// Every argument has one type that all providers support, and enumerations contain only texts, because some providers
-/// refuse all tools of a request otherwise. The Python files convert the texts back, see [`labels`], and accept what
+/// refuse all tools of a request otherwise. The Python files convert the texts back, see [`labels()`], and accept what
 /// the service accepts. Secrets are left out.
 pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();

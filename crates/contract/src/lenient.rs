@@ -46,6 +46,7 @@ impl Target for Option<f64> {
 /// Parses a JSON text.
 ///
 /// # Errors
+///
 /// The text is not JSON, or is nested too deeply, even in a part that is skipped.
 pub fn read(text: &[u8], target: &mut dyn Target) -> Result<(), serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_slice(text);

@@ -36,6 +36,7 @@ impl ModelList {
     /// Parses the body of the response.
     ///
     /// # Errors
+    ///
     /// [`ApiError::Malformed`] if it is not JSON, or has no list of models.
     pub fn from_body(body: &[u8]) -> Result<Self, ApiError> {
         let mut reply = Reply::default();
@@ -225,12 +226,15 @@ mod tests {
 
     #[test]
     fn reads_key_support_tolerantly() {
-        let said = |said: Value| {
-            let body = json!({"success": true, "data": [], "idempotency_key": said});
+        let read_reply = |read_reply: Value| {
+            let body = json!({"success": true, "data": [], "idempotency_key": read_reply});
             list(&body).idempotent_for_ms
         };
-        assert_eq!(said(json!({"ttl_seconds": 86400})), Some(86_400_000));
-        assert_eq!(said(json!({"ttl_seconds": 1.5, "more": 1})), Some(1_500));
+        assert_eq!(read_reply(json!({"ttl_seconds": 86400})), Some(86_400_000));
+        assert_eq!(
+            read_reply(json!({"ttl_seconds": 1.5, "more": 1})),
+            Some(1_500)
+        );
         // Only the duration counts; without it, key support is unknown.
         for odd in [
             json!(true),
@@ -238,20 +242,20 @@ mod tests {
             json!(null),
             json!({"ttl_seconds": "1"}),
         ] {
-            assert_eq!(said(odd), None);
+            assert_eq!(read_reply(odd), None);
         }
-        assert_eq!(said(json!({"ttl_seconds": -5})), Some(0));
+        assert_eq!(read_reply(json!({"ttl_seconds": -5})), Some(0));
     }
 
     #[test]
     fn reads_integrations_tolerantly() {
-        let said = |said: Value| {
-            let body = json!({"success": true, "data": [], "integrations": said});
+        let read_reply = |read_reply: Value| {
+            let body = json!({"success": true, "data": [], "integrations": read_reply});
             list(&body).integrations
         };
-        assert_eq!(said(json!(["mcp", 1, "new"])), ["mcp", "new"]);
+        assert_eq!(read_reply(json!(["mcp", 1, "new"])), ["mcp", "new"]);
         for odd in [json!(null), json!("mcp"), json!({"mcp": true})] {
-            assert!(said(odd).is_empty());
+            assert!(read_reply(odd).is_empty());
         }
     }
 

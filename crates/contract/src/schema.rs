@@ -36,6 +36,7 @@ impl Schema {
     /// model that the user chose is the one that is billed.
     ///
     /// # Errors
+    ///
     /// [`ApiError::Malformed`] if it has no readable parameters.
     pub fn from_body(mut body: Value, model: ModelId) -> Result<Self, ApiError> {
         let data = body.get_mut("data").map(Value::take).unwrap_or_default();

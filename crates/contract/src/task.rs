@@ -99,7 +99,7 @@ impl Progress {
 }
 
 impl Output {
-    /// Parses the body of a response response. With outputs and without a status, it counts as completed.
+    /// Parses the body of a `/v2/response` response. With outputs and without a status, it counts as completed.
     ///
     /// # Errors
     ///

@@ -79,8 +79,8 @@ mod tests {
     proptest! {
         #[test]
         fn any_duration_has_a_text(ms: u64) {
-            let said = [text(ms), about(ms)];
-            prop_assert!(said.iter().all(|text| !text.is_empty()));
+            let texts = [text(ms), about(ms)];
+            prop_assert!(texts.iter().all(|text| !text.is_empty()));
         }
     }
 }

@@ -150,11 +150,11 @@ mod tests {
         let silent = notice(None, Some(network()));
         assert!(silent.as_ref().unwrap().contains("can't be reached"));
         assert_eq!(notice(None, None), silent);
-        for (reason, said) in [
+        for (reason, message) in [
             (BlockReason::Offline, "You are offline."),
             (BlockReason::Unreachable, "What waits is sent"),
         ] {
-            assert!(notice(Some(reason), None).unwrap().contains(said));
+            assert!(notice(Some(reason), None).unwrap().contains(message));
         }
         assert_eq!(
             notice(Some(BlockReason::Unauthorized), Some(network())),
@@ -162,8 +162,8 @@ mod tests {
         );
         // Guards against "can't be reached" if only the model list is unavailable.
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
-            let said = notice(None, Some(error)).unwrap();
-            assert!(!said.contains("can't be reached"), "{said}");
+            let message = notice(None, Some(error)).unwrap();
+            assert!(!message.contains("can't be reached"), "{message}");
         }
     }
 
@@ -173,8 +173,8 @@ mod tests {
         let own = ServiceAddress::default();
         let other = ServiceAddress::parse("http://127.0.0.1:9000").unwrap();
         let names_it = |address: &ServiceAddress, origin: &str| {
-            let said = advice(&network(), address, origin).unwrap();
-            said.contains("./dev serve")
+            let message = advice(&network(), address, origin).unwrap();
+            message.contains("./dev serve")
         };
         for origin in [
             "http://127.0.0.1:8080",

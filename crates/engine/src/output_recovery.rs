@@ -225,17 +225,20 @@ mod tests {
         assert_eq!(of(ApiError::from_status(404, None, None)), File::Gone);
         assert!(File::OutOfReach.is_worth_another_try());
         assert!(!File::There.is_worth_another_try() && !File::Gone.is_worth_another_try());
-        let said = explanation(File::There, false, false);
-        assert!(said.starts_with("Not shown: the file is there"), "{said}");
-        let said = cannot_show(Some(OutputKind::Video));
+        let message = explanation(File::There, false, false);
         assert!(
-            said.contains("can't play it") && said.contains("Download it"),
-            "{said}"
+            message.starts_with("Not shown: the file is there"),
+            "{message}"
         );
-        let said = explanation(File::Unreadable, false, false);
+        let message = cannot_show(Some(OutputKind::Video));
         assert!(
-            said.contains("CORS") && !said.contains("No longer available"),
-            "{said}"
+            message.contains("can't play it") && message.contains("Download it"),
+            "{message}"
+        );
+        let message = explanation(File::Unreadable, false, false);
+        assert!(
+            message.contains("CORS") && !message.contains("No longer available"),
+            "{message}"
         );
     }
 

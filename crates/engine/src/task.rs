@@ -274,8 +274,8 @@ impl Task {
     }
 
     /// Whether an imported record supplies the missing User ID.
-    pub fn is_claimed_by(&self, told: &Self) -> bool {
-        self.is_orphan() && !told.account.uid.is_empty()
+    pub fn is_claimed_by(&self, other: &Self) -> bool {
+        self.is_orphan() && !other.account.uid.is_empty()
     }
 
     /// Returns the task's status for the user, see [`TaskState::label`].
@@ -348,8 +348,8 @@ impl Task {
     }
 
     /// Whether another browser's record contains the outcome of this Unconfirmed task.
-    pub fn is_settled_by(&self, told: &Task) -> bool {
-        self.state.phase() == Phase::Unconfirmed && told.state.id().is_some()
+    pub fn is_settled_by(&self, other: &Task) -> bool {
+        self.state.phase() == Phase::Unconfirmed && other.state.id().is_some()
     }
 
     /// Whether the same input may be sent again as a new task.

@@ -84,8 +84,8 @@ pub struct PollErrorText {
 /// Returns the message for a poll or submission that failed and is retried. Submissions are retried only with an
 /// idempotency key. `page_origin` is the origin of the page.
 pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<PollErrorText> {
-    let trouble = task.poll_error.as_ref()?;
-    if trouble.error.is_too_large() && !task.watching {
+    let poll_error = task.poll_error.as_ref()?;
+    if poll_error.error.is_too_large() && !task.watching {
         let (done, most) = match task.state.phase() {
             Phase::Fetching => (
                 "Completed, but the answer with the output",
@@ -103,18 +103,18 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
                 .to_owned(),
         });
     }
-    let since = rough_duration(now.saturating_sub(trouble.since));
-    let error = task.account.user_message(&trouble.error, page_origin);
+    let since = rough_duration(now.saturating_sub(poll_error.since));
+    let error = task.account.user_message(&poll_error.error, page_origin);
     if task.state.phase() == Phase::Queued {
         return task.paused.then(|| PollErrorText {
             message: "Not accepted. It is sent again once its batch is resumed.".to_owned(),
             details: error,
         });
     }
-    let is_refused =
-        matches!(trouble.error, ApiError::Unauthorized { .. }) && !trouble.error.is_other_refusal();
+    let is_refused = matches!(poll_error.error, ApiError::Unauthorized { .. })
+        && !poll_error.error.is_other_refusal();
     // A response that was cut off is still a response.
-    let is_unanswered = trouble.error.is_unreachable() && !trouble.error.is_cut();
+    let is_unanswered = poll_error.error.is_unreachable() && !poll_error.error.is_cut();
     let none = match is_unanswered {
         true => format!("No answer for {since}"),
         // The service answers, but the response doesn't contain the task's status.
@@ -314,17 +314,17 @@ mod tests {
             TaskState::Fetching { id },
         ] {
             task.state = state;
-            let said = poll_error_text(&task, 9_000, "https://page.example").unwrap();
+            let text = poll_error_text(&task, 9_000, "https://page.example").unwrap();
             assert_eq!(
-                said.details,
+                text.details,
                 "The service's answer broke off before its end."
             );
             assert!(
-                !said.message.contains("does not answer"),
+                !text.message.contains("does not answer"),
                 "{}",
-                said.message
+                text.message
             );
-            assert!(!said.message.starts_with("No answer"), "{}", said.message);
+            assert!(!text.message.starts_with("No answer"), "{}", text.message);
         }
     }
 
@@ -348,10 +348,10 @@ mod tests {
             (TaskState::Fetching { id }, "larger than 64 MB"),
         ] {
             task.state = state;
-            let said = poll_error_text(&task, 9_000, "").unwrap().message;
+            let text = poll_error_text(&task, 9_000, "").unwrap().message;
             assert!(
-                said.contains(most) && said.contains("Follow again"),
-                "{said}"
+                text.contains(most) && text.contains("Follow again"),
+                "{text}"
             );
         }
     }

@@ -84,16 +84,16 @@ fn mentions_cors_for_other_origins_only() {
     let network = |detail: &str| ApiError::Network {
         detail: detail.into(),
     };
-    let said = |error: &ApiError, address: &str| {
+    let user_message = |error: &ApiError, address: &str| {
         let address = ServiceAddress::parse(address).unwrap();
         error.user_message_of(&address, page)
     };
     let lost = network("TypeError: Failed to fetch");
     for own in ["", page, "https://studio.example/base"] {
-        assert_eq!(said(&lost, own), lost.user_message());
-        assert!(!said(&lost, own).contains("CORS"));
+        assert_eq!(user_message(&lost, own), lost.user_message());
+        assert!(!user_message(&lost, own).contains("CORS"));
     }
-    let other = said(&lost, "https://service.example");
+    let other = user_message(&lost, "https://service.example");
     assert!(other.starts_with("No answer from the service."), "{other}");
     assert!(other.contains("CORS"), "{other}");
     let elsewhere = "https://service.example";
@@ -105,24 +105,27 @@ fn mentions_cors_for_other_origins_only() {
         ApiError::Timeout { after_ms: 5 },
         ApiError::from_status(502, None, None),
     ] {
-        assert_eq!(said(&error, elsewhere), error.user_message());
+        assert_eq!(user_message(&error, elsewhere), error.user_message());
     }
 }
 
 /// Guards against "Check User ID and Access token", the only visible words on a phone, if a quota is used up.
 #[test]
 fn a_403_starts_with_the_services_message_unless_it_is_about_credentials() {
-    let said = |status, message: &str| {
+    let user_message = |status, message: &str| {
         let body = json!({"success": false, "message": message});
         ApiError::from_status(status, Some(&body), None).user_message()
     };
     assert_eq!(
-        said(403, "Monthly quota used up"),
+        user_message(403, "Monthly quota used up"),
         "The service says: Monthly quota used up. It refused the request (HTTP 403)."
     );
     for (status, message) in [(403, "Invalid token"), (403, ""), (401, "Quota used up")] {
-        let said = said(status, message);
-        assert!(ApiError::is_about_credentials(&said), "{said}");
+        let user_message = user_message(status, message);
+        assert!(
+            ApiError::is_about_credentials(&user_message),
+            "{user_message}"
+        );
     }
 }
 
@@ -191,14 +194,17 @@ fn distinguishes_404s_of_the_service_from_others() {
 fn shows_the_first_of_several_errors() {
     let body =
         json!({"detail": [{"loc": ["body", "prompt"], "msg": "too odd"}, {"msg": "and long"}]});
-    let said = ApiError::from_status(409, Some(&body), None).user_message();
-    assert!(said.contains("too odd") && !said.contains("loc"), "{said}");
+    let user_message = ApiError::from_status(409, Some(&body), None).user_message();
+    assert!(
+        user_message.contains("too odd") && !user_message.contains("loc"),
+        "{user_message}"
+    );
 }
 
 /// Guards against `edit it first` if the input was not the reason for the refusal.
 #[test]
 fn recognizes_the_cause_from_a_stored_message() {
-    let said = |status| {
+    let user_message = |status| {
         let body = json!({"success": false, "message": "wrong token"});
         ApiError::from_status(status, Some(&body), None).user_message()
     };
@@ -209,8 +215,16 @@ fn recognizes_the_cause_from_a_stored_message() {
         (422, false, false),
         (409, false, false),
     ] {
-        let said = said(status);
-        assert_eq!(ApiError::is_about_credentials(&said), credentials, "{said}");
-        assert_eq!(ApiError::is_about_credits(&said), credits, "{said}");
+        let user_message = user_message(status);
+        assert_eq!(
+            ApiError::is_about_credentials(&user_message),
+            credentials,
+            "{user_message}"
+        );
+        assert_eq!(
+            ApiError::is_about_credits(&user_message),
+            credits,
+            "{user_message}"
+        );
     }
 }

@@ -41,8 +41,8 @@ impl Engine {
         call.batched
     }
 
-    /// Handles a lost response to a call for outputs: a call with half the items may succeed. Only one such call is
-    /// made; the other tasks of the failed call wait for its result, which counts as another failure.
+    /// Handles a call for outputs whose response was lost. The next call has half the items, because a smaller response
+    /// may arrive. The other tasks are postponed until that call has ended, which counts as another failure for them.
     pub(super) fn fetch_fewer(&mut self, call: &InFlight, now: Millis) {
         let (address, asked) = (&call.account.address, call.tasks.len());
         if asked < 2 {

@@ -124,7 +124,7 @@ mod tests {
     /// Tabs of different versions may be open at the same time.
     #[test]
     fn block_reasons_keep_their_wire_format() {
-        for (reason, told) in [
+        for (reason, sent) in [
             (BlockReason::Offline, r#""Offline""#),
             (BlockReason::Unauthorized, r#""Unauthorized""#),
             (BlockReason::StorageError, r#""NotKept""#),
@@ -135,8 +135,8 @@ mod tests {
             (BlockReason::Unanswered(7), r#"{"Unanswered":7}"#),
             (BlockReason::Unreachable, r#""Unreachable""#),
         ] {
-            assert_eq!(reason.to_value().to_string(), told);
-            let value: Value = serde_json::from_str(told).unwrap();
+            assert_eq!(reason.to_value().to_string(), sent);
+            let value: Value = serde_json::from_str(sent).unwrap();
             assert_eq!(BlockReason::from_value(value), Some(reason));
         }
         for unknown in [

@@ -8,7 +8,7 @@ use super::service_status::asks_to_wait;
 use crate::reduce::Event;
 use crate::{Millis, Phase, TaskKey};
 
-/// The delay of the first poll, in milliseconds. Each delay doubles the time since the task was marked Gone.
+/// The delay of the first poll, in milliseconds. Later delays equal the time since the task was marked Gone.
 const FIRST_DELAY: Millis = 60_000;
 
 /// How long a Gone task is polled, in milliseconds.

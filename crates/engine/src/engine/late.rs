@@ -97,10 +97,10 @@ impl Engine {
     pub(super) fn accept_remote(
         &mut self,
         key: &TaskKey,
-        told: Option<RemoteAcceptance>,
+        remote: Option<RemoteAcceptance>,
         now: Millis,
     ) {
-        let Some((accepted, sent)) = told else {
+        let Some((accepted, sent)) = remote else {
             return;
         };
         if self.task(key).and_then(|task| task.state.id()) != Some(&accepted.id) {

@@ -17,7 +17,7 @@ impl Engine {
     ///
     /// # Errors
     ///
-    /// Always returns the error.
+    /// Always: the error of the call.
     pub(super) fn output_refused(
         &mut self,
         key: &TaskKey,

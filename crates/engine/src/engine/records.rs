@@ -44,7 +44,7 @@ impl Engine {
                     self.save(&key);
                 }
                 Some(known) => {
-                    let (changed, heard) = (known.task != task, known.heard);
+                    let (changed, last_answer) = (known.task != task, known.last_answer);
                     let further = compare_attempts(&known.task, &task)
                         .then_with(|| compare_put_back(&known.task, &task))
                         .then_with(|| progress_rank(&known.task).cmp(&progress_rank(&task)));
@@ -55,7 +55,7 @@ impl Engine {
                     others.push((key.clone(), acceptance_of(&other)));
                     self.insert(task, known.own);
                     if let Some(tracked) = self.tasks.get_mut(&key) {
-                        tracked.heard = heard;
+                        tracked.last_answer = last_answer;
                         // A call of another attempt may still be in flight.
                         if tracked.task.state.phase() == Phase::Submitting {
                             tracked.uncertain_error = known.uncertain_error;
@@ -68,8 +68,8 @@ impl Engine {
             }
         }
         self.merge_unstored(ours);
-        for (key, told) in others {
-            self.accept_remote(&key, told, now);
+        for (key, remote) in others {
+            self.accept_remote(&key, remote, now);
         }
         let keys: Vec<TaskKey> = self.tasks.keys().cloned().collect();
         for key in &keys {
@@ -174,9 +174,9 @@ impl Engine {
         let is_late = (known.task.state.id().is_some() && task.state.id().is_none())
             || (was_ended && !is_back);
         if !is_late || compare_attempts(&task, &known.task).is_gt() {
-            let (told, own) = (acceptance_of(&known.task), known.own);
+            let (remote, own) = (acceptance_of(&known.task), known.own);
             self.insert(task, own);
-            self.accept_remote(&key, told, now);
+            self.accept_remote(&key, remote, now);
         }
     }
 
@@ -189,17 +189,17 @@ impl Engine {
 
     /// Merges a record into the leader's. The leader's record wins, except for facts that it can't know: that the
     /// current attempt was not accepted after all, or an id, possibly of an earlier attempt.
-    fn merge_as_leader(&mut self, key: &TaskKey, told: &Task, now: Millis) {
+    fn merge_as_leader(&mut self, key: &TaskKey, remote: &Task, now: Millis) {
         let is_put_back = self.task(key).is_some_and(|known| {
-            known.submitted == told.submitted
+            known.submitted == remote.submitted
                 && known.state.phase() == Phase::Unconfirmed
-                && told.state.phase() == Phase::Queued
+                && remote.state.phase() == Phase::Queued
                 // A resubmission that was cancelled before it was sent stays Unconfirmed.
                 && known.submitted.is_some()
         });
         match is_put_back {
             true => self.apply_event(key, Event::PutBack, now),
-            false => self.accept_remote(key, acceptance_of(told), now),
+            false => self.accept_remote(key, acceptance_of(remote), now),
         }
     }
 
@@ -246,8 +246,8 @@ impl Engine {
     }
 
     /// Imports tasks from another browser's history. None of them is sent. For known tasks the file changes only two
-    /// things: it adds an account to a task without one, and it fills in the outcome of a [`TaskState::Unconfirmed`]
-    /// task.
+    /// things: it adds an account to a task without one, and it fills in the outcome of a
+    /// [`crate::TaskState::Unconfirmed`] task.
     pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {

@@ -52,7 +52,7 @@ impl Credentials {
     }
 
     /// Whether probes are allowed while the credentials are refused. They are not if the service returns "unknown task"
-    /// to any client: each probe would cost a task its submission.
+    /// before it checks the credentials: after each probe, one submission would fail.
     pub fn may_probe(&self) -> bool {
         !self.is_probe_unreliable
     }

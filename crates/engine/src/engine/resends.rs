@@ -19,9 +19,9 @@ const KEY_MARGIN: Millis = 120_000;
 
 impl Engine {
     /// Sets whether the service at an address supports idempotency keys.
-    pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
+    pub fn set_idempotency(&mut self, address: &str, support: Idempotency, now: Millis) {
         self.advance(now);
-        self.services.set_idempotency(address, said, now);
+        self.services.set_idempotency(address, support, now);
         self.give_up_expired(now);
     }
 

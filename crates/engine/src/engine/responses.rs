@@ -272,8 +272,8 @@ impl Engine {
         let tracked = self.tasks.get(key);
         let running = tracked.filter(|tracked| tracked.task.state.phase() == Phase::Running);
         running.is_some_and(|tracked| {
-            let heard = tracked.heard.or(tracked.task.accepted);
-            heard.is_none_or(|heard| now.saturating_sub(heard) > UNSEEN_AFTER)
+            let last_answer = tracked.last_answer.or(tracked.task.accepted);
+            last_answer.is_none_or(|last_answer| now.saturating_sub(last_answer) > UNSEEN_AFTER)
         })
     }
 
@@ -292,7 +292,7 @@ impl Engine {
     /// Clears the poll error and the failure counts after a usable response.
     pub(super) fn poll_ok(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
-            tracked.heard = Some(now);
+            tracked.last_answer = Some(now);
             tracked.failures = 0;
             tracked.unknown_since = None;
             if tracked.task.poll_error.take().is_some() {

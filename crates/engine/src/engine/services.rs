@@ -51,10 +51,10 @@ struct Service {
     without_batch: Option<Millis>,
     /// The maximum number of items in a call, by call kind, after unreadable responses.
     item_limits: [Option<ItemLimit>; CallKind::COUNT],
-    /// What holds about idempotency keys now, and since when.
+    /// The current key support, and since when.
     idempotency: Option<(Idempotency, Millis)>,
-    /// The last answer of the service about idempotency keys, possibly an old one.
-    last_word: Option<Idempotency>,
+    /// The service's last answer about key support, possibly an old one.
+    last_support: Option<Idempotency>,
     /// The last request for the model list, which contains that answer, failed.
     is_list_missing: bool,
     /// The service has answered another call since.
@@ -122,23 +122,24 @@ impl Services {
     /// Records the result of a request for the model list, also if it did not change. If the service is reachable and
     /// only its list is unavailable, the last answer stays valid, so that tasks don't wait for a list that may never
     /// arrive.
-    pub fn set_idempotency(&mut self, address: &str, said: Idempotency, now: Millis) {
+    pub fn set_idempotency(&mut self, address: &str, support: Idempotency, now: Millis) {
         let service = self.known(address);
-        let is_waited_for = matches!(service.idempotency, Some((Idempotency::Asked, _)));
+        let was_asked = matches!(service.idempotency, Some((Idempotency::Asked, _)));
         let has_answered = std::mem::take(&mut service.has_answered);
-        service.is_list_missing = said == Idempotency::Unreachable;
-        let is_there = said == Idempotency::Unknown || (service.is_list_missing && has_answered);
-        let holds = match said {
-            _ if is_there => service.last_word.unwrap_or(Idempotency::Unknown),
-            said => said,
+        service.is_list_missing = support == Idempotency::Unreachable;
+        let is_reachable =
+            support == Idempotency::Unknown || (service.is_list_missing && has_answered);
+        let current = match support {
+            _ if is_reachable => service.last_support.unwrap_or(Idempotency::Unknown),
+            support => support,
         };
-        if said == holds && holds == Idempotency::Unknown && is_waited_for {
+        if support == current && current == Idempotency::Unknown && was_asked {
             return;
         }
-        if said.is_known() {
-            service.last_word = Some(said);
+        if support.is_known() {
+            service.last_support = Some(support);
         }
-        service.idempotency = Some((holds, now));
+        service.idempotency = Some((current, now));
     }
 
     /// Marks an address as current. A new address is asked about idempotency keys next.
@@ -148,8 +149,8 @@ impl Services {
     }
 
     pub fn idempotency(&self, address: &str) -> Idempotency {
-        let said = self.0.get(address).and_then(|it| it.idempotency);
-        said.map_or(Idempotency::Unknown, |(said, _)| said)
+        let support = self.0.get(address).and_then(|it| it.idempotency);
+        support.map_or(Idempotency::Unknown, |(support, _)| support)
     }
 
     pub fn honours_keys(&self, address: &str) -> bool {
@@ -159,7 +160,8 @@ impl Services {
     /// Whether to send keys: the service supports them, or it did before and is being asked again. A key does no harm.
     pub fn takes_keys(&self, address: &str) -> bool {
         let service = self.0.get(address);
-        let is_known = |service: &Service| matches!(service.last_word, Some(Idempotency::For(_)));
+        let is_known =
+            |service: &Service| matches!(service.last_support, Some(Idempotency::For(_)));
         let is_asked = self.idempotency(address) == Idempotency::Asked;
         self.honours_keys(address) || (is_asked && service.is_some_and(is_known))
     }

@@ -12,7 +12,7 @@ pub(super) struct Tracked {
     /// Consecutive failed polls.
     pub failures: u32,
     /// When this tab last received a usable response for the task.
-    pub heard: Option<Millis>,
+    pub last_answer: Option<Millis>,
     /// Since when the service has returned only 404 for the id.
     pub unknown_since: Option<Millis>,
     /// Responses with the status completed and no output.
@@ -36,7 +36,7 @@ pub(super) struct Tracked {
     pub send_singly: bool,
     /// Submitted in this tab since it was opened.
     pub own: bool,
-    /// A [`Pending::Save`] is queued.
+    /// A [`super::Pending::Save`] is queued.
     pub unsaved: bool,
 }
 
@@ -46,7 +46,7 @@ impl Tracked {
             task,
             order,
             failures: 0,
-            heard: None,
+            last_answer: None,
             unknown_since: None,
             empty_answers: 0,
             error_since: None,

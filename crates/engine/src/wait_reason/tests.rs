@@ -99,9 +99,13 @@ fn names_only_the_missing_credentials() {
             "Not followed: User ID and Access token are not set in Settings. ",
         ),
     ] {
-        let said = |task| wait_reason(task, sending(missing), 0).unwrap_or_default();
-        assert!(said(&mine).starts_with(queued), "{}", said(&mine));
-        assert!(said(&running).starts_with(followed), "{}", said(&running));
+        let message = |task| wait_reason(task, sending(missing), 0).unwrap_or_default();
+        assert!(message(&mine).starts_with(queued), "{}", message(&mine));
+        assert!(
+            message(&running).starts_with(followed),
+            "{}",
+            message(&running)
+        );
     }
 }
 
@@ -197,19 +201,22 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     };
     let submitting = in_state(TaskState::Submitting);
     assert_eq!(reason(&submitting, false), None);
-    let said = reason(&submitting, true).unwrap();
-    assert!(said.ends_with(WAKE_ADVICE), "{said}");
+    let message = reason(&submitting, true).unwrap();
+    assert!(message.ends_with(WAKE_ADVICE), "{message}");
     // The state may be outdated: the leader may have sent the task.
-    assert!(!said.contains("Nothing has left"), "{said}");
-    let said = reason(&in_state(TaskState::Queued), true).unwrap();
-    assert!(said.contains(WAKE_ADVICE), "{said}");
+    assert!(!message.contains("Nothing has left"), "{message}");
+    let message = reason(&in_state(TaskState::Queued), true).unwrap();
+    assert!(message.contains(WAKE_ADVICE), "{message}");
     let running = in_state(TaskState::Running {
         id: atelier_contract::TaskId("1".into()),
         word: atelier_contract::StatusWord::Processing,
     });
     assert_eq!(reason(&running, false), None);
-    let said = reason(&running, true).unwrap();
-    assert!(said.starts_with("It goes on at the service."), "{said}");
+    let message = reason(&running, true).unwrap();
+    assert!(
+        message.starts_with("It goes on at the service."),
+        "{message}"
+    );
     let hidden = Task {
         watching: false,
         ..running
@@ -237,9 +244,9 @@ fn a_superseded_tab_does_not_promise_to_send() {
     let reason = |task: &Task| wait_reason(task, sending, 0);
     // Tasks of another service and of another user.
     for task in [task("", "me"), task("http://y", "you")] {
-        let said = reason(&task).unwrap();
-        assert!(said.starts_with("Not sent from here: "), "{said}");
-        assert!(!said.contains("Waiting"), "{said}");
+        let message = reason(&task).unwrap();
+        assert!(message.starts_with("Not sent from here: "), "{message}");
+        assert!(!message.contains("Waiting"), "{message}");
     }
     let running = Task {
         state: TaskState::Running {
@@ -248,8 +255,8 @@ fn a_superseded_tab_does_not_promise_to_send() {
         },
         ..task("", "me")
     };
-    let said = reason(&running).unwrap();
-    assert!(said.starts_with("Not followed from here: "), "{said}");
+    let message = reason(&running).unwrap();
+    assert!(message.starts_with("Not followed from here: "), "{message}");
 }
 
 /// Guards against `Nothing has left this browser` for a task that was sent before.
@@ -297,7 +304,7 @@ fn a_long_rate_limit_is_shown_at_running_tasks() {
     let id = TaskId("1".into());
     let word = StatusWord::Processing;
     task.state = TaskState::Running { id, word };
-    for (until, said) in [(30_000, false), (3_600_000, true)] {
+    for (until, message) in [(30_000, false), (3_600_000, true)] {
         let limited = BlockReason::RateLimited(until);
         let sending = Sending {
             block_reason: Some(&limited),
@@ -306,7 +313,7 @@ fn a_long_rate_limit_is_shown_at_running_tasks() {
         let reason = wait_reason(&task, sending, 0);
         assert_eq!(
             reason.is_some_and(|reason| reason.contains("is asked again in")),
-            said
+            message
         );
     }
 }
@@ -331,31 +338,31 @@ fn a_refused_task_is_not_reported_as_unsent() {
         ..task("", "me")
     };
     for task in [&put_back, &of_limit] {
-        let said = wait_reason(task, able(&account), 0).unwrap();
+        let message = wait_reason(task, able(&account), 0).unwrap();
         assert!(
-            said.ends_with("The service has accepted nothing so far."),
-            "{said}"
+            message.ends_with("The service has accepted nothing so far."),
+            "{message}"
         );
-        let said = wait_reason(task, superseded, 0).unwrap();
-        assert!(!said.contains("nothing was sent"), "{said}");
+        let message = wait_reason(task, superseded, 0).unwrap();
+        assert!(!message.contains("nothing was sent"), "{message}");
         let taken_back = Task {
             taken_back: true,
             ..task.clone()
         };
-        let said = wait_reason(&taken_back, able(&account), 0).unwrap();
+        let message = wait_reason(&taken_back, able(&account), 0).unwrap();
         assert!(
-            said.starts_with("Taken back before the service accepted it."),
-            "{said}"
+            message.starts_with("Taken back before the service accepted it."),
+            "{message}"
         );
     }
     let again = Task {
         resubmitted: true,
         ..task("", "me")
     };
-    let said = wait_reason(&again, superseded, 0).unwrap();
+    let message = wait_reason(&again, superseded, 0).unwrap();
     assert!(
-        said.contains("only an earlier submission may be billed"),
-        "{said}"
+        message.contains("only an earlier submission may be billed"),
+        "{message}"
     );
 }
 
@@ -370,23 +377,23 @@ fn a_retry_is_reported_as_unsent_on_its_own() {
         retry_of: Some(TaskKey("j".into())),
         ..task("", "me")
     };
-    let said = wait_reason(&retry, able(&account), 0).unwrap();
+    let message = wait_reason(&retry, able(&account), 0).unwrap();
     assert!(
-        said.ends_with("This retry has not left this browser."),
-        "{said}"
+        message.ends_with("This retry has not left this browser."),
+        "{message}"
     );
     let refused = Task {
         not_before: Some(1),
         ..retry
     };
-    let said = wait_reason(&refused, able(&account), 0).unwrap();
+    let message = wait_reason(&refused, able(&account), 0).unwrap();
     let wanted = "The service has not accepted this retry so far.";
-    assert!(said.ends_with(wanted), "{said}");
+    assert!(message.ends_with(wanted), "{message}");
     let superseded = Sending {
         is_superseded: true,
         ..able(&account)
     };
-    let said = wait_reason(&refused, superseded, 0).unwrap();
+    let message = wait_reason(&refused, superseded, 0).unwrap();
     let wanted = "if not, the service has not accepted this retry.";
-    assert!(said.contains(wanted), "{said}");
+    assert!(message.contains(wanted), "{message}");
 }

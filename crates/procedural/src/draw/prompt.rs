@@ -1,4 +1,4 @@
-//! The prompt parser. Words in the [vocabulary](super::vocabulary) set the scene, and all words affect the random
+//! The prompt parser. Words in the [vocabulary] set the scene, and all words affect the random
 //! numbers.
 
 use super::color::{Lab, lch};

@@ -122,12 +122,12 @@ fn a_second_attempt_whose_tab_was_closed_is_unconfirmed() {
         let mut harness = Harness::new();
         harness.submit(&["a"]);
         let first = harness.call();
-        let mut told = harness.engine.task(&key()).unwrap().clone();
-        told.submitted = Some(harness.now + 1_000);
+        let mut remote = harness.engine.task(&key()).unwrap().clone();
+        remote.submitted = Some(harness.now + 1_000);
         harness.now += 20_000;
         harness.engine.set_leading(false, harness.now);
-        harness.engine.merge_remote(told.clone(), harness.now);
-        harness.engine.load(vec![told], harness.now);
+        harness.engine.merge_remote(remote.clone(), harness.now);
+        harness.engine.load(vec![remote], harness.now);
         harness.engine.set_leading(true, harness.now);
         assert_eq!(harness.phase("a"), Phase::Unconfirmed);
         let is_taken = answer.is_ok();
@@ -163,9 +163,9 @@ fn an_accepted_task_is_not_paused() {
     let batch = BatchKey("a".into());
     (harness.engine).act_on_batch(&batch, BatchAction::Pause, harness.now);
     harness.engine.set_leading(false, harness.now);
-    let mut told = known.clone();
-    told.state = TaskState::Unconfirmed { error: network() };
-    harness.engine.merge_remote(told, harness.now);
+    let mut remote = known.clone();
+    remote.state = TaskState::Unconfirmed { error: network() };
+    harness.engine.merge_remote(remote, harness.now);
     harness.engine.set_leading(true, harness.now);
     harness.engine.act(&key, Action::Resubmit, harness.now);
     assert!(harness.engine.task(&key).unwrap().paused);
@@ -257,9 +257,11 @@ fn a_removed_late_task_stays_removed() {
 #[test]
 fn a_submission_with_an_oversized_response_is_unconfirmed() {
     let mut harness = Harness::new();
-    let said = Idempotency::For(86_400_000);
+    let support = Idempotency::For(86_400_000);
     let address = super::world::account().address;
-    harness.engine.set_idempotency(&address, said, harness.now);
+    harness
+        .engine
+        .set_idempotency(&address, support, harness.now);
     harness.submit(&["a"]);
     let call = harness.call();
     harness.answer(&call, Err(ApiError::malformed(ApiError::TOO_LARGE)));

@@ -250,11 +250,11 @@ fn a_batch_resumed_in_another_tab_stays_resumed() {
     follower.set_leading(false, harness.now);
     for paused in [true, false] {
         for task in &tasks {
-            let told = crate::Task {
+            let remote = crate::Task {
                 paused,
                 ..task.clone()
             };
-            follower.merge_remote(told, harness.now);
+            follower.merge_remote(remote, harness.now);
         }
     }
     follower.load(tasks, harness.now);
@@ -283,10 +283,12 @@ fn cancels_an_item_in_the_middle_of_a_batch() {
 #[test]
 fn items_with_a_shared_id_are_unconfirmed() {
     // With the same key, the service would return the same id again.
-    for said in [Idempotency::Unsupported, Idempotency::For(86_400_000)] {
+    for support in [Idempotency::Unsupported, Idempotency::For(86_400_000)] {
         let mut harness = Harness::new();
         let address = account().address;
-        harness.engine.set_idempotency(&address, said, harness.now);
+        harness
+            .engine
+            .set_idempotency(&address, support, harness.now);
         harness.submit_batch("a", 3);
         let call = generate_calls(&mut harness).remove(0);
         let entry = |index: usize, id: &str| {

@@ -13,15 +13,17 @@ const DAY: Millis = 86_400_000;
 /// Sets up a service that remembers keys for a day, and the account's first token.
 fn harness() -> Harness {
     let mut harness = Harness::new();
-    tell(&mut harness);
+    set_key_support(&mut harness);
     harness.engine.set_token_version(1, harness.now);
     harness
 }
 
-fn tell(harness: &mut Harness) {
+fn set_key_support(harness: &mut Harness) {
     let address = account().address;
-    let said = Idempotency::For(DAY);
-    harness.engine.set_idempotency(&address, said, harness.now);
+    let support = Idempotency::For(DAY);
+    harness
+        .engine
+        .set_idempotency(&address, support, harness.now);
 }
 
 /// Opens the page again with this token.
@@ -29,7 +31,7 @@ fn reload(harness: &mut Harness, token_version: u64) {
     harness.calls();
     let stored = harness.saved.pop();
     harness.engine = Engine::new(account());
-    tell(harness);
+    set_key_support(harness);
     harness.engine.set_token_version(token_version, harness.now);
     harness
         .engine
@@ -156,10 +158,10 @@ fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
     harness.call();
     let stored = harness.saved.pop().unwrap();
     let mut next = Harness::new();
-    tell(&mut next);
+    set_key_support(&mut next);
     next.engine.set_token_version(1, harness.now);
     next.now = harness.now - 12 * MINUTE;
-    tell(&mut next);
+    set_key_support(&mut next);
     next.now -= 15 * MINUTE;
     next.engine.load(vec![stored], next.now);
     assert_eq!(next.phase("a"), Phase::Submitting);
@@ -170,9 +172,9 @@ fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
 #[test]
 fn a_clock_jump_does_not_age_later_keys() {
     let mut harness = harness();
-    tell(&mut harness);
+    set_key_support(&mut harness);
     harness.now -= DAY;
-    tell(&mut harness);
+    set_key_support(&mut harness);
     harness.now += DAY + 5 * MINUTE;
     harness.submit(&["a"]);
     let call = harness.call();
@@ -191,12 +193,12 @@ fn a_clock_jump_does_not_make_a_key_younger() {
         .engine
         .set_idempotency(&account().address, Idempotency::Unreachable, harness.now);
     harness.now += DAY - 10 * MINUTE;
-    tell(&mut harness);
+    set_key_support(&mut harness);
     assert_eq!(harness.phase("a"), Phase::Submitting);
     harness.now -= 27 * MINUTE;
-    tell(&mut harness);
+    set_key_support(&mut harness);
     harness.now += 10 * MINUTE;
-    tell(&mut harness);
+    set_key_support(&mut harness);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 

@@ -191,9 +191,11 @@ fn a_submission_with_an_unreadable_response_is_not_resent() {
 #[test]
 fn with_keys_an_unreadable_submission_is_resent_in_halves() {
     let mut harness = Harness::new();
-    let said = Idempotency::For(86_400_000);
+    let support = Idempotency::For(86_400_000);
     let address = super::world::account().address;
-    harness.engine.set_idempotency(&address, said, harness.now);
+    harness
+        .engine
+        .set_idempotency(&address, support, harness.now);
     let sizes = play(&mut harness, 10, CallKind::Generate, 2, &too_large());
     assert_eq!(sizes[0], 10);
     assert!(sizes[1..].iter().all(|size| *size <= 5), "{sizes:?}");

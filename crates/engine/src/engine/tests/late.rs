@@ -28,10 +28,10 @@ pub fn resubmitted(harness: &mut Harness) -> Call {
 }
 
 pub fn mark_unconfirmed(harness: &mut Harness) {
-    let mut told = harness.engine.task(&key()).unwrap().clone();
-    told.state = TaskState::Unconfirmed { error: network() };
+    let mut remote = harness.engine.task(&key()).unwrap().clone();
+    remote.state = TaskState::Unconfirmed { error: network() };
     harness.engine.set_leading(false, harness.now);
-    harness.engine.merge_remote(told, harness.now);
+    harness.engine.merge_remote(remote, harness.now);
     harness.engine.set_leading(true, harness.now);
 }
 
@@ -119,10 +119,10 @@ fn follows_the_first_attempt_although_the_second_failed() {
 #[test]
 fn attempts_with_the_same_id_are_one_task() {
     let mut harness = Harness::new();
-    let said = Idempotency::For(86_400_000);
+    let support = Idempotency::For(86_400_000);
     harness
         .engine
-        .set_idempotency(&account().address, said, harness.now);
+        .set_idempotency(&account().address, support, harness.now);
     let first = resubmitted(&mut harness);
     let second = sent_again(&mut harness);
     harness.answer(&first, accepted("1"));
@@ -134,7 +134,7 @@ fn attempts_with_the_same_id_are_one_task() {
         harness = Harness::new();
         harness
             .engine
-            .set_idempotency(&account().address, said, harness.now);
+            .set_idempotency(&account().address, support, harness.now);
         resubmitted(&mut harness)
     };
     let second = sent_again(&mut harness);
@@ -169,10 +169,10 @@ fn follows_a_late_id_from_another_tab() {
         }
         asleep.now += 2_000;
         asleep.answer(&first, accepted("1"));
-        let told = saved(&mut asleep);
+        let remote = saved(&mut asleep);
         let mut harness = Harness::new();
         harness.engine.load(vec![known.clone()], harness.now);
-        for task in told {
+        for task in remote {
             harness.engine.merge_remote(task, harness.now);
         }
         assert_eq!(id(&harness, &key()).as_deref(), Some("2"), "{has_heard}");
@@ -181,9 +181,9 @@ fn follows_a_late_id_from_another_tab() {
             Some("1"),
             "{has_heard}"
         );
-        let told = saved(&mut harness);
+        let remote = saved(&mut harness);
         assert!(
-            told.iter().any(|task| task.key == key()),
+            remote.iter().any(|task| task.key == key()),
             "sent to the other tabs again"
         );
     }

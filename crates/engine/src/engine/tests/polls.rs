@@ -23,13 +23,13 @@ fn failed_polls_keep_the_state_and_are_retried_forever() {
             }),
         );
         assert_eq!(harness.phase("a"), Phase::Running);
-        let trouble = harness
+        let poll_error = harness
             .engine
             .task(&TaskKey("a".into()))
             .unwrap()
             .poll_error
             .clone();
-        assert_eq!(trouble.unwrap().since, began);
+        assert_eq!(poll_error.unwrap().since, began);
         call = harness.next_call();
         assert!(harness.now - before <= 37_500);
     }
@@ -158,12 +158,12 @@ fn an_answer_between_404s_keeps_a_task() {
         harness.answer(&call, answer);
         call = harness.next_call();
     }
-    let wordless = || Err(ApiError::from_status(404, None, None));
+    let empty_404 = || Err(ApiError::from_status(404, None, None));
     harness.answer(&call, progress("processing"));
     let began = harness.now;
     while harness.phase("a") == Phase::Running {
         let call = harness.next_call();
-        harness.answer(&call, wordless());
+        harness.answer(&call, empty_404());
     }
     assert!(harness.now - began >= 60_000);
 }
@@ -241,11 +241,11 @@ fn refetched_urls_replace_old_ones_unless_empty() {
         );
         assert!(harness.calls().is_empty(), "fetched once");
         // A refetch is saved even if nothing else has changed, so that the page can react.
-        let told = harness
+        let last_saved = harness
             .saved
             .last()
             .map(|task| (&task.state, task.refreshed));
-        assert_eq!(told, Some((&harness.state("a"), Some(harness.now))));
+        assert_eq!(last_saved, Some((&harness.state("a"), Some(harness.now))));
     }
 }
 
@@ -257,16 +257,16 @@ fn progress_is_cleared_when_the_run_ends() {
     let call = harness.call();
     harness.answer(&call, Ok(json!({"data": {"id": "t1", "status": "queued"}})));
     let key = TaskKey("a".into());
-    let mut say = |data: Value| {
+    let mut poll_with = |data: Value| {
         let call = harness.next_call();
         harness.answer(&call, Ok(json!({"data": data})));
         harness.engine.task(&key).unwrap().progress.clone()
     };
-    let line = say(json!({"id": "t1", "status": "processing", "progress": "step 3 of 20"}));
+    let line = poll_with(json!({"id": "t1", "status": "processing", "progress": "step 3 of 20"}));
     assert_eq!(line.as_deref(), Some("step 3 of 20"));
-    assert_eq!(say(json!({"id": "t1", "status": "processing"})), None);
+    assert_eq!(poll_with(json!({"id": "t1", "status": "processing"})), None);
     let data = json!({"id": "t1", "status": "completed", "progress": "20 of 20"});
-    assert_eq!(say(data), None);
+    assert_eq!(poll_with(data), None);
 }
 
 /// Guards against a task of twelve seconds whose duration includes the time in which it was not polled.

@@ -222,9 +222,9 @@ fn an_outdated_record_does_not_undo_a_cancellation() {
     unconfirmed(&mut harness, "a");
     harness.engine.set_online(false, harness.now);
     harness.engine.act(&key("a"), Action::Resubmit, harness.now);
-    let told = harness.engine.task(&key("a")).unwrap().clone();
+    let remote = harness.engine.task(&key("a")).unwrap().clone();
     harness.engine.act(&key("a"), Action::Cancel, harness.now);
-    harness.engine.merge_remote(told, harness.now);
+    harness.engine.merge_remote(remote, harness.now);
     harness.engine.set_online(true, harness.now);
     harness.now += UNDO;
     assert!(harness.calls().is_empty(), "it was cancelled");

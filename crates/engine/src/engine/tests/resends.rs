@@ -10,14 +10,16 @@ use crate::{Account, Action, BatchKey, Engine, Millis, Phase, Task, TaskKey, Tas
 
 const DAY: Millis = 86_400_000;
 
-fn tell(harness: &mut Harness, said: Idempotency) {
+fn set_key_support(harness: &mut Harness, support: Idempotency) {
     let address = account().address;
-    harness.engine.set_idempotency(&address, said, harness.now);
+    harness
+        .engine
+        .set_idempotency(&address, support, harness.now);
 }
 
 fn harness() -> Harness {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::For(DAY));
+    set_key_support(&mut harness, Idempotency::For(DAY));
     harness
 }
 
@@ -28,7 +30,7 @@ fn reload(harness: &mut Harness) {
         stored.insert(task.key.clone(), task.clone());
     }
     harness.engine = Engine::new(account());
-    tell(harness, Idempotency::Asked);
+    set_key_support(harness, Idempotency::Asked);
     harness
         .engine
         .load(stored.into_values().collect(), harness.now);
@@ -85,9 +87,9 @@ fn each_submission_has_its_own_key() {
 /// An extra header fails CORS, an extra field may be refused.
 #[test]
 fn sends_no_keys_to_a_service_without_key_support() {
-    for said in [Idempotency::Unsupported, Idempotency::Unknown] {
+    for support in [Idempotency::Unsupported, Idempotency::Unknown] {
         let mut harness = Harness::new();
-        tell(&mut harness, said);
+        set_key_support(&mut harness, support);
         harness.submit_batch("a", 2);
         harness.submit(&["b"]);
         for call in harness.calls() {
@@ -173,7 +175,7 @@ fn resends_after_a_reload_what_was_in_flight() {
     assert_eq!(harness.phase("a"), Phase::Submitting);
     assert!(harness.calls().is_empty(), "key support is still unknown");
     harness.now += 3_000;
-    tell(&mut harness, Idempotency::For(DAY));
+    set_key_support(&mut harness, Idempotency::For(DAY));
     let call = harness.call();
     assert_eq!(keys(&call), ["a"]);
     harness.answer(&call, accepted("1"));
@@ -185,15 +187,15 @@ fn resends_after_a_reload_what_was_in_flight() {
 #[test]
 fn submissions_wait_for_the_key_support_of_the_service() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Asked);
+    set_key_support(&mut harness, Idempotency::Asked);
     harness.submit(&["a"]);
     assert!(harness.calls().is_empty());
     harness.now += 1_000;
-    tell(&mut harness, Idempotency::For(DAY));
+    set_key_support(&mut harness, Idempotency::For(DAY));
     assert_eq!(keys(&harness.call()), ["a"]);
     // The wait is limited.
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Asked);
+    set_key_support(&mut harness, Idempotency::Asked);
     harness.submit(&["a"]);
     assert!(harness.calls().is_empty());
     let call = harness.next_call();
@@ -207,7 +209,7 @@ fn tasks_become_unconfirmed_when_key_support_ends() {
     harness.submit(&["a"]);
     let call = harness.call();
     harness.answer(&call, Err(network()));
-    tell(&mut harness, Idempotency::Unsupported);
+    set_key_support(&mut harness, Idempotency::Unsupported);
     assert!(matches!(harness.state("a"), TaskState::Unconfirmed { error } if error == network()));
     harness.now += DAY;
     assert!(harness.calls().is_empty());
@@ -216,7 +218,7 @@ fn tasks_become_unconfirmed_when_key_support_ends() {
     harness.submit(&["a"]);
     harness.call();
     reload(&mut harness);
-    tell(&mut harness, Idempotency::Unsupported);
+    set_key_support(&mut harness, Idempotency::Unsupported);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
@@ -346,17 +348,17 @@ fn a_409_for_one_item_delays_only_that_item() {
 #[test]
 fn an_id_from_the_last_leader_settles_an_uncertain_task() {
     let mut harness = harness();
-    let mut told: Task = task("a", START);
-    told.state = TaskState::Submitting;
-    told.submitted = Some(START);
-    told.idempotency_key = Some("a".into());
-    harness.engine.load(vec![told.clone()], harness.now);
+    let mut remote: Task = task("a", START);
+    remote.state = TaskState::Submitting;
+    remote.submitted = Some(START);
+    remote.idempotency_key = Some("a".into());
+    harness.engine.load(vec![remote.clone()], harness.now);
     assert_eq!(harness.phase("a"), Phase::Submitting);
-    told.state = TaskState::Running {
+    remote.state = TaskState::Running {
         id: TaskId("1".into()),
         word: StatusWord::Processing,
     };
-    harness.engine.merge_remote(told, harness.now);
+    harness.engine.merge_remote(remote, harness.now);
     assert_eq!(harness.call().kind, CallKind::Status);
 }
 

@@ -93,9 +93,9 @@ fn the_next_leader_does_not_send_tasks_taken_back() {
     for stored in [TaskState::Queued, TaskState::Submitting] {
         let mut harness = Harness::new();
         harness.engine.set_leading(false, harness.now);
-        let mut told = task("a", START);
-        told.taken_back = true;
-        harness.engine.merge_remote(told.clone(), harness.now);
+        let mut remote = task("a", START);
+        remote.taken_back = true;
+        harness.engine.merge_remote(remote.clone(), harness.now);
         let mut record = task("a", START);
         record.state = stored;
         harness.engine.load(vec![record], harness.now);
@@ -123,17 +123,17 @@ fn an_accepted_item_of_a_stopped_batch_is_polled() {
 #[test]
 fn a_submission_received_late_from_another_tab_is_not_stuck() {
     let mut harness = Harness::new();
-    let mut told = task("a", START);
-    told.submitted = Some(START);
-    told.state = TaskState::Submitting;
-    harness.engine.merge_remote(told.clone(), harness.now);
+    let mut remote = task("a", START);
+    remote.submitted = Some(START);
+    remote.state = TaskState::Submitting;
+    harness.engine.merge_remote(remote.clone(), harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
     assert!(harness.calls().is_empty(), "sent by the other tab already");
-    told.state = TaskState::Running {
+    remote.state = TaskState::Running {
         id: TaskId("1".into()),
         word: StatusWord::Processing,
     };
-    harness.engine.merge_remote(told, harness.now);
+    harness.engine.merge_remote(remote, harness.now);
     assert_eq!(harness.call().kind, CallKind::Status);
 }
 

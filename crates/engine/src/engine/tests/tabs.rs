@@ -93,7 +93,7 @@ fn ignores_outdated_records() {
 
 #[test]
 fn a_new_leader_merges_stored_and_received_records() {
-    for (told, stored, expected) in [
+    for (remote, stored, expected) in [
         (None, with(TaskState::Submitting), Phase::Unconfirmed),
         (None, with(TaskState::Queued), Phase::Submitting), // Sent by this tab now.
         (None, running(), Phase::Running),
@@ -112,13 +112,13 @@ fn a_new_leader_merges_stored_and_received_records() {
     ] {
         let mut harness = Harness::new();
         harness.engine.set_leading(false, harness.now);
-        if let Some(told) = told.clone() {
-            harness.engine.merge_remote(told, harness.now);
+        if let Some(remote) = remote.clone() {
+            harness.engine.merge_remote(remote, harness.now);
         }
         harness.engine.load(vec![stored.clone()], harness.now);
         harness.engine.set_leading(true, harness.now);
         harness.calls();
-        assert_eq!(harness.phase("a"), expected, "{told:?} and {stored:?}");
+        assert_eq!(harness.phase("a"), expected, "{remote:?} and {stored:?}");
     }
 }
 
@@ -132,7 +132,7 @@ fn a_task_put_back_stays_queued() {
         submitted: Some(super::harness::START + 1),
         ..sent()
     };
-    for (told, stored, expected) in [
+    for (remote, stored, expected) in [
         (put_back(), sent(), Phase::Queued),
         (sent(), put_back(), Phase::Queued),
         (put_back(), unconfirmed(), Phase::Queued),
@@ -144,9 +144,9 @@ fn a_task_put_back_stays_queued() {
     ] {
         let mut harness = Harness::new();
         harness.engine.set_leading(false, harness.now);
-        harness.engine.merge_remote(told.clone(), harness.now);
+        harness.engine.merge_remote(remote.clone(), harness.now);
         harness.engine.load(vec![stored.clone()], harness.now);
-        assert_eq!(harness.phase("a"), expected, "{told:?} and {stored:?}");
+        assert_eq!(harness.phase("a"), expected, "{remote:?} and {stored:?}");
     }
 }
 
@@ -345,10 +345,10 @@ fn an_imported_record_settles_an_unconfirmed_task() {
 fn an_import_without_an_account_keeps_the_known_one() {
     let mut harness = Harness::new();
     harness.engine.insert_remote(unconfirmed(), harness.now);
-    let mut told = running();
-    told.account.uid.clear();
-    told.watching = false;
-    harness.engine.take_in(vec![told], harness.now);
+    let mut remote = running();
+    remote.account.uid.clear();
+    remote.watching = false;
+    harness.engine.take_in(vec![remote], harness.now);
     let task = harness.engine.task(&TaskKey("a".into())).cloned();
     let task = task.map(|task| (task.account, task.watching));
     assert_eq!(task, Some((account(), true)));

@@ -8,7 +8,7 @@ use crate::{Action, Millis, Phase, TaskKey};
 
 type Answer = Result<Value, atelier_contract::ApiError>;
 
-fn troubled(word: &str) -> Answer {
+fn status_with_error(word: &str) -> Answer {
     let data = json!({"id": "1", "status": word, "error": "the worker was restarted"});
     Ok(json!({"success": true, "data": data}))
 }
@@ -43,7 +43,7 @@ fn an_hour(
 fn an_unknown_status_with_an_error_is_polled_at_growing_intervals() {
     let mut harness = Harness::new();
     let call = harness.running();
-    let calls = an_hour(&mut harness, call, |_| troubled("aborted"));
+    let calls = an_hour(&mut harness, call, |_| status_with_error("aborted"));
     assert!(calls.len() < 40, "{} polls in an hour", calls.len());
     assert!(calls.iter().all(|(kind, _)| *kind == CallKind::Status));
     let last: Vec<Millis> = calls.iter().rev().take(2).map(|(_, at)| *at).collect();
@@ -114,7 +114,7 @@ fn retries_the_output_request_after_network_errors() {
 fn the_user_can_fetch_the_output_early() {
     let mut harness = Harness::new();
     let call = harness.running();
-    harness.answer(&call, troubled("aborted"));
+    harness.answer(&call, status_with_error("aborted"));
     harness.engine.act(&key(), Action::FetchEarly, harness.now);
     let call = harness.call();
     assert_eq!(call.kind, CallKind::Response);

@@ -13,16 +13,16 @@ fn a_429_stops_all_calls_until_retry_after() {
     let call = harness.running();
     harness.submit(&["b"]);
     harness.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
-    let told = harness.now;
+    let received_at = harness.now;
     assert!(harness.calls().is_empty());
     assert!(
-        matches!(harness.engine.block_reason(harness.now), Some(BlockReason::RateLimited(until)) if until >= told + 12_000)
+        matches!(harness.engine.block_reason(harness.now), Some(BlockReason::RateLimited(until)) if until >= received_at + 12_000)
     );
-    harness.now = told + 11_999;
+    harness.now = received_at + 11_999;
     harness.engine.wake(harness.now);
     assert!(harness.calls().is_empty());
     harness.now = harness.engine.next_wake().unwrap();
-    assert!((told + 12_000..told + 13_000).contains(&harness.now));
+    assert!((received_at + 12_000..received_at + 13_000).contains(&harness.now));
     assert!(!harness.calls().is_empty());
     assert_eq!(
         harness
@@ -41,13 +41,13 @@ fn a_rate_limit_survives_a_reload() {
     harness.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
     harness.calls();
     let stored = harness.saved.last().unwrap().clone();
-    let told = harness.now;
+    let received_at = harness.now;
     harness.engine = Engine::new(account());
     harness.now += 1_000;
     harness.engine.load(vec![stored], harness.now);
     assert!(harness.calls().is_empty());
     harness.next_call();
-    assert!(harness.now >= told + 12_000);
+    assert!(harness.now >= received_at + 12_000);
 }
 
 /// Guards against losing the rate limit if the page closes before the task's record is stored.
@@ -56,10 +56,10 @@ fn a_rate_limit_is_stored_apart_from_tasks() {
     let mut harness = Harness::new();
     let call = harness.running();
     harness.answer(&call, Err(ApiError::from_status(429, None, Some(12_000))));
-    let told = harness.now;
+    let received_at = harness.now;
     assert!(harness.calls().is_empty());
     let limit = harness.waits.remove(0);
-    assert!(limit.until >= told + 12_000);
+    assert!(limit.until >= received_at + 12_000);
     harness.engine = Engine::new(account());
     let mut unwritten = task("a", START);
     unwritten.state = TaskState::Running {
@@ -70,7 +70,7 @@ fn a_rate_limit_is_stored_apart_from_tasks() {
     harness.engine.wait(&limit, harness.now);
     assert!(harness.calls().is_empty());
     harness.next_call();
-    assert!(harness.now >= told + 12_000);
+    assert!(harness.now >= received_at + 12_000);
 }
 
 /// Guards against a wait of twelve seconds that lasted three quarters of an hour, because its end was stored before the
@@ -104,13 +104,13 @@ fn may_leave_is_false_after_a_refusal() {
     assert!(harness.engine.may_leave(submission.id, harness.now));
     let refusal = ApiError::from_status(429, None, Some(12_000));
     harness.answer(&poll, Err(refusal));
-    let told = harness.now;
+    let received_at = harness.now;
     harness.now += 500;
     assert!(!harness.engine.may_leave(submission.id, harness.now));
     assert_eq!(harness.phase("b"), Phase::Queued);
     assert!(harness.calls().is_empty());
     harness.now = harness.engine.next_wake().unwrap();
-    assert!((told + 12_000..told + 13_000).contains(&harness.now));
+    assert!((received_at + 12_000..received_at + 13_000).contains(&harness.now));
     let mut kinds: Vec<CallKind> = harness.calls().iter().map(|call| call.kind).collect();
     kinds.sort_by_key(|kind| *kind == CallKind::Generate);
     assert_eq!(kinds, [CallKind::Status, CallKind::Generate]);
@@ -131,23 +131,25 @@ fn may_leave_is_false_after_a_refusal() {
     let mut harness = Harness::new();
     harness.submit(&["a"]);
     let call = harness.call();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     assert!(!harness.engine.may_leave(call.id, harness.now));
     assert_eq!(harness.phase("a"), Phase::Queued);
-    tell(&mut harness, Idempotency::Unsupported);
+    set_key_support(&mut harness, Idempotency::Unsupported);
     assert_eq!(harness.call().kind, CallKind::Generate);
 }
 
-fn tell(harness: &mut Harness, said: Idempotency) {
+fn set_key_support(harness: &mut Harness, support: Idempotency) {
     let address = account().address;
-    harness.engine.set_idempotency(&address, said, harness.now);
+    harness
+        .engine
+        .set_idempotency(&address, support, harness.now);
 }
 
 /// Guards against a task that becomes Unconfirmed although the page knew that the service was unreachable.
 #[test]
 fn new_tasks_wait_while_the_service_is_unreachable() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a", "b"]);
     for _ in 0..3 {
         assert!(harness.calls().is_empty());
@@ -158,7 +160,7 @@ fn new_tasks_wait_while_the_service_is_unreachable() {
     assert_eq!(harness.phase("a"), Phase::Queued);
     let reason = harness.engine.block_reason(harness.now);
     assert_eq!(reason, Some(BlockReason::Unreachable));
-    tell(&mut harness, Idempotency::Unsupported);
+    set_key_support(&mut harness, Idempotency::Unsupported);
     assert_eq!(harness.engine.block_reason(harness.now), None);
     assert_eq!(harness.calls().len(), 2);
     assert!(harness.calls().is_empty(), "each is sent once");
@@ -167,7 +169,7 @@ fn new_tasks_wait_while_the_service_is_unreachable() {
 #[test]
 fn an_unreachable_service_is_not_reported_without_waiting_tasks() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     assert_eq!(harness.engine.block_reason(harness.now), None);
 }
 
@@ -176,7 +178,7 @@ fn an_unreachable_service_is_not_reported_without_waiting_tasks() {
 fn a_poll_response_ends_the_wait_for_an_unreachable_service() {
     let mut harness = Harness::new();
     let poll = harness.running();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["b"]);
     harness.answer(&poll, Err(super::harness::network()));
     assert!(harness.calls().is_empty());
@@ -195,17 +197,17 @@ fn a_poll_response_ends_the_wait_for_an_unreachable_service() {
 #[test]
 fn an_uncertain_task_waits_for_an_unreachable_service() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::For(86_400_000));
+    set_key_support(&mut harness, Idempotency::For(86_400_000));
     harness.submit(&["a"]);
     let call = harness.call();
     harness.answer(&call, Err(super::harness::network()));
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.now += 600_000;
     assert!(harness.calls().is_empty());
     assert_eq!(harness.phase("a"), Phase::Submitting);
     let reason = harness.engine.block_reason(harness.now);
     assert_eq!(reason, Some(BlockReason::Unreachable));
-    tell(&mut harness, Idempotency::For(86_400_000));
+    set_key_support(&mut harness, Idempotency::For(86_400_000));
     let again = harness.call();
     assert_eq!(again.idempotency_key, call.idempotency_key);
     harness.answer(&again, accepted("1"));
@@ -218,7 +220,7 @@ fn an_uncertain_task_waits_for_an_unreachable_service() {
 fn a_probe_response_ends_the_wait_while_the_service_answers() {
     let mut harness = Harness::new();
     let address = account().address;
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     assert_eq!(harness.engine.knock(harness.now), None, "nothing waits");
     harness.submit(&["a"]);
     let knock = harness.engine.knock(harness.now).expect("a task waits");
@@ -237,11 +239,11 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
         .knocked(&address, &Err(error(404)), harness.now);
     // The model list, which reports key support, is requested again and fails.
     assert!(harness.calls().is_empty());
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     let call = harness.call();
     harness.answer(&call, accepted("1"));
     assert_eq!(harness.engine.knock(harness.now), None, "nothing waits");
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["b"]);
     let call = harness
         .calls()
@@ -249,7 +251,7 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
         .find(|call| call.kind == CallKind::Generate);
     let call = call.expect("the service answers");
     harness.answer(&call, Err(super::harness::network()));
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["c"]);
     harness.now += 600_000;
     let mut calls = harness.calls().into_iter();
@@ -274,11 +276,11 @@ fn any_probe_response_shows_that_the_service_is_reachable() {
         ),
     ] {
         let mut harness = Harness::new();
-        tell(&mut harness, Idempotency::Unreachable);
+        set_key_support(&mut harness, Idempotency::Unreachable);
         harness.submit(&["a"]);
         assert!(harness.engine.knock(harness.now).is_some());
         harness.engine.knocked(&address, &Err(answer), harness.now);
-        tell(&mut harness, Idempotency::Unreachable);
+        set_key_support(&mut harness, Idempotency::Unreachable);
         let reason = harness.engine.block_reason(harness.now);
         let kind = |reason: &Option<BlockReason>| reason.as_ref().map(std::mem::discriminant);
         assert_eq!(kind(&reason), kind(&blocked), "{reason:?}");
@@ -292,14 +294,14 @@ fn any_probe_response_shows_that_the_service_is_reachable() {
 #[test]
 fn a_refused_probe_shows_that_the_service_is_reachable() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
     assert!(harness.engine.knock(harness.now).is_some());
     let address = account().address;
     harness
         .engine
         .knocked(&address, &Err(error(401)), harness.now);
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
     assert_eq!(
@@ -341,7 +343,7 @@ fn a_guests_tasks_report_an_unreachable_service() {
     harness.submit(&["a"]);
     harness.engine.set_account(nobody, harness.now);
     assert_eq!(harness.engine.block_reason(harness.now), None);
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     assert_eq!(
         harness.engine.block_reason(harness.now),
         Some(BlockReason::Unreachable)
@@ -352,7 +354,7 @@ fn a_guests_tasks_report_an_unreachable_service() {
         "without an account"
     );
     harness.engine.set_account(guest, harness.now);
-    tell(&mut harness, Idempotency::Unsupported);
+    set_key_support(&mut harness, Idempotency::Unsupported);
     assert_eq!(harness.engine.block_reason(harness.now), None);
     harness.call();
 }
@@ -362,8 +364,8 @@ fn a_guests_tasks_report_an_unreachable_service() {
 #[test]
 fn key_support_is_remembered_while_the_model_list_is_requested() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::For(86_400_000));
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::For(86_400_000));
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
     let address = account().address;
     harness
@@ -378,16 +380,16 @@ fn key_support_is_remembered_while_the_model_list_is_requested() {
 #[test]
 fn an_uncertain_task_is_resent_without_a_model_list() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::For(86_400_000));
+    set_key_support(&mut harness, Idempotency::For(86_400_000));
     harness.submit(&["a"]);
     let call = harness.call();
     harness.answer(&call, Err(super::harness::network()));
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     let address = account().address;
     harness
         .engine
         .knocked(&address, &Err(error(404)), harness.now);
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.now += 60_000;
     let again = harness.call();
     assert_eq!(again.idempotency_key, call.idempotency_key);
@@ -397,13 +399,13 @@ fn an_uncertain_task_is_resent_without_a_model_list() {
 #[test]
 fn a_probe_respects_retry_after() {
     let mut harness = Harness::new();
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
     assert!(harness.engine.knock(harness.now).is_some());
     let away = ApiError::from_status(503, None, Some(600_000));
     let address = account().address;
     harness.engine.knocked(&address, &Err(away), harness.now);
-    tell(&mut harness, Idempotency::Unreachable);
+    set_key_support(&mut harness, Idempotency::Unreachable);
     let reason = harness.engine.block_reason(harness.now);
     assert!(
         matches!(reason, Some(BlockReason::RateLimited(_))),

@@ -270,7 +270,7 @@ impl World {
             let word = self
                 .key_lifetime
                 .map_or(Idempotency::Unsupported, Idempotency::For);
-            let said = match self.list_failures {
+            let support = match self.list_failures {
                 0 => word,
                 _ => Idempotency::Unreachable,
             };
@@ -279,7 +279,8 @@ impl World {
                 self.key_support_at = Some(self.time + 1_000 + self.below(60_000));
             }
             let now = self.now();
-            self.engine.set_idempotency(&account().address, said, now);
+            self.engine
+                .set_idempotency(&account().address, support, now);
         }
     }
 
@@ -297,9 +298,9 @@ impl World {
             let wake = self.engine.next_wake();
             let wake = wake.map(|at| at.saturating_add_signed(-self.offset).max(self.time + 1));
             let answer = self.in_flight.iter().map(|call| call.at).min();
-            let told = self.key_support_at.map(|at| at.max(self.time + 1));
+            let key_support = self.key_support_at.map(|at| at.max(self.time + 1));
             let written = self.writing.iter().map(|(at, _)| *at).min();
-            let own = told.into_iter().chain(written);
+            let own = key_support.into_iter().chain(written);
             let next = wake.into_iter().chain(answer).chain(own).min();
             let Some(next) = next.filter(|next| *next <= end) else {
                 self.time = end;
