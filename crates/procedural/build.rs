@@ -1,4 +1,4 @@
-//! Hashes the sources into `DRAWING`, so that cached images get a new URL when the drawing code changes.
+//! Hashes the sources into `SOURCE_HASH`, so that cached images get a new URL when the drawing code changes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::Path;
@@ -10,7 +10,7 @@ fn main() -> io::Result<()> {
     let mut hasher = DefaultHasher::new();
     println!("cargo::rerun-if-changed={SOURCES}");
     hash(Path::new(SOURCES), &mut hasher)?;
-    println!("cargo::rustc-env=DRAWING={:016x}", hasher.finish());
+    println!("cargo::rustc-env=SOURCE_HASH={:016x}", hasher.finish());
     Ok(())
 }
 

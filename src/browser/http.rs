@@ -375,7 +375,7 @@ fn network(error: gloo_net::Error) -> ApiError {
 
 fn cut() -> ApiError {
     ApiError::Network {
-        detail: ApiError::CUT.into(),
+        detail: ApiError::CUT_OFF.into(),
     }
 }
 

@@ -160,12 +160,12 @@ pub async fn import(
     let is_known = |task: &&Task| {
         let known = runner.task(&task.key);
         known.is_some_and(|known| {
-            known.with_untracked(|known| known.removed.is_none() && !known.is_settled_by(task))
+            known.with_untracked(|known| known.removed.is_none() && !known.gains_outcome_from(task))
         })
     };
     let is_claimed = |task: &&Task| {
         let known = runner.task(&task.key);
-        known.is_some_and(|known| known.with_untracked(|known| known.is_claimed_by(task)))
+        known.is_some_and(|known| known.with_untracked(|known| known.gains_account_from(task)))
     };
     let known: Vec<&Task> = tasks.iter().filter(is_known).collect();
     let followed = known.iter().filter(|task| is_claimed(task)).count();
@@ -192,7 +192,7 @@ pub async fn import(
     for batch in batches {
         Batches::new(all).take_in(batch);
     }
-    runner.take_in(tasks);
+    runner.import(tasks);
     // Not imported before they are stored: a person who closes the page now has to find them again.
     if let Err(error) = runner.written().await {
         return Err(format!("Not stored: this browser {}.", error.reason()));

@@ -56,7 +56,7 @@ struct State {
     unwritten_since: Option<u64>,
     /// The write that was begun last.
     last_write: Option<Shared<Written>>,
-    /// An answer to the probe of [`Driver::knock`] is awaited.
+    /// An answer to the probe of [`Driver::probe_service`] is awaited.
     is_knocking: bool,
     /// So many times outputs are being stored as files.
     storing: usize,
@@ -165,7 +165,7 @@ impl Driver {
                 // keys is wanted now.
                 self.session.ask_again();
                 // The service's list of models may be what is slow.
-                self.knock();
+                self.probe_service();
             }
             self.session.set_refused(is_refused);
             self.status.tell();
@@ -182,8 +182,8 @@ impl Driver {
 
     /// Finds out whether a service whose list of models can't be had, or that refused the credentials, takes calls all
     /// the same, where tasks wait for that.
-    pub fn knock(self) {
-        let body = self.with_engine(|engine| engine.knock(clock::now()));
+    pub fn probe_service(self) {
+        let body = self.with_engine(|engine| engine.probe_request(clock::now()));
         let credentials = untrack(|| self.session.credentials());
         let (Some(Some(body)), Some(credentials)) = (body, credentials) else {
             return;
@@ -203,7 +203,7 @@ impl Driver {
             let answer = answer.map(drop);
             (self.state).try_update_value(|state| state.is_knocking = false);
             self.change(|engine| {
-                engine.knocked(address.as_str(), &answer, clock::now());
+                engine.probe_answered(address.as_str(), &answer, clock::now());
             });
         });
     }
@@ -351,7 +351,7 @@ impl Driver {
         // in them; or they could not be written, and the person has to be asked.
         self.tabs.check();
         let leads = generation.is_some() && self.tabs.generation() == generation;
-        let asks = self.with_engine(Engine::asks_before_sending) != Some(false);
+        let asks = self.with_engine(Engine::needs_storage_consent) != Some(false);
         // Settings may have changed while the records were written: what was meant for one service
         // must not go to another, nor with another's token.
         let is_meant = untrack(|| self.session.account()) == call.account;

@@ -55,16 +55,16 @@ impl Parts {
             TabMessage::Submitted(tasks, secrets) => {
                 self.tasks.show(&tasks);
                 self.driver.change(|engine| {
-                    engine.keep_secrets(secrets);
+                    engine.add_secrets(secrets);
                     for task in tasks {
                         engine.insert_remote(task, clock::now());
                     }
                 });
-                self.driver.knock();
+                self.driver.probe_service();
             }
             TabMessage::TakenIn(tasks) => {
                 self.driver
-                    .change(|engine| engine.take_in(tasks, clock::now()));
+                    .change(|engine| engine.import(tasks, clock::now()));
             }
             TabMessage::Act(..) | TabMessage::Favorite(..) => self.apply_request(message),
             TabMessage::Tick => self.driver.pump(),
@@ -87,7 +87,7 @@ impl Parts {
             TabMessage::Removed(key) => self.follow_removal(&key),
             // It may come to lead before they are sent.
             TabMessage::Submitted(tasks, secrets) => {
-                self.driver.update(|engine| engine.keep_secrets(secrets));
+                self.driver.update(|engine| engine.add_secrets(secrets));
                 // They may be in no storage.
                 if self.status.leader_cannot_write() {
                     self.recovery.know(tasks);
@@ -160,7 +160,7 @@ impl Parts {
             TabMessage::Act(key, action) => {
                 self.driver
                     .change(|engine| engine.act(&key, action, clock::now()));
-                self.driver.knock();
+                self.driver.probe_service();
             }
             TabMessage::ActOnBatch(batch, action, _) => self
                 .driver

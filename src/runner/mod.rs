@@ -119,7 +119,7 @@ impl Runner {
             let said = session.idempotency_of(&address);
             let address = address.to_string();
             driver.change(|engine| engine.set_idempotency(&address, said, clock::now()));
-            driver.knock();
+            driver.probe_service();
         });
         lifecycle::on_change(move || {
             driver.change(|engine| {
@@ -246,18 +246,18 @@ impl Runner {
         let secrets = self.take_secrets(&mut tasks);
         let told = self.unless_leading(|| TabMessage::Submitted(tasks.clone(), secrets.clone()));
         let submit = |engine: &mut Engine, now| {
-            engine.keep_secrets(secrets);
+            engine.add_secrets(secrets);
             engine.submit(tasks, now);
         };
         self.change_and_tell(submit, told);
         // Where everything waits, a press is the moment to find out whether it still has to.
-        self.parts().driver.knock();
+        self.parts().driver.probe_service();
     }
 
     /// Knows and keeps tasks of another browser's history; none of them is sent.
-    pub fn take_in(&self, tasks: Vec<Task>) {
+    pub fn import(&self, tasks: Vec<Task>) {
         let told = self.unless_leading(|| TabMessage::TakenIn(tasks.clone()));
-        self.change_and_tell(|engine, now| engine.take_in(tasks, now), told);
+        self.change_and_tell(|engine, now| engine.import(tasks, now), told);
     }
 
     /// Waits until every task is in storage.
@@ -287,7 +287,7 @@ impl Runner {
                     engine.act(key, action, clock::now());
                 }
             });
-            driver.knock();
+            driver.probe_service();
         } else {
             for key in keys {
                 tabs.ask_to_act(key, action);

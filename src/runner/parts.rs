@@ -114,7 +114,7 @@ impl Parts {
             let now = clock::now();
             for message in &put_off {
                 if let TabMessage::Submitted(_, secrets) = message {
-                    engine.keep_secrets(secrets.clone());
+                    engine.add_secrets(secrets.clone());
                 }
             }
             load(engine, stored.unwrap_or_default(), is_incomplete, now);
@@ -152,7 +152,7 @@ impl Parts {
         self.session.ask_again();
         // Credentials that were refused wait for a person.
         if !self.session.is_refused() {
-            self.driver.knock();
+            self.driver.probe_service();
         }
         // A request that was carried out already is not carried out again.
         for message in asked_here {
@@ -176,7 +176,7 @@ impl Parts {
             spawn(self.ask_without_network());
         }
         self.session.ask_again();
-        self.driver.knock();
+        self.driver.probe_service();
         self.driver.change(|engine| engine.wake(clock::now()));
     }
 

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use atelier_contract::ModelId;
 use atelier_contract::output::OutputKind;
 use atelier_engine::{
-    Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, Sending, Task, TaskKey,
-    elapsed, recovery, unasked_reason, wait_reason, waits_for_person,
+    Access, Action, BatchKey, BatchPlace, BlockReason, Engine, Millis, SendingState, Task, TaskKey,
+    elapsed, not_asked_reason, recovery, wait_reason, waits_for_person,
 };
 use atelier_studio::batch::Batch;
 use atelier_studio::output::output_cache::{CachedOutput, CopyRequest};
@@ -63,15 +63,15 @@ impl Runner {
     }
 
     /// Why the service can't be asked about a task; tracked.
-    pub fn unasked_reason(&self, task: &Task) -> Option<String> {
-        self.with_sending(|sending| unasked_reason(task, sending))
+    pub fn not_asked_reason(&self, task: &Task) -> Option<String> {
+        self.with_sending(|sending| not_asked_reason(task, sending))
     }
 
-    fn with_sending<T>(&self, look: impl FnOnce(Sending<'_>) -> T) -> T {
+    fn with_sending<T>(&self, look: impl FnOnce(SendingState<'_>) -> T) -> T {
         let block_reason = self.parts().status.block_reason();
         let block_reason = block_reason.read();
         let session = &self.session;
-        look(Sending {
+        look(SendingState {
             account: &session.account(),
             access: match (session.has_credentials(), session.missing_credentials()) {
                 (Some(false), Some(missing)) => Access::Missing(missing),
@@ -227,11 +227,11 @@ impl Runner {
     pub fn unkept_message(&self) -> Option<String> {
         let Some(error) = self.storage_error() else {
             let is_cleared = self.is_superseded();
-            return is_cleared.then(|| recovery::SUPERSEDED_NO_LONGER.to_owned());
+            return is_cleared.then(|| recovery::NEWER_DATA_CLEARED.to_owned());
         };
         let is_asleep = error == StorageError::Silent && self.parts().tabs.is_leader_asleep();
         Some(match is_asleep {
-            true => recovery::UNKEPT_BY_SLEEPER.to_owned(),
+            true => recovery::UNSTORED_LEADER_ASLEEP.to_owned(),
             false => error.user_message(),
         })
     }
@@ -257,8 +257,11 @@ impl Runner {
     }
 
     /// A person is asked before anything is sent that can't be stored; not tracked.
-    pub fn asks_before_sending(&self) -> bool {
-        self.parts().driver.with_engine(Engine::asks_before_sending) == Some(true)
+    pub fn needs_storage_consent(&self) -> bool {
+        self.parts()
+            .driver
+            .with_engine(Engine::needs_storage_consent)
+            == Some(true)
     }
 
     /// Gives the items of a batch that are tasks, as far as this tab knows.

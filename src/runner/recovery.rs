@@ -190,7 +190,8 @@ impl Recovery {
         let mut missing = known.unwrap_or_default();
         missing.retain(|task| stored.iter().all(|stored| stored.key != task.key));
         if missing.is_empty() {
-            self.decision.update_value(recovery::Recovery::found_whole);
+            self.decision
+                .update_value(recovery::Recovery::found_complete);
         }
         for task in missing {
             self.tabs.tell(&TabMessage::Unstored(Box::new(task)));

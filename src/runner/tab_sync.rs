@@ -125,7 +125,7 @@ impl TabSync {
 
     /// `None` once the app is gone.
     pub fn try_leads(self) -> Option<bool> {
-        self.state.try_with_value(|state| state.role.leads())
+        self.state.try_with_value(|state| state.role.is_leader())
     }
 
     /// A second has passed. A follower that is looked at lets its clock be heard, and watches whether
@@ -136,7 +136,7 @@ impl TabSync {
         }
         let found = leadership::found();
         let watched = self.state.try_update_value(|state| {
-            let asks = state.watch.look(&found, clock::now());
+            let asks = state.watch.check(&found, clock::now());
             (asks, state.watch.is_asleep())
         });
         self.tell(&TabMessage::Tick);
@@ -175,9 +175,7 @@ impl TabSync {
 
     /// Puts off hearing another tab's message if this tab is about to lead.
     pub fn defers(self, text: &str) -> bool {
-        let is_put_off = self
-            .state
-            .try_update_value(|state| state.role.puts_off(text));
+        let is_put_off = self.state.try_update_value(|state| state.role.defer(text));
         is_put_off == Some(true)
     }
 
@@ -205,7 +203,7 @@ impl TabSync {
     /// this was done, or can't be done any more. What is cancelled would be sent otherwise, and paid.
     pub fn ask_to_act(self, key: &TaskKey, action: Action) {
         let message = TabMessage::Act(key.clone(), action);
-        let takes_over = self.state.with_value(|state| state.role.takes_over());
+        let takes_over = self.state.with_value(|state| state.role.is_taking_over());
         match action {
             // A person who asks for a second attempt twice may pay for both.
             Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly

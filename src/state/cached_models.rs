@@ -34,7 +34,7 @@ pub async fn models(url: &str) -> Option<(ModelList, Millis)> {
     let mut list = ModelList::from_body(&body).ok()?;
     for model in &mut list.models {
         // Which models were away then says nothing about now.
-        model.away = String::new();
+        model.unavailable_reason = String::new();
     }
     Some((list, since))
 }

@@ -15,9 +15,11 @@ pub fn follow(catalog: Catalog) {
         // A list that can't be had is asked for again anyway.
         let is_known = catalog.models_as_of().is_none();
         let models = catalog.models();
-        let has_one_away = models
-            .loaded()
-            .is_some_and(|list| list.models.iter().any(|model| !model.away.is_empty()));
+        let has_one_away = models.loaded().is_some_and(|list| {
+            list.models
+                .iter()
+                .any(|model| !model.unavailable_reason.is_empty())
+        });
         let again = is_known && has_one_away;
         timer.set_value(again.then(|| after(AGAIN_MS, move || catalog.load_models())));
     });

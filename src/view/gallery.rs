@@ -20,7 +20,7 @@ mod vary;
 mod waiting;
 mod windowed;
 
-use atelier_contract::output::is_elsewhere;
+use atelier_contract::output::needs_loading;
 use atelier_studio::text::plural::{counted_many, grouped};
 use icondata_lu::LuImages;
 use leptos::prelude::*;
@@ -72,7 +72,7 @@ pub fn GalleryPage() -> impl IntoView {
         }
         all.runner.with_tasks(|tasks| {
             let mut urls = tasks.iter().flat_map(|task| task.outputs());
-            urls.any(|url| is_elsewhere(url))
+            urls.any(|url| needs_loading(url))
         })
     });
     let needs_no_copies =

@@ -85,7 +85,7 @@ impl ApiError {
     /// The detail of [`ApiError::Malformed`] for a response that exceeds the size limit. Stored with tasks.
     pub const TOO_LARGE: &str = "it is too large to read";
     /// The detail of [`ApiError::Network`] for a response that was cut off. Stored with tasks.
-    pub const CUT: &str = "the connection broke while the answer arrived";
+    pub const CUT_OFF: &str = "the connection broke while the answer arrived";
     pub const WITHDRAWN: &str = "sent before, and cancelled before it was sent once more";
     /// The prefix of the [`ApiError::user_message`] of [`ApiError::Invalid`]. Stored with tasks.
     const INVALID_INPUT: &str = "The service found the input invalid.";
@@ -210,8 +210,8 @@ impl ApiError {
     }
 
     /// Whether the response was cut off.
-    pub fn is_cut(&self) -> bool {
-        matches!(self, Self::Network { detail } if detail == Self::CUT)
+    pub fn is_cut_off(&self) -> bool {
+        matches!(self, Self::Network { detail } if detail == Self::CUT_OFF)
     }
 
     /// Whether the service has certainly not accepted the request: no task exists, and nothing was billed. After all

@@ -82,7 +82,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
             fields.remove("minimum");
             fields.remove("maximum");
         }
-        Kind::Several => {
+        Kind::MultiChoice => {
             let labels = labels(parameter.choices());
             let label_of = |value: &Value| {
                 let found = labels.iter().find(|(_, known)| known == value);
@@ -154,7 +154,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         Kind::Integer => Some("integer"),
         Kind::Number => Some("number"),
         Kind::Boolean => Some("boolean"),
-        Kind::Array | Kind::Several => Some("array"),
+        Kind::Array | Kind::MultiChoice => Some("array"),
         Kind::Object => Some("object"),
         Kind::Enum => type_of_all(values),
         Kind::Unknown => None,
@@ -170,7 +170,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
     }
     let description = parameter_words(parameter);
     property.insert("description".into(), json!(description.trim()));
-    if parameter.kind() == Kind::Several {
+    if parameter.kind() == Kind::MultiChoice {
         property.insert("items".into(), json!({"enum": values}));
     }
     if parameter.kind() == Kind::Enum {

@@ -44,7 +44,7 @@ pub use input::Input;
 pub use model::{Model, ModelId};
 pub use model_list::{Integration, ModelList};
 pub use number::{DecimalText, compare as compare_numbers, parse as parse_number, read_typed};
-pub use parameter::{Kind, Media, Parameter, sounds_secret};
+pub use parameter::{Kind, Media, Parameter, is_secret_name};
 pub use prose::{MAX_PROSE, bounded};
 pub use request::{
     Credentials, GenerateRequest, IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, TaskRequest,
@@ -54,4 +54,4 @@ pub use schema::{Parameters, RESERVED_NAMES, Schema};
 pub use status::StatusWord;
 pub use stored_reference::{STORED_MARK, stored_name};
 pub use task::{Accepted, Output, Progress, TaskId};
-pub use validate::{FILLERS, Problem, check, choice_text};
+pub use validate::{NULL_WORDS, Problem, check, choice_text};

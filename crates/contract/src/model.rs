@@ -67,7 +67,7 @@ pub struct Model {
     pub poster: String,
     /// Why the model is unavailable at present, if the service runs its models elsewhere and reports that; otherwise
     /// empty. An extension of the interface.
-    pub away: String,
+    pub unavailable_reason: String,
 }
 
 impl Model {

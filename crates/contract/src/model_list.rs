@@ -200,7 +200,7 @@ impl Entry {
             documentation: self.documentation.unwrap_or_default(),
             preview: self.preview.unwrap_or_default(),
             poster: self.poster.unwrap_or_default(),
-            away: bounded(self.away.unwrap_or_default()),
+            unavailable_reason: bounded(self.away.unwrap_or_default()),
         })
     }
 }

@@ -136,7 +136,7 @@ fn known(extension: &str) -> Option<&'static (&'static str, &'static str, Output
 }
 
 /// Returns the MIME type without parameters, in lower case: `image/png` for `Image/PNG; charset=x`.
-pub fn essence(mime: &str) -> String {
+pub fn mime_essence(mime: &str) -> String {
     let end = mime.find([';', ',']).unwrap_or(mime.len());
     mime[..end].trim().to_ascii_lowercase()
 }
@@ -202,7 +202,7 @@ impl OutputAddress {
             return Self::Web;
         }
         if let Some(data) = strip_prefix(url, "data:") {
-            return Self::Data(essence(data));
+            return Self::Data(mime_essence(data));
         }
         if strip_prefix(url, "blob:").is_some() {
             return Self::Blob;
@@ -216,7 +216,7 @@ impl OutputAddress {
 }
 
 /// Whether the output must be loaded: it is neither a data URL nor text.
-pub fn is_elsewhere(url: &str) -> bool {
+pub fn needs_loading(url: &str) -> bool {
     !matches!(
         OutputAddress::of(url),
         OutputAddress::Data(_) | OutputAddress::Text

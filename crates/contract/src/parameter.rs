@@ -31,7 +31,7 @@ pub enum Kind {
     /// One of [`Parameter::choices`], with its JSON type.
     Enum,
     /// A list of any number of [`Parameter::choices`].
-    Several,
+    MultiChoice,
     Integer,
     Number,
     Boolean,
@@ -112,7 +112,11 @@ impl Parameter {
         let choices = self.choices();
         if !choices.is_empty() {
             let are_items = self.is_list() && !choices.iter().all(Value::is_array);
-            return if are_items { Kind::Several } else { Kind::Enum };
+            return if are_items {
+                Kind::MultiChoice
+            } else {
+                Kind::Enum
+            };
         }
         match self.type_name.to_ascii_lowercase().as_str() {
             "string" | "text" | "str" | "url" | "uri" => Kind::Text,
@@ -188,7 +192,7 @@ impl Parameter {
 
 /// Whether a parameter's name suggests a secret that the schema does not mark. The user is asked before its value is
 /// shared.
-pub fn sounds_secret(name: &str) -> bool {
+pub fn is_secret_name(name: &str) -> bool {
     let words = words(name);
     let is_secret =
         |word: &String| matches!(word.as_str(), "token" | "password" | "secret" | "apikey");
@@ -288,10 +292,10 @@ mod tests {
             "db_password",
             "secret",
         ] {
-            assert!(sounds_secret(name), "{name}");
+            assert!(is_secret_name(name), "{name}");
         }
         for name in ["max_tokens", "key", "tokenizer", "prompt", "secretary", ""] {
-            assert!(!sounds_secret(name), "{name}");
+            assert!(!is_secret_name(name), "{name}");
         }
     }
 
@@ -312,7 +316,7 @@ mod tests {
             json!({"name": "a", "type": "List", "items": {"type": "string", "enum": ["bird", "car"]}}),
         ] {
             let several = parameter(several);
-            assert_eq!(several.kind(), Kind::Several);
+            assert_eq!(several.kind(), Kind::MultiChoice);
             assert_eq!(several.choices(), [json!("bird"), json!("car")]);
         }
         let lists =

@@ -95,7 +95,7 @@ impl Schema {
     }
 
     /// Returns the position of a parameter in the form; secrets come last.
-    pub fn place_of(&self, name: &str) -> Option<usize> {
+    pub fn position_of(&self, name: &str) -> Option<usize> {
         let mut all = self.parameters().chain(self.secrets.all());
         all.position(|(it, _)| it.name == name)
     }

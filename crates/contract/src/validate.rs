@@ -8,7 +8,7 @@ use crate::number::{as_integer, compare, equal, parse, read_typed};
 use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json, stored_name};
 
 /// Words that chat models and programs write for "no value". The Python files contain the same list.
-pub const FILLERS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
+pub const NULL_WORDS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
 
 /// Why a parameter's entry can't be sent. The text names the parameter and the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
@@ -60,7 +60,7 @@ pub fn check(
         return Ok(Some(value));
     }
     let value = checked_kind(parameter, value).map_err(problem)?;
-    if required && parameter.kind() == Kind::Several && value == Value::Array(Vec::new()) {
+    if required && parameter.kind() == Kind::MultiChoice && value == Value::Array(Vec::new()) {
         return Err(problem(missing(parameter).into()));
     }
     refuse_filler(parameter, &value).map_err(problem)?;
@@ -130,7 +130,7 @@ fn without_secret<'a>(parameter: &Parameter, what: &'a str) -> &'a str {
 
 fn missing(parameter: &Parameter) -> &'static str {
     match parameter.kind() {
-        Kind::Enum | Kind::Several | Kind::Boolean => "is required: choose a value",
+        Kind::Enum | Kind::MultiChoice | Kind::Boolean => "is required: choose a value",
         _ => "is required",
     }
 }
@@ -186,8 +186,10 @@ fn read(parameter: &Parameter, text: &str) -> Result<Value, String> {
                 .or_else(|| permitted(allowed, &Value::Number(parse(trimmed)?)))
                 .ok_or_else(|| not_permitted_message(allowed, trimmed))
         }
-        Kind::Several if !trimmed.starts_with('[') => read_several(parameter.choices(), trimmed),
-        Kind::Several | Kind::Array | Kind::Object | Kind::Unknown => {
+        Kind::MultiChoice if !trimmed.starts_with('[') => {
+            read_several(parameter.choices(), trimmed)
+        }
+        Kind::MultiChoice | Kind::Array | Kind::Object | Kind::Unknown => {
             json::parse(trimmed.as_bytes()).map_err(|error| format!("must be JSON: {error}"))
         }
     }
@@ -244,7 +246,7 @@ fn checked_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
             None => Err(not("a whole number")),
         },
         (Kind::Enum, _) => checked_choice(parameter.choices(), value),
-        (Kind::Several, Value::Array(_)) => {
+        (Kind::MultiChoice, Value::Array(_)) => {
             let Value::Array(values) = value else {
                 return Ok(value);
             };
@@ -257,7 +259,7 @@ fn checked_kind(parameter: &Parameter, value: Value) -> Result<Value, String> {
         (Kind::Number, _) => Err(not("a number")),
         (Kind::Boolean, _) => Err(not("true or false")),
         (Kind::Array, _) => Err(not("a JSON array")),
-        (Kind::Several, _) => Err(not("a list of values")),
+        (Kind::MultiChoice, _) => Err(not("a list of values")),
         (Kind::Object, _) => Err(not("a JSON object")),
     }
 }
@@ -309,7 +311,7 @@ fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
 
 fn is_filler(text: &str) -> bool {
     let word = text.trim();
-    FILLERS
+    NULL_WORDS
         .iter()
         .any(|filler| word.eq_ignore_ascii_case(filler))
 }

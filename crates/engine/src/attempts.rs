@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use crate::{Task, TaskKey};
 
 /// Returns how many known earlier attempts a task replaces.
-pub fn earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize {
+pub fn count_earlier<T: std::borrow::Borrow<Task>>(tasks: &[T], task: &Task) -> usize {
     let known: HashMap<&TaskKey, &Task> = tasks
         .iter()
         .map(|task| (&task.borrow().key, task.borrow()))
@@ -42,7 +42,10 @@ mod tests {
             retry("c", "b"),
             retry("d", "d"),
         ];
-        let counts: Vec<usize> = tasks.iter().map(|task| earlier(&tasks, task)).collect();
+        let counts: Vec<usize> = tasks
+            .iter()
+            .map(|task| count_earlier(&tasks, task))
+            .collect();
         assert_eq!(counts, [0, 1, 2, 4]);
         assert_eq!(attempt_label(2), "Second attempt.");
         assert_eq!(attempt_label(4), "Attempt 4.");

@@ -36,12 +36,12 @@ pub fn stored_nonce(model: &str, edited: Millis, at: usize) -> u64 {
 }
 
 /// Hashes a text to a number that is the same in every tab and release.
-pub fn number_of(of: &str) -> u64 {
+pub fn hash_text(of: &str) -> u64 {
     hash(&[text_bytes("text"), text_bytes(of)].concat())
 }
 
 /// Derives the random number that fills the open values of a row. The same row always gets the same number.
-pub fn chance_of_row(nonce: u64) -> u64 {
+pub fn row_random(nonce: u64) -> u64 {
     hash(&number_bytes("chance", nonce))
 }
 
@@ -89,8 +89,8 @@ mod tests {
         assert_eq!(row.0, "247c603ec701ea1a2743de9a3db53b56");
         assert_eq!(next_nonce(7), 7_946_531_908_469_246_054);
         assert_eq!(stored_nonce("image/a", 5, 3), 2_401_137_922_089_448_985);
-        assert_eq!(number_of("a"), 8_702_010_342_854_030_479);
-        assert_eq!(chance_of_row(7), 7_230_249_400_009_211_907);
+        assert_eq!(hash_text("a"), 8_702_010_342_854_030_479);
+        assert_eq!(row_random(7), 7_230_249_400_009_211_907);
     }
 
     #[test]

@@ -12,9 +12,9 @@ pub const LEASE_MS: Millis = 6_000;
 /// The interval at which the holder renews its lease, in milliseconds.
 pub const RENEW_MS: u32 = 2_000;
 
-/// How long after [`Renewal::Look`] to read the lease again, in milliseconds: long enough for the writes of other tabs
+/// How long after [`Renewal::Recheck`] to read the lease again, in milliseconds: long enough for the writes of other tabs
 /// to arrive.
-pub const LOOK_MS: u32 = 50;
+pub const RECHECK_MS: u32 = 50;
 
 /// The right to lead for some time. Its stored form is `{holder} {until}`, with ` locked` if the holder has the
 /// browser's lock.
@@ -45,7 +45,7 @@ impl Lease {
 
 /// How a tab tries to become the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Claim {
+pub enum LeadershipClaim {
     /// The tab waits for the browser's lock, which another tab may hold.
     AwaitsLock,
     /// The tab holds the browser's lock.
@@ -56,10 +56,10 @@ pub enum Claim {
 
 /// The result of reading the lease from storage.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum StoredLease {
     /// Storage can't be read, so other tabs are unknown.
-    Refused,
-    Nothing,
+    Unreadable,
+    Missing,
     Lease(Lease),
 }
 
@@ -70,29 +70,39 @@ pub enum Renewal {
     Lead,
     /// Write the lease, and read it again at the next renewal, because another tab may have written, too.
     Bid,
-    /// Don't write, don't lead, and read the lease again in [`LOOK_MS`]. After a stall in which its own lease ended,
+    /// Don't write, don't lead, and read the lease again in [`RECHECK_MS`]. After a stall in which its own lease ended,
     /// this tab may not see yet that another one took over.
-    Look,
+    Recheck,
     /// Don't write, and don't lead.
     Follow,
 }
 
-/// Decides what `me` does when its renewal is due. `has_looked` is true for the read that [`Renewal::Look`] asked for.
-pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Millis) -> Renewal {
+/// Decides what `me` does when its renewal is due. `has_looked` is true for the read that [`Renewal::Recheck`] asked for.
+pub fn renewal(
+    claim: LeadershipClaim,
+    me: &str,
+    found: &StoredLease,
+    has_looked: bool,
+    now: Millis,
+) -> Renewal {
     match (claim, found) {
-        (Claim::AwaitsLock, _) => Renewal::Follow,
+        (LeadershipClaim::AwaitsLock, _) => Renewal::Follow,
         // Without storage, each tab is on its own.
-        (Claim::HasLock | Claim::LeaseOnly, Found::Refused) => Renewal::Lead,
-        (Claim::HasLock, Found::Lease(lease)) if is_of_another(lease, me, now) => Renewal::Follow,
-        (Claim::HasLock, _) => Renewal::Lead,
-        (Claim::LeaseOnly, Found::Nothing) => Renewal::Bid,
-        (Claim::LeaseOnly, Found::Lease(lease)) => {
+        (LeadershipClaim::HasLock | LeadershipClaim::LeaseOnly, StoredLease::Unreadable) => {
+            Renewal::Lead
+        }
+        (LeadershipClaim::HasLock, StoredLease::Lease(lease)) if is_of_another(lease, me, now) => {
+            Renewal::Follow
+        }
+        (LeadershipClaim::HasLock, _) => Renewal::Lead,
+        (LeadershipClaim::LeaseOnly, StoredLease::Missing) => Renewal::Bid,
+        (LeadershipClaim::LeaseOnly, StoredLease::Lease(lease)) => {
             if is_of_another(lease, me, now) {
                 Renewal::Follow
             } else if lease.holder != me {
                 Renewal::Bid
             } else if lease.until < now && !has_looked {
-                Renewal::Look
+                Renewal::Recheck
             } else {
                 // The lease may have ended because timers of a hidden tab are slow. A tab that bids meanwhile sees at
                 // its next read that it did not get the lease.
@@ -104,15 +114,17 @@ pub fn renewal(claim: Claim, me: &str, found: &Found, has_looked: bool, now: Mil
 
 /// Whether `me`, the leader, still leads. Must be checked before each call, because another tab may have taken over
 /// during a stall, and both would send the queued tasks.
-pub fn may_go_on(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
+pub fn still_leads(claim: LeadershipClaim, me: &str, found: &StoredLease, now: Millis) -> bool {
     match (claim, found) {
-        (Claim::AwaitsLock, _) => false,
-        (_, Found::Refused) => true,
-        (Claim::HasLock, Found::Nothing) => true,
+        (LeadershipClaim::AwaitsLock, _) => false,
+        (_, StoredLease::Unreadable) => true,
+        (LeadershipClaim::HasLock, StoredLease::Missing) => true,
         // Another tab's lease may have ended, but then this tab writes its own first.
-        (Claim::HasLock, Found::Lease(lease)) => lease.holder == me,
-        (Claim::LeaseOnly, Found::Nothing) => false,
-        (Claim::LeaseOnly, Found::Lease(lease)) => lease.holder == me && lease.until >= now,
+        (LeadershipClaim::HasLock, StoredLease::Lease(lease)) => lease.holder == me,
+        (LeadershipClaim::LeaseOnly, StoredLease::Missing) => false,
+        (LeadershipClaim::LeaseOnly, StoredLease::Lease(lease)) => {
+            lease.holder == me && lease.until >= now
+        }
     }
 }
 
@@ -121,16 +133,18 @@ const HANDOVER_RENEWALS: u32 = 3;
 
 /// Whether a tab that has handed over its leadership requests it again, after the new leader, at its next renewal. If
 /// no tab has taken over after some `renewals`, it leads again.
-pub fn ends_standing_back(me: &str, found: &Found, renewals: u32, now: Millis) -> bool {
-    let has_leader = matches!(found, Found::Lease(lease) if is_of_another(lease, me, now));
+pub fn ends_handover(me: &str, found: &StoredLease, renewals: u32, now: Millis) -> bool {
+    let has_leader = matches!(found, StoredLease::Lease(lease) if is_of_another(lease, me, now));
     has_leader || renewals >= HANDOVER_RENEWALS
 }
 
 /// Whether `me`, which leads by the lock, has let its lease expire. Checked whenever a message from another tab
 /// arrives, because timers of a hidden tab are slow, and others would consider the leader asleep.
-pub fn is_overdue(claim: Claim, me: &str, found: &Found, now: Millis) -> bool {
+pub fn is_overdue(claim: LeadershipClaim, me: &str, found: &StoredLease, now: Millis) -> bool {
     match found {
-        Found::Lease(lease) => claim == Claim::HasLock && lease.holder == me && lease.until < now,
+        StoredLease::Lease(lease) => {
+            claim == LeadershipClaim::HasLock && lease.holder == me && lease.until < now
+        }
         _ => false,
     }
 }
@@ -154,8 +168,8 @@ impl LeaderWatch {
     /// for an answer.
     ///
     /// Seconds are counted, not measured: after the machine has slept, every lease has expired long ago.
-    pub fn look(&mut self, found: &Found, now: Millis) -> bool {
-        let is_silent = matches!(found, Found::Lease(lease) if lease.until < now);
+    pub fn check(&mut self, found: &StoredLease, now: Millis) -> bool {
+        let is_silent = matches!(found, StoredLease::Lease(lease) if lease.until < now);
         self.silent_checks = match is_silent {
             true => self.silent_checks.saturating_add(1),
             false => 0,

@@ -22,11 +22,11 @@ pub use missing_credentials::MissingCredentials;
 pub use rate_limit::RateLimit;
 pub use reduce::{Effect, Event, apply};
 pub use state::{Phase, TaskState};
-pub use task::{BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO};
+pub use task::{BatchKey, BatchPlace, PollError, Source, Task, TaskKey, UNDO_MS};
 pub use time::Millis;
 pub use wait_reason::{
-    Access, Sending, elapsed, is_not_followed, unasked_reason, wait_reason, waits_for_account,
-    waits_for_person,
+    Access, SendingState, elapsed, is_not_followed, not_asked_reason, wait_reason,
+    waits_for_account, waits_for_person,
 };
 
 pub mod attempts;

@@ -27,7 +27,7 @@ impl MissingCredentials {
     }
 
     /// Returns the start of a sentence: the field names and the verb, "is" or "are".
-    pub fn are(self) -> String {
+    pub fn with_verb(self) -> String {
         let are = match self {
             Self::Both => "are",
             Self::UserId | Self::Token => "is",

@@ -23,7 +23,7 @@ pub fn notice(block_reason: Option<&BlockReason>, error: Option<&ApiError>) -> O
 
 /// Returns the message for a cached resource. `what` is `These models are` or `This form is`, `when` is `10:32`. With
 /// `is_explained`, the page already shows the reason.
-pub fn as_of(error: &ApiError, what: &str, when: &str, is_explained: bool) -> String {
+pub fn stale_message(error: &ApiError, what: &str, when: &str, is_explained: bool) -> String {
     let why = match error {
         _ if is_explained => return format!("{what} from {when}."),
         ApiError::Server { status, .. } if !error.is_unreachable() => {
@@ -117,21 +117,21 @@ mod tests {
         let models = "These models are";
         let silent = "The service can't be reached. These models are from 10:32.";
         for error in [network(), ApiError::not_json(b"<html>")] {
-            assert_eq!(as_of(&error, models, "10:32", false), silent);
+            assert_eq!(stale_message(&error, models, "10:32", false), silent);
         }
         // Guards against "can't be reached" if only the model list is unavailable.
         for error in [ApiError::Timeout { after_ms: 9 }, status(504)] {
             assert_eq!(
-                as_of(&error, models, "10:32", false),
+                stale_message(&error, models, "10:32", false),
                 "Nothing newer can be had at present. These models are from 10:32."
             );
         }
         assert_eq!(
-            as_of(&status(429), models, "10:32", false),
+            stale_message(&status(429), models, "10:32", false),
             "The service is asked too often at present. These models are from 10:32."
         );
         assert_eq!(
-            as_of(&status(500), "This form is", "yesterday 09:05", false),
+            stale_message(&status(500), "This form is", "yesterday 09:05", false),
             "The service has a problem of its own (HTTP 500). This form is from yesterday 09:05."
         );
     }
@@ -140,7 +140,7 @@ mod tests {
     fn explains_an_outage_once() {
         let models = "These models are";
         assert_eq!(
-            as_of(&network(), models, "10:32", true),
+            stale_message(&network(), models, "10:32", true),
             "These models are from 10:32."
         );
         let notice = |reason: Option<BlockReason>, error: Option<ApiError>| {

@@ -9,17 +9,17 @@ const LONGEST_WAIT_MS: u32 = 30_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The quota is used up; existing records can be read.
-    NoRoom,
+    QuotaExceeded,
     /// The database does not open or does not answer.
     NoConnection,
     /// The database was closed by the browser, and maybe deleted.
-    TakenAway,
+    ClosedByBrowser,
 }
 
 impl Failure {
     /// Whether the connection must be opened again.
     pub fn ends_connection(self) -> bool {
-        self != Self::NoRoom
+        self != Self::QuotaExceeded
     }
 }
 
@@ -58,7 +58,7 @@ impl Recovery {
     /// Records a failed read or write.
     pub fn failed(&mut self, failure: Failure, leads: bool) {
         // This tab may lead again after a tab that knows fewer tasks.
-        self.is_unwritten |= leads || failure == Failure::TakenAway && self.has_worked;
+        self.is_unwritten |= leads || failure == Failure::ClosedByBrowser && self.has_worked;
         if leads && self.offer == Offer::Made {
             self.offer = Offer::Failed;
         }
@@ -93,7 +93,7 @@ impl Recovery {
     }
 
     /// Records that storage contains everything that this tab knows, because another tab has written it.
-    pub fn found_whole(&mut self) {
+    pub fn found_complete(&mut self) {
         self.is_unwritten = false;
     }
 
@@ -113,7 +113,7 @@ impl Recovery {
 }
 
 /// Why tasks are not stored while the leader is asleep.
-pub const UNKEPT_BY_SLEEPER: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
+pub const UNSTORED_LEADER_ASLEEP: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
     is asleep. Looking at that tab, or closing it, lets it go on.";
 
 /// The banner in a tab of an older release, once a newer release stores the tasks.
@@ -122,7 +122,7 @@ pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, a
     still said then, the newer one is not there at present: your tasks are kept until it is back.";
 
 /// The banner after the tasks of a newer release were cleared while this tab was open. This tab no longer sends.
-pub const SUPERSEDED_NO_LONGER: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
+pub const NEWER_DATA_CLEARED: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
     page to go on; what stands in the form is kept.";
 
 /// Why this tab sends nothing.
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn retries_at_once_and_then_at_growing_intervals() {
         let mut recovery = opened();
-        recovery.failed(Failure::NoRoom, true);
+        recovery.failed(Failure::QuotaExceeded, true);
         let mut waits = vec![recovery.begin()];
         waits.extend((0..9).map(|_| recovery.tried(false, true, true)));
         let ms = [
@@ -192,9 +192,9 @@ mod tests {
 
     #[test]
     fn a_full_storage_keeps_its_connection() {
-        assert!(!Failure::NoRoom.ends_connection());
+        assert!(!Failure::QuotaExceeded.ends_connection());
         assert!(Failure::NoConnection.ends_connection());
-        assert!(Failure::TakenAway.ends_connection());
+        assert!(Failure::ClosedByBrowser.ends_connection());
     }
 
     #[test]
@@ -211,7 +211,7 @@ mod tests {
     #[test]
     fn only_the_leader_rewrites_lost_records() {
         let mut recovery = opened();
-        recovery.failed(Failure::TakenAway, true);
+        recovery.failed(Failure::ClosedByBrowser, true);
         recovery.begin();
         recovery.written(false);
         assert!(recovery.is_unwritten());
@@ -231,8 +231,8 @@ mod tests {
     #[test]
     fn found_whole_clears_unwritten() {
         let mut recovery = opened();
-        recovery.failed(Failure::TakenAway, true);
-        recovery.found_whole();
+        recovery.failed(Failure::ClosedByBrowser, true);
+        recovery.found_complete();
         assert!(!recovery.is_unwritten());
     }
 
@@ -257,7 +257,7 @@ mod tests {
         let mut tabs = [opened(), opened()];
         let (mut leader, mut handovers) = (0, 0);
         for _ in 0..100 {
-            tabs[leader].failed(Failure::NoRoom, true);
+            tabs[leader].failed(Failure::QuotaExceeded, true);
             tabs[leader].begin();
             let other = 1 - leader;
             tabs[other].tried(true, true, false);
@@ -278,7 +278,7 @@ mod tests {
     #[test]
     fn a_storage_that_never_worked_has_no_unwritten_records() {
         let mut recovery = Recovery::default();
-        recovery.failed(Failure::TakenAway, false);
+        recovery.failed(Failure::ClosedByBrowser, false);
         assert!(!recovery.is_unwritten());
     }
 
@@ -287,7 +287,7 @@ mod tests {
     #[test]
     fn a_failed_write_of_the_leader_stays_unwritten() {
         let mut recovery = opened();
-        recovery.failed(Failure::NoRoom, true);
+        recovery.failed(Failure::QuotaExceeded, true);
         recovery.begin();
         // A follower has nothing to write.
         recovery.written(false);

@@ -1,6 +1,6 @@
 //! Removed tasks that can still be restored.
 
-use crate::{Millis, Task, TaskKey, UNDO};
+use crate::{Millis, Task, TaskKey, UNDO_MS};
 
 /// Returns the tasks that were removed last and can be restored, together with those removed in the same step: each
 /// less than a second before the next.
@@ -9,7 +9,7 @@ pub fn last_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) 
     let removed = |task: &'a Task| {
         let since = task
             .removed
-            .filter(|since| now < since.saturating_add(UNDO))?;
+            .filter(|since| now < since.saturating_add(UNDO_MS))?;
         Some((since, task.key.clone()))
     };
     let removed: Vec<(Millis, TaskKey)> = tasks.into_iter().filter_map(removed).collect();

@@ -73,7 +73,7 @@ impl Data {
 }
 
 /// Replaces all data URLs in a response of any shape by references, and returns the data.
-pub fn take(answer: &mut Value) -> Vec<Data> {
+pub fn extract(answer: &mut Value) -> Vec<Data> {
     let mut taken: Vec<Data> = Vec::new();
     each_text(answer, &mut |text| {
         if let Some(reference) = reference(text) {
@@ -86,8 +86,8 @@ pub fn take(answer: &mut Value) -> Vec<Data> {
     taken
 }
 
-/// Reverses [`take`].
-pub fn put_back(answer: &mut Value, taken: &[Data]) {
+/// Reverses [`extract`].
+pub fn restore(answer: &mut Value, taken: &[Data]) {
     if !taken.is_empty() {
         each_text(answer, &mut |text| {
             if let Some(data) = taken.iter().find(|data| data.reference == *text) {
@@ -162,10 +162,10 @@ mod tests {
             {"output": {"audio": {"url": second}}, "error": null, "n": 1},
         ]});
         let mut short = answer.clone();
-        let taken = take(&mut short);
+        let taken = extract(&mut short);
         assert_eq!(taken.len(), 2);
         assert!(short.to_string().len() < 500, "{short}");
-        put_back(&mut short, &taken);
+        restore(&mut short, &taken);
         assert_eq!(short, answer);
     }
 }

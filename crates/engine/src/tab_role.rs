@@ -49,7 +49,7 @@ impl TabRole {
     }
 
     /// Defers a message during a takeover. Returns whether it was deferred.
-    pub fn puts_off(&mut self, text: &str) -> bool {
+    pub fn defer(&mut self, text: &str) -> bool {
         match &mut self.stage {
             Stage::TakesOver(put_off) => {
                 put_off.push(text.to_owned());
@@ -60,17 +60,17 @@ impl TabRole {
     }
 
     /// Whether a takeover is in progress.
-    pub fn takes_over(&self) -> bool {
+    pub fn is_taking_over(&self) -> bool {
         matches!(self.stage, Stage::TakesOver(_))
     }
 
-    pub fn leads(&self) -> bool {
+    pub fn is_leader(&self) -> bool {
         matches!(self.stage, Stage::Leads)
     }
 
     /// Returns the generation in which this tab leads, if it does.
     pub fn generation(&self) -> Option<u64> {
-        self.leads().then_some(self.generation)
+        self.is_leader().then_some(self.generation)
     }
 }
 
@@ -81,9 +81,9 @@ mod tests {
     #[test]
     fn a_tab_leads_after_reading_the_stored_records() {
         let mut role = TabRole::default();
-        assert!(!role.leads());
+        assert!(!role.is_leader());
         let generation = role.take_over();
-        assert!(!role.leads());
+        assert!(!role.is_leader());
         assert_eq!(role.lead(generation), Some(Vec::new()));
         assert_eq!(role.generation(), Some(generation));
     }
@@ -91,12 +91,12 @@ mod tests {
     #[test]
     fn messages_during_a_takeover_are_returned_once_in_order() {
         let mut role = TabRole::default();
-        assert!(!role.puts_off("as a follower"));
+        assert!(!role.defer("as a follower"));
         let generation = role.take_over();
-        assert!(role.puts_off("first") && role.puts_off("second"));
+        assert!(role.defer("first") && role.defer("second"));
         let put_off = role.lead(generation).unwrap_or_default();
         assert_eq!(put_off, ["first", "second"]);
-        assert!(!role.puts_off("as a leader"));
+        assert!(!role.defer("as a leader"));
         assert_eq!(role.lead(generation), None, "already the leader");
     }
 
@@ -105,7 +105,7 @@ mod tests {
     fn a_takeover_that_was_lost_does_not_lead() {
         let mut role = TabRole::default();
         let lost = role.take_over();
-        assert!(role.puts_off("for the leader"));
+        assert!(role.defer("for the leader"));
         role.follow();
         assert_eq!(role.lead(lost), None);
         assert_eq!(role.generation(), None);

@@ -13,7 +13,7 @@ mod stored;
 mod tests;
 
 /// How long a removed task can be restored, in milliseconds.
-pub const UNDO: Millis = 10_000;
+pub const UNDO_MS: Millis = 10_000;
 
 /// The suffix of a [`TaskKey::late`].
 const LATE: &str = ".late";
@@ -40,7 +40,7 @@ impl TaskKey {
     }
 
     /// Returns the key of the original task of a late task.
-    pub fn late_of(&self) -> Option<Self> {
+    pub fn original_of_late(&self) -> Option<Self> {
         let key = self.0.strip_suffix(LATE)?;
         Some(Self(key.to_owned()))
     }
@@ -166,7 +166,7 @@ pub struct Task {
     /// When the service last answered a repeated request for the output URLs. They may be the same as before.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refreshed: Option<Millis>,
-    /// When the user removed the task. It is hidden at once, and deleted after [`UNDO`].
+    /// When the user removed the task. It is hidden at once, and deleted after [`UNDO_MS`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
     /// The user chose the seed, so it is copied together with the input. A random seed stays with this result. Records
@@ -274,7 +274,7 @@ impl Task {
     }
 
     /// Whether an imported record supplies the missing User ID.
-    pub fn is_claimed_by(&self, other: &Self) -> bool {
+    pub fn gains_account_from(&self, other: &Self) -> bool {
         self.is_orphan() && !other.account.uid.is_empty()
     }
 
@@ -304,16 +304,16 @@ impl Task {
 
     /// Returns when the current attempt began: when it was sent, or began to wait to be sent. Earlier waits for the
     /// user are excluded.
-    pub fn began(&self) -> Millis {
+    pub fn attempt_start(&self) -> Millis {
         let began = self.submitted.max(self.requeued);
         began.unwrap_or(self.created)
     }
 
     /// Returns how long an ended task took: `12 s`, or `under 45 s` if its end was not observed. `None` for a task that
     /// was never sent.
-    pub fn took(&self) -> Option<String> {
+    pub fn duration_text(&self) -> Option<String> {
         let finished = self.finished.filter(|_| !self.is_unsent())?;
-        let took = finished.saturating_sub(self.began());
+        let took = finished.saturating_sub(self.attempt_start());
         Some(match self.ended_unseen {
             true => format!("under {}", duration::text(took.div_ceil(1_000) * 1_000)),
             false => duration::text(took),
@@ -348,7 +348,7 @@ impl Task {
     }
 
     /// Whether another browser's record contains the outcome of this Unconfirmed task.
-    pub fn is_settled_by(&self, other: &Task) -> bool {
+    pub fn gains_outcome_from(&self, other: &Task) -> bool {
         self.state.phase() == Phase::Unconfirmed && other.state.id().is_some()
     }
 

@@ -4,7 +4,7 @@ use crate::{Account, BlockReason, Millis, MissingCredentials, Phase, Task, durat
 
 /// What a tab knows about why nothing is sent.
 #[derive(Debug, Clone, Copy)]
-pub struct Sending<'a> {
+pub struct SendingState<'a> {
     /// The current service and User ID.
     pub account: &'a Account,
     pub access: Access,
@@ -42,7 +42,7 @@ const LONG_WAIT: Millis = 60_000;
 const WAKE_ADVICE: &str = "Looking at that tab, or closing it, lets it go on.";
 
 /// Returns why the task is not sent or not polled. `None` if nothing blocks it.
-pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<String> {
+pub fn wait_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<String> {
     match task.state.phase() {
         Phase::Queued => Some(unsent_reason(task, sending, now)),
         Phase::Running | Phase::Fetching if task.watching && !task.is_orphan() => {
@@ -86,19 +86,19 @@ pub fn wait_reason(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Str
 }
 
 /// Whether a running task is not polled because another account, or none, is set.
-pub fn is_not_followed(task: &Task, sending: Sending<'_>) -> bool {
+pub fn is_not_followed(task: &Task, sending: SendingState<'_>) -> bool {
     let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
     goes_on && task.watching && !task.is_orphan() && account_mismatch(task, sending).is_some()
 }
 
 /// Whether a task has not been sent because another account, or none, is set.
-pub fn waits_for_account(task: &Task, sending: Sending<'_>) -> bool {
+pub fn waits_for_account(task: &Task, sending: SendingState<'_>) -> bool {
     let is_to_be_sent = task.state.phase() == Phase::Queued && !task.taken_back;
     is_to_be_sent && task.removed.is_none() && account_mismatch(task, sending).is_some()
 }
 
 /// Whether an unsent task waits for the user: its batch is paused, or Settings, credentials or storage block it.
-pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
+pub fn waits_for_person(task: &Task, sending: SendingState<'_>) -> bool {
     let is_blocked = matches!(
         sending.block_reason,
         Some(BlockReason::Unauthorized | BlockReason::StorageError)
@@ -108,20 +108,20 @@ pub fn waits_for_person(task: &Task, sending: Sending<'_>) -> bool {
 }
 
 /// Returns the duration of the current attempt. `None` if the task has ended, is not polled, or waits for the user.
-pub fn elapsed(task: &Task, sending: Sending<'_>, now: Millis) -> Option<Millis> {
+pub fn elapsed(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<Millis> {
     let goes_on = task.is_active() && !waits_for_person(task, sending);
-    goes_on.then(|| now.saturating_sub(task.began()))
+    goes_on.then(|| now.saturating_sub(task.attempt_start()))
 }
 
 /// Returns why the service can't be asked about a task with the current Settings.
-pub fn unasked_reason(task: &Task, sending: Sending<'_>) -> Option<String> {
+pub fn not_asked_reason(task: &Task, sending: SendingState<'_>) -> Option<String> {
     let why = account_mismatch_message(task, sending)?;
     Some(format!(
         "Not asked: {why}. The service is asked once that is set again."
     ))
 }
 
-fn account_mismatch(task: &Task, sending: Sending<'_>) -> Option<AccountMismatch> {
+fn account_mismatch(task: &Task, sending: SendingState<'_>) -> Option<AccountMismatch> {
     match sending.access {
         _ if task.account.address != sending.account.address => Some(AccountMismatch::Service),
         Access::Missing(missing) => Some(AccountMismatch::NotSet(missing)),
@@ -130,7 +130,7 @@ fn account_mismatch(task: &Task, sending: Sending<'_>) -> Option<AccountMismatch
     }
 }
 
-fn account_mismatch_message(task: &Task, sending: Sending<'_>) -> Option<String> {
+fn account_mismatch_message(task: &Task, sending: SendingState<'_>) -> Option<String> {
     Some(match account_mismatch(task, sending)? {
         AccountMismatch::Service => {
             let address = shown_address(&task.account.address);
@@ -140,7 +140,7 @@ fn account_mismatch_message(task: &Task, sending: Sending<'_>) -> Option<String>
             let uid = &task.account.uid;
             format!("its User ID, {uid}, is not the one in Settings")
         }
-        AccountMismatch::NotSet(missing) => format!("{} not set in Settings", missing.are()),
+        AccountMismatch::NotSet(missing) => format!("{} not set in Settings", missing.with_verb()),
     })
 }
 
@@ -175,7 +175,7 @@ impl SentState {
     }
 }
 
-fn unsent_reason(task: &Task, sending: Sending<'_>, now: Millis) -> String {
+fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String {
     let left = SentState::of(task);
     if task.taken_back {
         let before = match left {

@@ -114,7 +114,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     let is_refused = matches!(poll_error.error, ApiError::Unauthorized { .. })
         && !poll_error.error.is_other_refusal();
     // A response that was cut off is still a response.
-    let is_unanswered = poll_error.error.is_unreachable() && !poll_error.error.is_cut();
+    let is_unanswered = poll_error.error.is_unreachable() && !poll_error.error.is_cut_off();
     let none = match is_unanswered {
         true => format!("No answer for {since}"),
         // The service answers, but the response doesn't contain the task's status.
@@ -300,7 +300,7 @@ mod tests {
     fn a_response_that_was_cut_off_is_not_reported_as_missing() {
         let mut task = task("a", 0);
         let error = ApiError::Network {
-            detail: ApiError::CUT.into(),
+            detail: ApiError::CUT_OFF.into(),
         };
         task.poll_error = Some(PollError { since: 0, error });
         let id = TaskId("1".into());

@@ -12,7 +12,7 @@ pub use input::Input;
 pub use model::{About, Error, FAIL_WORD, File, Frame, Job, Model};
 
 /// A hash of this crate's source code, which determines its output.
-pub const DRAWING: &str = env!("DRAWING");
+pub const SOURCE_HASH: &str = env!("SOURCE_HASH");
 
 /// The width of a poster in pixels: enough for a card of 320 px on a high-density screen.
 pub const POSTER_WIDTH: u32 = 512;

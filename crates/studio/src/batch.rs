@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::{BatchKey, Millis, Task, TaskKey, UNDO};
+use atelier_engine::{BatchKey, Millis, Task, TaskKey, UNDO_MS};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -135,7 +135,7 @@ impl Batch {
         const SETTLED_AFTER: Millis = 3_600_000;
         let mut tasks = tasks.into_iter();
         let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|b| b.batch == self.key);
-        let is_over = |removed: Millis| now >= removed.saturating_add(UNDO);
+        let is_over = |removed: Millis| now >= removed.saturating_add(UNDO_MS);
         let is_settled = now >= self.created.saturating_add(SETTLED_AFTER);
         let may_go = self.removed.is_some_and(is_over) || (self.varied.is_some() && is_settled);
         may_go && !tasks.any(is_mine)

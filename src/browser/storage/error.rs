@@ -71,8 +71,8 @@ impl StorageError {
 impl From<StorageError> for Failure {
     fn from(error: StorageError) -> Self {
         match error {
-            StorageError::Full => Self::NoRoom,
-            StorageError::Closed => Self::TakenAway,
+            StorageError::Full => Self::QuotaExceeded,
+            StorageError::Closed => Self::ClosedByBrowser,
             StorageError::Refused | StorageError::Silent | StorageError::Newer => {
                 Self::NoConnection
             }

@@ -4,7 +4,7 @@
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
 
-use atelier_engine::lease::{self, Claim, Found, Lease, Renewal};
+use atelier_engine::lease::{self, LeadershipClaim, Lease, Renewal, StoredLease};
 use gloo_events::EventListener;
 use gloo_timers::callback::{Interval, Timeout};
 use leptos::prelude::{document, window};
@@ -18,7 +18,7 @@ use crate::browser::{clock, panic, random};
 const NAME: &str = "atelier.leader";
 
 /// Reads from storage which tab leads, for a tab that does not.
-pub fn found() -> Found {
+pub fn found() -> StoredLease {
     lease_store::read()
 }
 
@@ -26,7 +26,7 @@ pub fn found() -> Found {
 pub struct Leadership {
     itself: Weak<Self>,
     me: String,
-    claim: Cell<Claim>,
+    claim: Cell<LeadershipClaim>,
     is_leading: Cell<bool>,
     /// Storage takes no lease: it says nothing about other tabs.
     is_refused: Cell<bool>,
@@ -52,7 +52,7 @@ impl Leadership {
         let this = Rc::new_cyclic(|itself| Self {
             itself: itself.clone(),
             me: random::key(),
-            claim: Cell::new(Claim::AwaitsLock),
+            claim: Cell::new(LeadershipClaim::AwaitsLock),
             is_leading: Cell::new(false),
             is_refused: Cell::new(false),
             lock: RefCell::new(None),
@@ -93,12 +93,12 @@ impl Leadership {
                 // If not, the lock was on its way when the wish for it was taken back.
                 if let Some(this) = held.upgrade().filter(is_wanted) {
                     this.lock.replace(Some(lock));
-                    this.set_claim(Claim::HasLock);
+                    this.set_claim(LeadershipClaim::HasLock);
                 }
             },
             move || {
                 if let Some(this) = refused.upgrade().filter(is_wanted) {
-                    this.set_claim(Claim::LeaseOnly);
+                    this.set_claim(LeadershipClaim::LeaseOnly);
                 }
             },
         );
@@ -123,7 +123,7 @@ impl Leadership {
         if let Some(wish) = self.wish.take() {
             wish.abort();
         }
-        self.claim.set(Claim::AwaitsLock);
+        self.claim.set(LeadershipClaim::AwaitsLock);
         // First: what this tab was about to do must not be done once another one can lead.
         self.set_leading(false);
         self.give_back();
@@ -140,7 +140,7 @@ impl Leadership {
     pub fn check(&self) -> bool {
         let needs_look = || {
             let (claim, found, now) = (self.claim.get(), self.read(), clock::now());
-            !lease::may_go_on(claim, &self.me, &found, now)
+            !lease::still_leads(claim, &self.me, &found, now)
                 || lease::is_overdue(claim, &self.me, &found, now)
         };
         if self.is_leading.get() && (panic::has_panicked() || needs_look()) {
@@ -153,13 +153,16 @@ impl Leadership {
     /// Leaves leading to other tabs, for good.
     pub fn resign(&self) {
         self.has_resigned.set(true);
-        self.set_claim(Claim::AwaitsLock);
+        self.set_claim(LeadershipClaim::AwaitsLock);
     }
 
-    fn set_claim(&self, claim: Claim) {
+    fn set_claim(&self, claim: LeadershipClaim) {
         let may_lead = !self.has_resigned.get();
-        self.claim
-            .set(if may_lead { claim } else { Claim::AwaitsLock });
+        self.claim.set(if may_lead {
+            claim
+        } else {
+            LeadershipClaim::AwaitsLock
+        });
         if !may_lead {
             self.give_back();
         }
@@ -191,7 +194,7 @@ impl Leadership {
         }
         // WebKit takes the lock away first, and says so: the lease would be wanted instead.
         if self.is_left.get() {
-            if !lease::may_go_on(self.claim.get(), &self.me, &self.read(), clock::now()) {
+            if !lease::still_leads(self.claim.get(), &self.me, &self.read(), clock::now()) {
                 self.set_leading(false);
             }
             return;
@@ -200,22 +203,22 @@ impl Leadership {
         if let Some(renewals) = self.stood_back.get() {
             self.stood_back.set(Some(renewals + 1));
             let may_lead = !self.has_resigned.get();
-            if may_lead && lease::ends_standing_back(&self.me, &self.read(), renewals + 1, now) {
+            if may_lead && lease::ends_handover(&self.me, &self.read(), renewals + 1, now) {
                 self.want_lock();
             }
         }
         let claim = self.claim.get();
         let renewal = lease::renewal(claim, &self.me, &self.read(), has_looked, now);
-        if renewal == Renewal::Look
+        if renewal == Renewal::Recheck
             && let Some(this) = self.itself.upgrade()
         {
-            Timeout::new(lease::LOOK_MS, move || this.decide(true)).forget();
+            Timeout::new(lease::RECHECK_MS, move || this.decide(true)).forget();
         }
         if matches!(renewal, Renewal::Lead | Renewal::Bid) {
             let lease = Lease {
                 holder: self.me.clone(),
                 until: now + lease::LEASE_MS,
-                locked: claim == Claim::HasLock,
+                locked: claim == LeadershipClaim::HasLock,
             };
             self.is_refused.set(!lease_store::write(&lease));
         }
@@ -245,13 +248,13 @@ impl Leadership {
         lease_store::give_back(&self.me);
     }
 
-    fn read(&self) -> Found {
+    fn read(&self) -> StoredLease {
         match lease_store::read() {
-            Found::Refused => Found::Refused,
-            Found::Lease(lease) if lease.holder != self.me && lease.until >= clock::now() => {
-                Found::Lease(lease)
+            StoredLease::Unreadable => StoredLease::Unreadable,
+            StoredLease::Lease(lease) if lease.holder != self.me && lease.until >= clock::now() => {
+                StoredLease::Lease(lease)
             }
-            _ if self.is_refused.get() => Found::Refused,
+            _ if self.is_refused.get() => StoredLease::Unreadable,
             found => found,
         }
     }

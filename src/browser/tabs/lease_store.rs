@@ -4,7 +4,7 @@
 //! It always has the same length, and is overwritten rather than removed: a value of the same length can also be written
 //! when `localStorage` is full.
 
-use atelier_engine::lease::{Found, Lease};
+use atelier_engine::lease::{Lease, StoredLease};
 
 use crate::browser::local::LocalStore;
 
@@ -14,13 +14,13 @@ const KEY: &str = "atelier.leader";
 const LENGTH: usize = 64;
 
 /// Reads the lease. One that was given back is none.
-pub fn read() -> Found {
+pub fn read() -> StoredLease {
     match LocalStore::Browser.try_read(KEY) {
-        None => Found::Refused,
+        None => StoredLease::Unreadable,
         Some(text) => text
             .and_then(|text| Lease::parse(&text))
             .filter(|lease| lease.until > 0)
-            .map_or(Found::Nothing, Found::Lease),
+            .map_or(StoredLease::Missing, StoredLease::Lease),
     }
 }
 
@@ -31,7 +31,7 @@ pub fn write(lease: &Lease) -> bool {
 
 /// Gives the lease back, if `me` has it.
 pub fn give_back(me: &str) {
-    if let Found::Lease(lease) = read()
+    if let StoredLease::Lease(lease) = read()
         && lease.holder == me
     {
         let ended = Lease {

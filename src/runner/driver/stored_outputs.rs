@@ -21,12 +21,12 @@ const REPEATED_MS: u32 = 60 * 60 * 1_000;
 impl Driver {
     /// Stores the data in an answer, and puts references in its place. What can't be stored stays as it is.
     pub(super) async fn store_data(self, answer: &mut Value) {
-        let taken = stored_output::take(answer);
+        let taken = stored_output::extract(answer);
         if taken.is_empty() {
             return;
         }
         let unstored = self.store_files(taken).await.1;
-        stored_output::put_back(answer, &unstored);
+        stored_output::restore(answer, &unstored);
     }
 
     /// Stores the data of tasks whose records carry it: they are of an earlier release, came from elsewhere, or storage
@@ -49,7 +49,7 @@ impl Driver {
                     return;
                 }
                 if !stored.is_empty() {
-                    self.change(|engine| engine.refer_to_stored(&key, &stored));
+                    self.change(|engine| engine.replace_stored_data(&key, &stored));
                 }
             }
         });

@@ -61,7 +61,7 @@ async fn what_a_follower_is_asked_for_the_leader_does() {
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.runner.submit_tasks(vec![task("b", 20)]);
     leader.lists(&["b", "a"]).await;
-    follower.runner.take_in(vec![failed("c", 30)]);
+    follower.runner.import(vec![failed("c", 30)]);
     leader.lists(&["c", "b", "a"]).await;
     follower.runner.set_favorite("a/1", true);
     let favorites = |tab: &Tab| task_of(tab, "a").map(|task| task.favorites);

@@ -20,7 +20,7 @@ impl KeptTable {
             return;
         };
         // It does not say when it was edited.
-        let Some(earlier) = self.parse(&text, derived_key::number_of(&text)) else {
+        let Some(earlier) = self.parse(&text, derived_key::hash_text(&text)) else {
             return;
         };
         self.earlier.take(Some(text));

@@ -65,13 +65,13 @@ impl Sending {
             until(move || runner.is_open().then_some(())).await;
             let is_written = loop {
                 let is_written = runner.written().await.is_ok();
-                if is_written || !runner.asks_before_sending() {
+                if is_written || !runner.needs_storage_consent() {
                     break is_written;
                 }
                 // The tasks are sent as soon as a person wants that all the same.
                 let wanted = until(move || {
                     let _ = runner.block_reason();
-                    (!runner.asks_before_sending()).then_some(())
+                    (!runner.needs_storage_consent()).then_some(())
                 });
                 select(pin!(wanted), TimeoutFuture::new(AGAIN_MS)).await;
             };

@@ -83,7 +83,7 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told
             chosen(cell, parameter, values)
         }
         Kind::Boolean => chosen(cell, parameter, vec![true.into(), false.into()]),
-        kind => typed(cell, matches!(kind, Kind::Text | Kind::Several)),
+        kind => typed(cell, matches!(kind, Kind::Text | Kind::MultiChoice)),
     }
 }
 

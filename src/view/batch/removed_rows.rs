@@ -1,6 +1,6 @@
 //! The way back for rows that were taken out of the table just now, and for what was written and replaced.
 
-use atelier_engine::UNDO;
+use atelier_engine::UNDO_MS;
 use leptos::prelude::*;
 
 use super::composer::Composer;
@@ -16,7 +16,7 @@ pub fn removed_rows(composer: Composer) -> AnyView {
     let over = RwSignal::new(number.get_untracked());
     effect(move || {
         let number = number.get();
-        let end = after(UNDO as u32, move || {
+        let end = after(UNDO_MS as u32, move || {
             over.try_set(number);
         });
         // Another removal in between has its own time.

@@ -154,7 +154,7 @@ pub fn send(
             let missing = schema.of_secrets().validate(&typed.read_untracked(), false);
             if let Some(problem) = missing.err().and_then(|all| all.into_iter().next()) {
                 attempted.set(true);
-                let id = schema.place_of(&problem.parameter).map(Field::id_of);
+                let id = schema.position_of(&problem.parameter).map(Field::id_of);
                 id.as_deref().into_iter().for_each(field::focus);
                 return;
             }

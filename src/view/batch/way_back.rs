@@ -1,6 +1,6 @@
 //! The way back from what has taken the place of something that a person wrote.
 
-use atelier_engine::UNDO;
+use atelier_engine::UNDO_MS;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
@@ -49,7 +49,7 @@ impl WayBack {
     /// The same for a while.
     pub fn offer(self, said: &str, back: Callback<()>) {
         self.keep_on_offering(said, back);
-        let end = after(UNDO as u32, move || self.end());
+        let end = after(UNDO_MS as u32, move || self.end());
         self.end.set_value(Some(end));
     }
 

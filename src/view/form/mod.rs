@@ -168,7 +168,7 @@ pub fn ProblemSummary(
         memo(move || {
             let is_shown = match problems.read().as_slice() {
                 [] => false,
-                [only] => was_shown.get_value() || schema.place_of(&only.parameter).is_none(),
+                [only] => was_shown.get_value() || schema.position_of(&only.parameter).is_none(),
                 _ => true,
             };
             was_shown.set_value(is_shown);
@@ -184,7 +184,7 @@ pub fn ProblemSummary(
         }
     });
     let line = move |problem: Problem| {
-        let at = schema.place_of(&problem.parameter);
+        let at = schema.position_of(&problem.parameter);
         match at {
             Some(at) => {
                 let id = Field::id_of(at);

@@ -186,7 +186,7 @@ fn copy_image(shown: ShownOutput) -> AnyView {
 fn facts(shown: &ShownOutput) -> String {
     let task = &shown.task;
     let mut facts = vec![dates::time(task.created, clock::now())];
-    if let Some(took) = task.took() {
+    if let Some(took) = task.duration_text() {
         // Alone it would seem to be how long a film or a sound is.
         facts.push(format!("made in {took}"));
     }

@@ -333,7 +333,7 @@ fn focus_first(schema: Arc<Schema>, draft: RwSignal<Draft>) {
         };
         let missing_secret = || {
             let missing = schema.of_secrets().validate(&typed.get_untracked(), false);
-            schema.place_of(&missing.err()?.first()?.parameter)
+            schema.position_of(&missing.err()?.first()?.parameter)
         };
         let first = blocker::missing(&draft, &schema)
             .or_else(missing_secret)

@@ -233,7 +233,7 @@ fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
     else {
         return None;
     };
-    schema.place_of(name).map(Field::id_of)
+    schema.position_of(name).map(Field::id_of)
 }
 
 /// Why nothing was sent, though the form itself could be.

@@ -20,7 +20,7 @@ pub fn card(model: Model) -> AnyView {
     } = contexts();
     let id = model.id.clone();
     let label = format!("Favorite: {}", model.display_name());
-    let model_away = model.away.clone();
+    let model_away = model.unavailable_reason.clone();
     let pictures = memo(move || {
         runner.track_phases();
         let latest = runner.with_tasks(|tasks| {

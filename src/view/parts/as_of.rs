@@ -37,7 +37,12 @@ pub fn is_explained() -> Memo<bool> {
 pub fn said(as_of: &Option<AsOf>, what: &str, is_explained: bool) -> String {
     let said = as_of.as_ref().and_then(|AsOf { since, outage, .. }| {
         let when = dates::as_of(*since, clock::now());
-        Some(words::as_of(outage.as_ref()?, what, &when, is_explained))
+        Some(words::stale_message(
+            outage.as_ref()?,
+            what,
+            &when,
+            is_explained,
+        ))
     });
     said.unwrap_or_default()
 }

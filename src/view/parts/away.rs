@@ -10,7 +10,7 @@ use crate::state::contexts::contexts;
 pub fn away_note(model: ModelId) -> AnyView {
     let catalog = contexts().catalog;
     let note = memo(move || {
-        let away = catalog.model(&model)?.away;
+        let away = catalog.model(&model)?.unavailable_reason;
         (!away.is_empty()).then(|| {
             let why = away.trim_end_matches('.');
             format!("Away: {why}. What is sent waits at the service until it is back.")

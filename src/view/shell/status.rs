@@ -46,7 +46,7 @@ pub fn status() -> AnyView {
     effect(move || {
         let is_brief = runner
             .block_reason()
-            .is_some_and(|reason| reason.is_brief());
+            .is_some_and(|reason| reason.is_temporary());
         if !is_brief && sentence.read().is_some() {
             has_room.set(true);
         }
@@ -62,7 +62,7 @@ pub fn status() -> AnyView {
     });
     let can_be_tried = memo(move || {
         let reason = runner.block_reason();
-        reason.is_none_or(|reason| reason.can_be_tried())
+        reason.is_none_or(|reason| reason.can_retry_now())
     });
     let is_unauthorized = memo(move || runner.block_reason() == Some(BlockReason::Unauthorized));
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));

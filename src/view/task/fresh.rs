@@ -21,7 +21,7 @@ pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
     let Some(task) = runner.task(&key) else {
         return;
     };
-    let unasked = untrack(|| task.with(|task| runner.unasked_reason(task)));
+    let unasked = untrack(|| task.with(|task| runner.not_asked_reason(task)));
     let asked = clock::now();
     let now = move || {
         let task = task.read_untracked();

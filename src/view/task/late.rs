@@ -10,7 +10,11 @@ use crate::state::contexts::contexts;
 pub fn late(task: &Task) -> AnyView {
     let runner = contexts().runner;
     let key = task.key.clone();
-    let others: Vec<TaskKey> = key.late_of().into_iter().chain([key.late()]).collect();
+    let others: Vec<TaskKey> = key
+        .original_of_late()
+        .into_iter()
+        .chain([key.late()])
+        .collect();
     let other = memo(move || {
         // One may come, or go.
         runner.keys();

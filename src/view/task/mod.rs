@@ -123,7 +123,7 @@ pub fn TaskArticle(
     let has_dead_link = RwSignal::new(false);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
     let earlier = earlier.and_then(|task| {
-        let number = 1 + runner.with_tasks(|tasks| attempts::earlier(tasks, &first));
+        let number = 1 + runner.with_tasks(|tasks| attempts::count_earlier(tasks, &first));
         earlier_attempt(number, &task.read_untracked())
     });
     view! {

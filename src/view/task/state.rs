@@ -37,14 +37,15 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let shown = task.clone();
     let time = text(move || {
         let task = task.read();
-        task.took().unwrap_or_else(|| match task.is_hidden() {
-            // A hidden task is not polled: whether it still goes on is unknown.
-            true => String::new(),
-            false => {
-                let elapsed = runner.elapsed(&task, now.get());
-                elapsed.map_or_else(String::new, duration::text)
-            }
-        })
+        task.duration_text()
+            .unwrap_or_else(|| match task.is_hidden() {
+                // A hidden task is not polled: whether it still goes on is unknown.
+                true => String::new(),
+                false => {
+                    let elapsed = runner.elapsed(&task, now.get());
+                    elapsed.map_or_else(String::new, duration::text)
+                }
+            })
     });
     view! {
         <div class="state-line">

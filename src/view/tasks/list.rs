@@ -1,7 +1,7 @@
 use std::collections::HashMap;
 
 use crate::state::contexts::contexts;
-use atelier_engine::{Action, Task, TaskKey, UNDO};
+use atelier_engine::{Action, Task, TaskKey, UNDO_MS};
 use atelier_studio::history::{self, HistoryEntry};
 use atelier_studio::text::plural::counted_many;
 use icondata_lu::{LuListChecks, LuTrash2};
@@ -76,7 +76,7 @@ pub fn TasksPage() -> impl IntoView {
         format!(
             "Clears {count}{which} from this browser, with what they have made. Favorites stay. It can be \
              undone for {} seconds.",
-            UNDO / 1_000,
+            UNDO_MS / 1_000,
         )
     });
     let no_match = text(move || match typed.read().trim() {

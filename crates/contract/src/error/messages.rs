@@ -30,7 +30,7 @@ impl ApiError {
                 Self::EXPORTED_UNSENT,
                 Self::REDIRECTED,
                 Self::WITHDRAWN,
-                Self::CUT,
+                Self::CUT_OFF,
             ]
             .contains(&&**detail),
             _ => false,
@@ -43,7 +43,7 @@ impl ApiError {
 
     /// Returns the service's own message in the [`ApiError::user_message`] of [`ApiError::Invalid`]. Other refusals are
     /// not about the input.
-    pub fn words_on_input(message: &str) -> Option<&str> {
+    pub fn input_message(message: &str) -> Option<&str> {
         let words = message.strip_prefix(Self::INVALID_INPUT)?;
         words.strip_prefix(IT_SAYS)
     }
@@ -75,7 +75,7 @@ impl ApiError {
                 "The address leads elsewhere. Check it in Settings, or sign in to the network."
                     .into()
             }
-            Self::Network { detail } if detail == Self::CUT => {
+            Self::Network { detail } if detail == Self::CUT_OFF => {
                 "The service's answer broke off before its end.".into()
             }
             Self::Network { .. } => {

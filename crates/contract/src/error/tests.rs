@@ -101,7 +101,7 @@ fn mentions_cors_for_other_origins_only() {
         network(ApiError::PAGE_CLOSED),
         network(ApiError::REDIRECTED),
         network(ApiError::WITHDRAWN),
-        network(ApiError::CUT),
+        network(ApiError::CUT_OFF),
         ApiError::Timeout { after_ms: 5 },
         ApiError::from_status(502, None, None),
     ] {

@@ -34,7 +34,7 @@ impl Engine {
         if call.batched {
             let asked = call.tasks.len();
             (self.services).set_unreadable(address, kind, asked, now);
-        } else if kind != CallKind::Generate && !error.is_cut() {
+        } else if kind != CallKind::Generate && !error.is_cut_off() {
             self.services.set_separated(address, kind, now);
             self.separate(call);
         }

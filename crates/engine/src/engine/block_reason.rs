@@ -35,12 +35,12 @@ impl BlockReason {
     }
 
     /// Whether the block ends at a known time.
-    pub fn is_brief(&self) -> bool {
+    pub fn is_temporary(&self) -> bool {
         matches!(self, Self::RateLimited(_) | Self::Unanswered(_))
     }
 
     /// Whether the user may retry at once. A rate limit can't be skipped.
-    pub fn can_be_tried(&self) -> bool {
+    pub fn can_retry_now(&self) -> bool {
         !matches!(self, Self::RateLimited(_) | Self::StorageError)
     }
 
@@ -87,7 +87,7 @@ impl Engine {
             return Some(BlockReason::RateLimited(until));
         }
         let would_send = self.next_queued().is_some() || self.next_resend().is_some();
-        if self.asks_before_sending() && would_send {
+        if self.needs_storage_consent() && would_send {
             return Some(BlockReason::StorageError);
         }
         // A paused task waits for the user, not for the service.

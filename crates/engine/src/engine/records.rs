@@ -8,7 +8,7 @@ use atelier_contract::ApiError;
 use super::late::{acceptance_of, compare_attempts, compare_put_back};
 use super::{Engine, Pending, Tracked};
 use crate::reduce::Event;
-use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO};
+use crate::{Action, Millis, Phase, RateLimit, Task, TaskKey, UNDO_MS};
 
 impl Engine {
     /// Loads all stored tasks, at the start or when this tab becomes the leader. Tasks whose submission was in flight
@@ -248,7 +248,7 @@ impl Engine {
     /// Imports tasks from another browser's history. None of them is sent. For known tasks the file changes only two
     /// things: it adds an account to a task without one, and it fills in the outcome of a
     /// [`crate::TaskState::Unconfirmed`] task.
-    pub fn take_in(&mut self, tasks: Vec<Task>, now: Millis) {
+    pub fn import(&mut self, tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
@@ -259,7 +259,7 @@ impl Engine {
             }
             match self.tasks.get_mut(&key) {
                 None => self.insert(task, false),
-                Some(known) if known.task.is_settled_by(&task) => {
+                Some(known) if known.task.gains_outcome_from(&task) => {
                     let removed = known.task.removed;
                     // If the file has no account, keep this browser's.
                     let ours = task.account.uid.is_empty().then_some(&known.task);
@@ -273,7 +273,7 @@ impl Engine {
                     };
                     self.insert(settled, false);
                 }
-                Some(known) if known.task.is_claimed_by(&task) => {
+                Some(known) if known.task.gains_account_from(&task) => {
                     known.task.account = task.account;
                     known.task.watching = task.watching;
                 }
@@ -304,7 +304,7 @@ impl Engine {
         if let Some(removed) = task.removed {
             self.timers
                 .removals
-                .set(&task.key, removed.saturating_add(UNDO));
+                .set(&task.key, removed.saturating_add(UNDO_MS));
         }
         let is_paused = task.paused && !task.taken_back;
         if let Some(place) = task.batch.as_ref().filter(|_| is_paused) {

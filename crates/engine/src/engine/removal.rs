@@ -2,13 +2,13 @@
 //! so that it survives a reload and reaches other tabs.
 
 use super::Engine;
-use crate::{Millis, TaskKey, UNDO};
+use crate::{Millis, TaskKey, UNDO_MS};
 
 impl Engine {
     pub(super) fn mark_removed(&mut self, key: &TaskKey, now: Millis) {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.task.removed = Some(now);
-            self.timers.removals.set(key, now.saturating_add(UNDO));
+            self.timers.removals.set(key, now.saturating_add(UNDO_MS));
             // The user doesn't want it to be resent.
             self.timers.resends.remove(key);
             self.save(key);

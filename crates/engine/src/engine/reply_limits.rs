@@ -94,7 +94,7 @@ impl ItemLimit {
 /// Whether the response is unusable but may be usable with fewer items.
 pub(super) fn is_unreadable(error: &ApiError) -> bool {
     let is_malformed = matches!(error, ApiError::Malformed { .. }) && !error.is_unreachable();
-    is_malformed || error.is_cut()
+    is_malformed || error.is_cut_off()
 }
 
 #[cfg(test)]

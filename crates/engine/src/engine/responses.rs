@@ -75,7 +75,7 @@ impl Engine {
                 vec![Err(error); call.tasks.len()]
             }
         };
-        let is_lost = |answer: &Result<Value, ApiError>| matches!(answer, Err(error @ ApiError::Network { .. }) if !error.is_cut());
+        let is_lost = |answer: &Result<Value, ApiError>| matches!(answer, Err(error @ ApiError::Network { .. }) if !error.is_cut_off());
         let fetches_fewer = call.kind == CallKind::Response && responses.iter().all(is_lost);
         if call.kind == CallKind::Generate {
             self.refuse_shared_ids(&call, &mut responses);

@@ -12,7 +12,7 @@ pub type Secrets = Map<String, Value>;
 impl Engine {
     /// Adds the secrets of tasks. Must be called before the tasks are added. Existing secrets of a task are kept,
     /// because it may have been sent with them.
-    pub fn keep_secrets(&mut self, secrets: Secrets) {
+    pub fn add_secrets(&mut self, secrets: Secrets) {
         for (key, values) in secrets {
             let known = self.secrets.entry(key).or_insert(Value::Null);
             if known.is_null() {

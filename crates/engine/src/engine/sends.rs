@@ -40,7 +40,7 @@ impl Engine {
     }
 
     fn may_send(&self) -> bool {
-        if self.asks_before_sending() {
+        if self.needs_storage_consent() {
             return false;
         }
         let most = if self.pause.is_probing() {

@@ -11,7 +11,7 @@ impl Engine {
     /// Returns the body of a `/v2/status` request that probes the service, or `None` if no probe is needed. Used while
     /// tasks wait because the model list is unavailable or the credentials were refused. The request is about a task
     /// that does not exist, so it has no side effects.
-    pub fn knock(&self, now: Millis) -> Option<Value> {
+    pub fn probe_request(&self, now: Millis) -> Option<Value> {
         let may_ask = match self.block_reason(now) {
             Some(BlockReason::Unreachable) => true,
             Some(BlockReason::Unauthorized) => self.credentials.may_probe(),
@@ -34,8 +34,8 @@ impl Engine {
         Some(request.to_body())
     }
 
-    /// Handles the response to the probe of [`Engine::knock`] at this address.
-    pub fn knocked(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
+    /// Handles the response to the probe of [`Engine::probe_request`] at this address.
+    pub fn probe_answered(&mut self, address: &str, answer: &Result<(), ApiError>, now: Millis) {
         self.advance(now);
         let error = answer.as_ref().err();
         if let Some(error) = error

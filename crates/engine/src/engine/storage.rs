@@ -28,10 +28,10 @@ impl Engine {
     /// start.
     pub fn set_storage_works(&mut self, works: bool, had_worked: bool, now: Millis) {
         self.advance(now);
-        let asked = self.asks_before_sending();
+        let asked = self.needs_storage_consent();
         self.storage.works = works;
         self.storage.had_worked = had_worked;
-        if asked && !self.asks_before_sending() {
+        if asked && !self.needs_storage_consent() {
             self.restart_waits(now);
         }
     }
@@ -39,7 +39,7 @@ impl Engine {
     /// Sends tasks although they can't be stored, at the user's request.
     pub fn accept_without_storage(&mut self, now: Millis) {
         self.advance(now);
-        let asked = self.asks_before_sending();
+        let asked = self.needs_storage_consent();
         self.storage.is_accepted = true;
         if asked {
             self.restart_waits(now);
@@ -47,7 +47,7 @@ impl Engine {
     }
 
     /// Whether submissions wait for the user's consent.
-    pub fn asks_before_sending(&self) -> bool {
+    pub fn needs_storage_consent(&self) -> bool {
         !self.storage.works && self.storage.had_worked && !self.storage.is_accepted
     }
 }

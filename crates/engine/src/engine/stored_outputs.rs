@@ -5,7 +5,7 @@ use crate::{Engine, TaskKey, TaskState};
 
 impl Engine {
     /// Replaces data that was stored as files by references to them. Outputs that have changed meanwhile stay.
-    pub fn refer_to_stored(&mut self, key: &TaskKey, stored: &[Data]) {
+    pub fn replace_stored_data(&mut self, key: &TaskKey, stored: &[Data]) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
         };
@@ -61,8 +61,8 @@ mod tests {
         let (key, other) = (TaskKey("a".into()), TaskKey("b".into()));
         assert!(harness.engine.files_in_use(None).is_empty());
         let stored = [Data::of(&data).unwrap()];
-        harness.engine.refer_to_stored(&other, &stored);
-        harness.engine.refer_to_stored(&key, &stored);
+        harness.engine.replace_stored_data(&other, &stored);
+        harness.engine.replace_stored_data(&key, &stored);
         harness.calls();
         assert_eq!(harness.saved.len(), 1);
         assert_eq!(harness.saved[0].outputs(), [link, &reference]);
@@ -72,7 +72,7 @@ mod tests {
         assert_eq!(harness.engine.files_in_use(Some(&other)), file);
         assert!(harness.engine.files_in_use(Some(&key)).is_empty());
         // A second call has no effect.
-        harness.engine.refer_to_stored(&key, &stored);
+        harness.engine.replace_stored_data(&key, &stored);
         harness.calls();
         assert_eq!(harness.saved.len(), 1);
     }

@@ -1,8 +1,8 @@
 use super::*;
 use proptest::prelude::*;
 
-fn lease(holder: &str, until: Millis, locked: bool) -> Found {
-    Found::Lease(Lease {
+fn lease(holder: &str, until: Millis, locked: bool) -> StoredLease {
+    StoredLease::Lease(Lease {
         holder: holder.into(),
         until,
         locked,
@@ -12,7 +12,7 @@ fn lease(holder: &str, until: Millis, locked: bool) -> Found {
 #[test]
 fn parses_leases_of_all_releases() {
     for locked in [true, false] {
-        let Found::Lease(lease) = lease("a", 7, locked) else {
+        let StoredLease::Lease(lease) = lease("a", 7, locked) else {
             unreachable!()
         };
         assert_eq!(Lease::parse(&lease.to_text()), Some(lease));
@@ -27,12 +27,12 @@ fn parses_leases_of_all_releases() {
 fn the_lock_holder_follows_a_lease_without_lock() {
     let other = lease("b", 1_000, false);
     assert_eq!(
-        renewal(Claim::HasLock, "a", &other, false, 900),
+        renewal(LeadershipClaim::HasLock, "a", &other, false, 900),
         Renewal::Follow
     );
-    assert!(!may_go_on(Claim::HasLock, "a", &other, 900));
+    assert!(!still_leads(LeadershipClaim::HasLock, "a", &other, 900));
     assert_eq!(
-        renewal(Claim::HasLock, "a", &other, false, 1_001),
+        renewal(LeadershipClaim::HasLock, "a", &other, false, 1_001),
         Renewal::Lead
     );
 }
@@ -42,13 +42,13 @@ fn the_lock_holder_follows_a_lease_without_lock() {
 #[test]
 fn the_lock_holder_follows_another_lock_holder() {
     let other = lease("b", 1_000, true);
-    for claim in [Claim::HasLock, Claim::LeaseOnly] {
+    for claim in [LeadershipClaim::HasLock, LeadershipClaim::LeaseOnly] {
         assert_eq!(renewal(claim, "a", &other, false, 900), Renewal::Follow);
-        assert!(!may_go_on(claim, "a", &other, 900));
+        assert!(!still_leads(claim, "a", &other, 900));
     }
     // The lease has expired.
     assert_eq!(
-        renewal(Claim::HasLock, "a", &other, false, 1_001),
+        renewal(LeadershipClaim::HasLock, "a", &other, false, 1_001),
         Renewal::Lead
     );
 }
@@ -58,7 +58,7 @@ fn the_lock_holder_follows_another_lock_holder() {
 fn ignores_leases_that_end_too_late() {
     let odd = lease("b", 100_000, false);
     assert_eq!(
-        renewal(Claim::LeaseOnly, "a", &odd, false, 1_000),
+        renewal(LeadershipClaim::LeaseOnly, "a", &odd, false, 1_000),
         Renewal::Bid
     );
 }
@@ -67,35 +67,35 @@ fn ignores_leases_that_end_too_late() {
 #[test]
 fn a_tab_with_an_expired_lease_checks_before_it_leads() {
     let own = lease("a", 1_000, false);
-    let at = |has_looked, now| renewal(Claim::LeaseOnly, "a", &own, has_looked, now);
+    let at = |has_looked, now| renewal(LeadershipClaim::LeaseOnly, "a", &own, has_looked, now);
     assert_eq!(at(false, 1_000), Renewal::Lead);
-    assert_eq!(at(false, 1_001), Renewal::Look);
+    assert_eq!(at(false, 1_001), Renewal::Recheck);
     assert_eq!(at(true, 1_001), Renewal::Lead);
 }
 
 /// Guards against a browser without a leader: the tab that was to take over was closed just then.
 #[test]
 fn a_handover_ends_when_another_tab_leads_or_after_some_renewals() {
-    let ends = |found: &Found, renewals| ends_standing_back("a", found, renewals, 900);
-    assert!(!ends(&Found::Nothing, 1));
+    let ends = |found: &StoredLease, renewals| ends_handover("a", found, renewals, 900);
+    assert!(!ends(&StoredLease::Missing, 1));
     assert!(!ends(&lease("b", 899, true), 1), "an expired lease");
     assert!(ends(&lease("b", 1_000, true), 1));
-    assert!(ends(&Found::Nothing, HANDOVER_RENEWALS));
-    assert!(ends(&Found::Refused, HANDOVER_RENEWALS));
+    assert!(ends(&StoredLease::Missing, HANDOVER_RENEWALS));
+    assert!(ends(&StoredLease::Unreadable, HANDOVER_RENEWALS));
 }
 
 #[test]
 fn a_lock_holder_with_an_expired_lease_is_overdue() {
     let own = lease("a", 1_000, true);
     let is_overdue = |claim, me, now| is_overdue(claim, me, &own, now);
-    assert!(is_overdue(Claim::HasLock, "a", 1_001));
-    assert!(!is_overdue(Claim::HasLock, "a", 1_000));
+    assert!(is_overdue(LeadershipClaim::HasLock, "a", 1_001));
+    assert!(!is_overdue(LeadershipClaim::HasLock, "a", 1_000));
     assert!(
-        !is_overdue(Claim::HasLock, "b", 1_001),
+        !is_overdue(LeadershipClaim::HasLock, "b", 1_001),
         "held by another tab"
     );
     // It reads the lease before it continues, because another tab may have taken over.
-    assert!(!is_overdue(Claim::LeaseOnly, "a", 1_001));
+    assert!(!is_overdue(LeadershipClaim::LeaseOnly, "a", 1_001));
 }
 
 /// Guards against an endless `Sending the request.` while the tab that was to send it is frozen.
@@ -103,13 +103,13 @@ fn a_lock_holder_with_an_expired_lease_is_overdue() {
 fn a_silent_leader_is_asleep() {
     let mut watch = LeaderWatch::default();
     let ended = lease("b", 1_000, true);
-    let asked: Vec<bool> = (0..5).map(|_| watch.look(&ended, 9_000)).collect();
+    let asked: Vec<bool> = (0..5).map(|_| watch.check(&ended, 9_000)).collect();
     assert_eq!(asked, [false, false, true, true, true]);
     assert!(!watch.is_asleep());
-    watch.look(&ended, 9_000);
+    watch.check(&ended, 9_000);
     assert!(watch.is_asleep());
     // The tab wakes up.
-    assert!(!watch.look(&lease("b", 15_000, true), 9_001));
+    assert!(!watch.check(&lease("b", 15_000, true), 9_001));
     assert!(!watch.is_asleep());
 }
 
@@ -117,17 +117,21 @@ fn a_silent_leader_is_asleep() {
 #[test]
 fn a_leader_that_answers_or_does_not_exist_is_not_asleep() {
     let ended = lease("b", 1_000, true);
-    for sign in [Found::Nothing, Found::Refused, lease("b", 9_000, false)] {
+    for sign in [
+        StoredLease::Missing,
+        StoredLease::Unreadable,
+        lease("b", 9_000, false),
+    ] {
         let mut watch = LeaderWatch::default();
         for _ in 0..9 {
-            watch.look(&ended, 9_000);
+            watch.check(&ended, 9_000);
         }
-        watch.look(&sign, 9_000);
+        watch.check(&sign, 9_000);
         assert!(!watch.is_asleep(), "{sign:?}");
     }
     let mut watch = LeaderWatch::default();
     for _ in 0..99 {
-        if watch.look(&ended, 9_000) {
+        if watch.check(&ended, 9_000) {
             watch.reset();
         }
         assert!(!watch.is_asleep());
@@ -143,23 +147,23 @@ proptest! {
     ) {
         let names = ["a", "b", "c"];
         let claim = |tab: usize| match has_lock[tab] {
-            true => Claim::HasLock,
-            false => Claim::LeaseOnly,
+            true => LeadershipClaim::HasLock,
+            false => LeadershipClaim::LeaseOnly,
         };
-        let mut found = Found::Nothing;
+        let mut found = StoredLease::Missing;
         let mut leads = [false; 3];
         let mut bid_at = [None::<Millis>; 3];
         let mut now = 0;
         // What each tab has read last, and whether it is to read again.
-        let mut known = [const { Found::Nothing }; 3];
+        let mut known = [const { StoredLease::Missing }; 3];
         let mut looks = [false; 3];
         for (tab, wait, clears, is_stalled) in turns {
             now += wait;
             // Right after a stall, a tab sees its own lease, whatever others have written since.
-            let is_own = |found: &Found| matches!(found, Found::Lease(lease) if lease.holder == names[tab]);
+            let is_own = |found: &StoredLease| matches!(found, StoredLease::Lease(lease) if lease.holder == names[tab]);
             if is_stalled && !has_lock[tab] && !looks[tab] && is_own(&known[tab]) {
-                let decision = renewal(Claim::LeaseOnly, names[tab], &known[tab], false, now);
-                looks[tab] = decision == Renewal::Look;
+                let decision = renewal(LeadershipClaim::LeaseOnly, names[tab], &known[tab], false, now);
+                looks[tab] = decision == Renewal::Recheck;
                 if looks[tab] {
                     leads[tab] = false;
                     bid_at[tab] = None;
@@ -171,22 +175,22 @@ proptest! {
                 continue;
             }
             if clears && wait < 100 {
-                found = Found::Nothing;
+                found = StoredLease::Missing;
             }
             bid_at[tab] = Some(now);
             let has_looked = std::mem::take(&mut looks[tab]);
             let decision = renewal(claim(tab), names[tab], &found, has_looked, now);
             leads[tab] = decision == Renewal::Lead;
-            looks[tab] = decision == Renewal::Look;
+            looks[tab] = decision == Renewal::Recheck;
             if looks[tab] {
                 bid_at[tab] = None;
             }
             if matches!(decision, Renewal::Lead | Renewal::Bid) {
-                found = lease(names[tab], now + LEASE_MS, claim(tab) == Claim::HasLock);
+                found = lease(names[tab], now + LEASE_MS, claim(tab) == LeadershipClaim::HasLock);
             }
             known[tab] = found.clone();
             let going_on = (0..3)
-                .filter(|tab| leads[*tab] && may_go_on(claim(*tab), names[*tab], &found, now));
+                .filter(|tab| leads[*tab] && still_leads(claim(*tab), names[*tab], &found, now));
             prop_assert!(going_on.count() <= 1);
         }
     }

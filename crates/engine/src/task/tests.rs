@@ -6,11 +6,11 @@ use atelier_contract::{StatusWord, TaskId};
 #[test]
 fn an_unobserved_end_shows_an_upper_bound() {
     let mut task = task("5f", 1_000);
-    assert_eq!(task.took(), None);
+    assert_eq!(task.duration_text(), None);
     (task.submitted, task.finished) = (Some(5_000), Some(50_000));
-    assert_eq!(task.took().as_deref(), Some("45 s"));
+    assert_eq!(task.duration_text().as_deref(), Some("45 s"));
     task.ended_unseen = true;
-    assert_eq!(task.took().as_deref(), Some("under 45 s"));
+    assert_eq!(task.duration_text().as_deref(), Some("under 45 s"));
 }
 
 #[test]

@@ -23,8 +23,8 @@ fn task(address: &str, uid: &str) -> Task {
 }
 
 /// Returns the state of a tab that can send with this account.
-fn able(account: &Account) -> Sending<'_> {
-    Sending {
+fn able(account: &Account) -> SendingState<'_> {
+    SendingState {
         account,
         access: Access::Given,
         block_reason: None,
@@ -49,7 +49,7 @@ fn every_wait_has_a_reason() {
     };
     let limited = BlockReason::RateLimited(9_000);
     let reason = |task: &Task, has_credentials, block_reason| {
-        let sending = Sending {
+        let sending = SendingState {
             access: access(has_credentials),
             block_reason,
             ..able(&account)
@@ -75,7 +75,7 @@ fn names_only_the_missing_credentials() {
         address: "http://x".into(),
         uid: "u".into(),
     };
-    let sending = |missing| Sending {
+    let sending = |missing| SendingState {
         access: Access::Missing(missing),
         ..able(&account)
     };
@@ -117,7 +117,7 @@ fn a_running_task_that_is_not_polled_shows_why() {
         uid: "u".into(),
     };
     let reason = |task: &Task, has_credentials| {
-        let sending = Sending {
+        let sending = SendingState {
             access: access(has_credentials),
             ..able(&account)
         };
@@ -164,13 +164,13 @@ fn a_running_task_that_is_not_polled_shows_why() {
     assert!(!waits_for_account(&task("http://x", "u"), mine));
     assert!(!waits_for_account(&running("http://y", "u"), mine));
     // Guards against a missing explanation when the token is removed in the middle of a batch.
-    let none = Sending {
+    let none = SendingState {
         access: access(false),
         ..able(&account)
     };
     assert!(waits_for_account(&task("http://x", "u"), none));
     // Guards against a message about credentials if the service accepts guests and is only unavailable.
-    let away = Sending {
+    let away = SendingState {
         access: Access::Unknown,
         ..able(&account)
     };
@@ -189,7 +189,7 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
         uid: "me".into(),
     };
     let reason = |task: &Task, is_leader_asleep| {
-        let sending = Sending {
+        let sending = SendingState {
             is_leader_asleep,
             ..able(&account)
         };
@@ -237,7 +237,7 @@ fn a_superseded_tab_does_not_promise_to_send() {
         address: String::new(),
         uid: "me".into(),
     };
-    let sending = Sending {
+    let sending = SendingState {
         is_superseded: true,
         ..able(&account)
     };
@@ -282,7 +282,7 @@ fn offline_shows_when_the_task_is_sent() {
         address: String::new(),
         uid: "me".into(),
     };
-    let sending = Sending {
+    let sending = SendingState {
         block_reason: Some(&BlockReason::Offline),
         ..able(&account)
     };
@@ -306,7 +306,7 @@ fn a_long_rate_limit_is_shown_at_running_tasks() {
     task.state = TaskState::Running { id, word };
     for (until, message) in [(30_000, false), (3_600_000, true)] {
         let limited = BlockReason::RateLimited(until);
-        let sending = Sending {
+        let sending = SendingState {
             block_reason: Some(&limited),
             ..able(&account)
         };
@@ -325,7 +325,7 @@ fn a_refused_task_is_not_reported_as_unsent() {
         address: String::new(),
         uid: "me".into(),
     };
-    let superseded = Sending {
+    let superseded = SendingState {
         is_superseded: true,
         ..able(&account)
     };
@@ -389,7 +389,7 @@ fn a_retry_is_reported_as_unsent_on_its_own() {
     let message = wait_reason(&refused, able(&account), 0).unwrap();
     let wanted = "The service has not accepted this retry so far.";
     assert!(message.ends_with(wanted), "{message}");
-    let superseded = Sending {
+    let superseded = SendingState {
         is_superseded: true,
         ..able(&account)
     };

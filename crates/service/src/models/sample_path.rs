@@ -1,7 +1,7 @@
 //! The addresses at which the samples of models are served; [`crate::sample`] makes them.
 
 use atelier_contract::ModelId;
-use atelier_procedural::DRAWING;
+use atelier_procedural::SOURCE_HASH;
 
 use crate::model::Model;
 use crate::outputs::{POSTERS, PREVIEWS, ROUTE};
@@ -23,5 +23,5 @@ pub fn file_name(model: &dyn Model, extension: &str) -> String {
         subcategory,
     } = model.id();
     // What an address shows never changes: whatever changes a picture changes its name.
-    format!("{category}_{subcategory}_{DRAWING}.{extension}")
+    format!("{category}_{subcategory}_{SOURCE_HASH}.{extension}")
 }

@@ -79,7 +79,7 @@ impl Parts {
             }
             Kind::Text => self.text(parameter),
             // ComfyUI has no widget for these: they are written as JSON.
-            Kind::Several | Kind::Array | Kind::Object | Kind::Unknown => {
+            Kind::MultiChoice | Kind::Array | Kind::Object | Kind::Unknown => {
                 let default = parameter.default.as_ref().filter(|value| !value.is_null());
                 let options = json!({
                     "default": default.map(ToString::to_string).unwrap_or_default(),
@@ -150,7 +150,7 @@ impl Parts {
     fn tooltip(&self, parameter: &Parameter) -> String {
         let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
         let note = match () {
-            () if parameter.kind() == Kind::Several => {
+            () if parameter.kind() == Kind::MultiChoice => {
                 let choices = Value::from(parameter.choices());
                 format!(" (Write it as a JSON list of any of {choices}.)")
             }

@@ -14,7 +14,7 @@ use std::sync::LazyLock;
 
 use atelier_contract::function_schema::{function_name, function_schema};
 use atelier_contract::python_file::FUNCTIONS;
-use atelier_contract::{FILLERS, Media, Schema, python_file};
+use atelier_contract::{Media, NULL_WORDS, Schema, python_file};
 use minijinja::value::Value as Safe;
 use minijinja::{AutoEscape, Environment, Error, ErrorKind, Template, context};
 use serde_json::{Map, Value, json};
@@ -236,7 +236,7 @@ fn render_many(
     template(name)?.render(context! {
         many => true,
         secrets => secret_lines(models.iter().map(|(schema, _)| schema)),
-        fillers => FILLERS,
+        fillers => NULL_WORDS,
         timeout => 600,
         base_url => base_url,
         models => Safe::from_safe_string(literal::block(&Value::Object(table), 0)),
@@ -287,7 +287,7 @@ fn render(
     template(name)?.render(context! {
         many => false,
         secrets => secret_lines([schema]),
-        fillers => FILLERS,
+        fillers => NULL_WORDS,
         model_name => model.name,
         description => model.description,
         category => schema.model.category,

@@ -10,7 +10,7 @@ pub fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text",
         Kind::Enum => "enum",
-        Kind::Several => "several",
+        Kind::MultiChoice => "several",
         Kind::Integer => "integer",
         Kind::Number => "number",
         Kind::Boolean => "boolean",

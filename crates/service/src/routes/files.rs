@@ -84,7 +84,7 @@ impl Keeper<'_> {
         match parameter.kind() {
             _ if is_uri(&parameter.extra) => Role::File,
             // A name says less than a format does.
-            Kind::Text | Kind::Enum | Kind::Several if !has_media_name => Role::Text,
+            Kind::Text | Kind::Enum | Kind::MultiChoice if !has_media_name => Role::Text,
             _ => Role::Unknown,
         }
     }

@@ -211,7 +211,7 @@ impl Model for Remote {
                 Kind::Enum => allowed.first().cloned().unwrap_or_default(),
                 Kind::Integer | Kind::Number => bound.map_or(json!(1), Value::Number),
                 Kind::Boolean => json!(false),
-                Kind::Several => json!(allowed.first().into_iter().collect::<Vec<_>>()),
+                Kind::MultiChoice => json!(allowed.first().into_iter().collect::<Vec<_>>()),
                 Kind::Array => json!([]),
                 Kind::Object => json!({}),
                 Kind::Text if parameter.is_secret() => json!(secret_sample(&parameter.name)),

@@ -106,8 +106,8 @@ fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
     }
     assert!(batch.is_removed(&tasks));
     assert!(!batch.is_to_be_forgotten(&tasks, 90_000));
-    assert!(batch.is_to_be_forgotten(&[], 50 + UNDO));
-    assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO));
+    assert!(batch.is_to_be_forgotten(&[], 50 + UNDO_MS));
+    assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO_MS));
     batch.removed = None;
     assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
 }

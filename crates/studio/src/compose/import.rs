@@ -6,7 +6,7 @@ mod report;
 
 pub use example::example;
 
-use atelier_contract::{Draft, Entry, FILLERS, Kind, Parameter, Schema, json};
+use atelier_contract::{Draft, Entry, Kind, NULL_WORDS, Parameter, Schema, json};
 use serde_json::{Map, Value};
 
 use super::{MAX_ROWS, csv};
@@ -293,7 +293,7 @@ impl Imported {
 fn is_nothing(kind: Kind, field: &str) -> bool {
     const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
     let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
-    let mut words = FILLERS.iter().chain(&MORE);
+    let mut words = NULL_WORDS.iter().chain(&MORE);
     is_meant && words.any(|word| field.trim().eq_ignore_ascii_case(word))
 }
 

@@ -43,7 +43,7 @@ pub fn values(
     let kind = parameter.kind();
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
-        Kind::Several => super::prompts::prompts(text).map(str::to_owned).collect(),
+        Kind::MultiChoice => super::prompts::prompts(text).map(str::to_owned).collect(),
         // A comma inside JSON separates its parts.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
         Kind::Integer | Kind::Number => expand(numbers::split(text, kind == Kind::Integer)?)?,

@@ -38,7 +38,7 @@ impl Control {
             Kind::Text => parameter.media().map_or(Self::Text, Self::Media),
             Kind::Enum if is_short(parameter.choices()) => Self::Segmented,
             Kind::Enum => Self::Select,
-            Kind::Several => Self::Several,
+            Kind::MultiChoice => Self::Several,
             Kind::Integer if parameter.is_seed() => Self::Seed,
             Kind::Integer | Kind::Number => Self::Number {
                 slider: slider(parameter).is_some(),

@@ -68,7 +68,7 @@ fn words(task: &Task) -> Option<Words<'_>> {
     let TaskState::Failed { id: None, message } = &task.state else {
         return None;
     };
-    let text = ApiError::words_on_input(message)?;
+    let text = ApiError::input_message(message)?;
     Some(Words {
         text,
         sent: task.input.values(),

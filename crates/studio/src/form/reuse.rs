@@ -71,7 +71,7 @@ mod tests {
             documentation: String::new(),
             preview: String::new(),
             poster: String::new(),
-            away: String::new(),
+            unavailable_reason: String::new(),
         }
     }
 

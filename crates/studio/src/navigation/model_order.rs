@@ -95,7 +95,7 @@ mod tests {
             documentation: String::new(),
             preview: String::new(),
             poster: String::new(),
-            away: String::new(),
+            unavailable_reason: String::new(),
         };
         (0..count).map(model).collect()
     }

@@ -56,7 +56,7 @@ mod tests {
         let missing = MissingCredentials::Token;
         for message in [
             refused.user_message(),
-            format!("Not followed: {} not set in Settings.", missing.are()),
+            format!("Not followed: {} not set in Settings.", missing.with_verb()),
         ] {
             assert_eq!(split(&message)[1], SETTINGS, "{message}");
         }

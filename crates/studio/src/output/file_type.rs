@@ -1,7 +1,7 @@
 //! Determines the type of a file: by its first bytes, else by the MIME type that its host gives, else by its address.
 
 use atelier_contract::output::{
-    OutputAddress, OutputKind, essence, extension_of_mime, known_type, url_extensions,
+    OutputAddress, OutputKind, extension_of_mime, known_type, mime_essence, url_extensions,
 };
 
 /// As many bytes of a file are looked at.
@@ -113,7 +113,7 @@ pub fn kind(head: &[u8], mime: &str) -> Option<OutputKind> {
     if let Some(format) = format_of(head) {
         return Some(format.kind);
     }
-    let mime = essence(mime);
+    let mime = mime_essence(mime);
     match OutputKind::of_mime(&mime) {
         // Nothing drawn begins with a mark that isn't known; SVG is text.
         OutputKind::Other if mime.starts_with("model/") => Some(OutputKind::Other),
@@ -154,7 +154,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
         OutputAddress::Data(mime) => mime,
         _ => String::new(),
     };
-    let mimes = [essence(mime), data_mime];
+    let mimes = [mime_essence(mime), data_mime];
     let of_mime = mimes.iter().find_map(|mime| extension_of_mime(mime));
     let is_text = mimes.iter().any(|mime| mime.starts_with("text/"));
     match (of_url, of_mime) {

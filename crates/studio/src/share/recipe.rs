@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use atelier_contract::{ModelId, json, path, sounds_secret};
+use atelier_contract::{ModelId, is_secret_name, json, path};
 use atelier_engine::Task;
 use serde_json::{Map, Value};
 
@@ -31,7 +31,7 @@ pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
 /// The parameters whose names sound like those of secrets and that have a text.
 pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
     let is_suspect = |(name, value): &(&String, &Value)| {
-        sounds_secret(name) && value.as_str().is_some_and(|text| !text.is_empty())
+        is_secret_name(name) && value.as_str().is_some_and(|text| !text.is_empty())
     };
     let suspects = values.iter().filter(is_suspect);
     suspects.map(|(name, _)| name.clone()).collect()

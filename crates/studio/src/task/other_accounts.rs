@@ -1,6 +1,6 @@
 //! Counts the tasks that wait for another account than the one in Settings.
 
-use atelier_engine::{Sending, Task, is_not_followed, waits_for_account};
+use atelier_engine::{SendingState, Task, is_not_followed, waits_for_account};
 
 use crate::text::plural::{agreeing, counted};
 
@@ -14,7 +14,7 @@ pub struct OtherAccounts {
 }
 
 impl OtherAccounts {
-    pub fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, sending: Sending<'_>) -> Self {
+    pub fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, sending: SendingState<'_>) -> Self {
         let mut this = Self::default();
         for task in tasks {
             this.running += usize::from(is_not_followed(task, sending));

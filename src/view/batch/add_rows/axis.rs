@@ -120,7 +120,7 @@ pub fn axis(
         })
     };
     let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
-    let is_text = when(move || matches!(kind(), Some(Kind::Text | Kind::Several)));
+    let is_text = when(move || matches!(kind(), Some(Kind::Text | Kind::MultiChoice)));
     // Ticked, or one by one: as they stand there already.
     let are_seen = move |values: &[String]| match kind() {
         Some(Kind::Enum | Kind::Boolean | Kind::Text) => true,

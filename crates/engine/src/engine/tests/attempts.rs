@@ -223,7 +223,7 @@ fn an_import_does_not_settle_the_second_attempt_with_the_first_id() {
     let known = harness.engine.task(&key()).unwrap().clone();
     let file = vec![has_id(&known, "1", START)];
     harness.answer(&first, accepted("1"));
-    harness.engine.take_in(file, harness.now);
+    harness.engine.import(file, harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
     assert_eq!(harness.engine.tasks().count(), 2);
 }

@@ -3,7 +3,7 @@
 use super::harness::{Harness, accepted, error, network};
 use super::world::account;
 use crate::{
-    Access, Account, Action, BatchAction, BatchKey, BlockReason, Millis, Phase, Sending, Task,
+    Access, Account, Action, BatchAction, BatchKey, BlockReason, Millis, Phase, SendingState, Task,
     TaskKey, elapsed,
 };
 
@@ -15,7 +15,7 @@ fn get(harness: &Harness, key: &str) -> Task {
 
 fn elapsed_of(harness: &Harness, key: &str) -> Option<Millis> {
     let block_reason = harness.engine.block_reason(harness.now);
-    let sending = Sending {
+    let sending = SendingState {
         account: &account(),
         access: Access::Given,
         block_reason: block_reason.as_ref(),
@@ -106,7 +106,7 @@ fn includes_the_wait_for_the_service() {
     harness.submit(&["a"]);
     let block_reason = BlockReason::RateLimited(harness.now + HOUR);
     harness.now += 7_000;
-    let sending = Sending {
+    let sending = SendingState {
         account: &account(),
         access: Access::Given,
         block_reason: Some(&block_reason),
@@ -131,9 +131,9 @@ fn an_unsent_task_has_no_duration() {
     };
     task.secrets = vec!["token".into()];
     task.finished = Some(harness.now + 12_000);
-    assert_eq!(task.took(), None);
+    assert_eq!(task.duration_text(), None);
     task.submitted = Some(harness.now);
-    assert_eq!(task.took().as_deref(), Some("12 s"));
+    assert_eq!(task.duration_text().as_deref(), Some("12 s"));
 }
 
 /// Guards against an hour for a task that was sent a second ago, after the user agreed to send without storage.

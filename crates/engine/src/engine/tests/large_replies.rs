@@ -13,7 +13,7 @@ fn too_large() -> ApiError {
 
 fn cut() -> ApiError {
     ApiError::Network {
-        detail: ApiError::CUT.into(),
+        detail: ApiError::CUT_OFF.into(),
     }
 }
 

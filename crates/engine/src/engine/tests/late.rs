@@ -69,7 +69,7 @@ fn a_late_id_after_a_resubmission_becomes_a_separate_task() {
         let late = key().late();
         assert_eq!(id(&harness, &key()).as_deref(), Some("2"));
         assert_eq!(id(&harness, &late).as_deref(), Some("1"));
-        assert_eq!(late.late_of(), Some(key()));
+        assert_eq!(late.original_of_late(), Some(key()));
         // Both are polled and stored.
         harness.now += 5_000;
         let asked: Vec<TaskKey> = harness

@@ -15,30 +15,37 @@ fn a_probe_ends_a_refusal_while_no_task_runs() {
     let mut harness = Harness::new();
     harness.submit_batch("a", 20);
     assert_eq!(
-        harness.engine.knock(harness.now),
+        harness.engine.probe_request(harness.now),
         None,
         "nothing is refused"
     );
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
-    let knock = harness.engine.knock(harness.now).expect("ten tasks wait");
+    let knock = harness
+        .engine
+        .probe_request(harness.now)
+        .expect("ten tasks wait");
     assert_eq!(knock["uid"], "me");
     let address = account().address;
     for answer in [error(401), error(403), error(500), network()] {
-        harness.engine.knocked(&address, &Err(answer), harness.now);
+        harness
+            .engine
+            .probe_answered(&address, &Err(answer), harness.now);
         assert!(harness.engine.is_refused());
         assert!(harness.calls().is_empty());
     }
     let gateway = ApiError::from_status(404, Some(&json!({"message": "no route"})), None);
-    harness.engine.knocked(&address, &Err(gateway), harness.now);
+    harness
+        .engine
+        .probe_answered(&address, &Err(gateway), harness.now);
     assert!(harness.engine.is_refused(), "a 404 from a gateway");
     harness
         .engine
-        .knocked("https://other.example", &Err(error(404)), harness.now);
+        .probe_answered("https://other.example", &Err(error(404)), harness.now);
     assert!(harness.engine.is_refused(), "another service");
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     assert!(!harness.engine.is_refused());
     let call = harness.call();
     assert_eq!(call.tasks.len(), 1, "one submission tests the credentials");
@@ -54,11 +61,11 @@ fn probes_after_a_refusal_while_nothing_waits() {
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
     assert_eq!(harness.phase("a"), Phase::Failed);
-    assert!(harness.engine.knock(harness.now).is_some());
+    assert!(harness.engine.probe_request(harness.now).is_some());
     let address = account().address;
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     assert_eq!(harness.engine.block_reason(harness.now), None);
     assert!(harness.calls().is_empty());
 }
@@ -74,7 +81,7 @@ fn probes_without_waiting_for_the_next_poll() {
     harness.answer(&call, Err(error(401)));
     harness.submit(&["c"]);
     assert!(harness.engine.is_refused());
-    assert!(harness.engine.knock(harness.now).is_some());
+    assert!(harness.engine.probe_request(harness.now).is_some());
 }
 
 /// Guards against a batch that fails one item per press at a service that returns "unknown task" before it checks the
@@ -86,19 +93,19 @@ fn does_not_probe_again_after_a_misleading_probe() {
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
     let address = account().address;
-    assert!(harness.engine.knock(harness.now).is_some());
+    assert!(harness.engine.probe_request(harness.now).is_some());
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
     assert_eq!(count_in_phase(&harness, Phase::Failed), 11);
-    assert_eq!(harness.engine.knock(harness.now), None);
+    assert_eq!(harness.engine.probe_request(harness.now), None);
     harness.engine.credentials_changed(harness.now);
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
     assert!(
-        harness.engine.knock(harness.now).is_some(),
+        harness.engine.probe_request(harness.now).is_some(),
         "probes again with new credentials"
     );
 }

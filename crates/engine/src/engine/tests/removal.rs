@@ -3,7 +3,7 @@
 use super::harness::{Harness, accepted};
 use super::world::{account, task};
 use crate::removed::last_removed;
-use crate::{Action, BatchAction, BatchKey, Engine, Phase, Task, TaskKey, UNDO};
+use crate::{Action, BatchAction, BatchKey, Engine, Phase, Task, TaskKey, UNDO_MS};
 
 fn key(name: &str) -> TaskKey {
     TaskKey(name.into())
@@ -40,8 +40,8 @@ fn a_removed_task_is_deleted_after_the_undo_time() {
         harness.engine.task(&key("a")).unwrap().removed,
         Some(harness.now)
     );
-    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO));
-    harness.now += UNDO - 1;
+    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO_MS));
+    harness.now += UNDO_MS - 1;
     harness.calls();
     assert!(is_known(&harness, "a"));
     harness.now += 1;
@@ -83,12 +83,12 @@ fn a_removed_task_can_be_restored() {
     let mut harness = Harness::new();
     failed(&mut harness, "a");
     harness.engine.act(&key("a"), Action::Remove, harness.now);
-    harness.now += UNDO / 2;
+    harness.now += UNDO_MS / 2;
     harness.engine.act(&key("a"), Action::Restore, harness.now);
     harness.calls();
     let last: &Task = harness.saved.last().unwrap();
     assert_eq!((last.key.0.as_str(), last.removed), ("a", None));
-    harness.now += UNDO;
+    harness.now += UNDO_MS;
     harness.calls();
     assert!(is_known(&harness, "a") && harness.deleted.is_empty());
 }
@@ -105,8 +105,8 @@ fn a_task_removed_while_the_clock_was_ahead_is_deleted_in_time() {
     let stored = harness.saved.last().unwrap().clone();
     harness.engine = Engine::new(account());
     harness.engine.load(vec![stored], harness.now);
-    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO));
-    harness.now += UNDO;
+    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO_MS));
+    harness.now += UNDO_MS;
     harness.calls();
     assert_eq!(harness.deleted, [key("a")]);
 }
@@ -122,8 +122,8 @@ fn a_removed_task_survives_a_reload() {
     harness.engine = Engine::new(account());
     harness.engine.set_online(false, harness.now);
     harness.engine.load(vec![stored], harness.now);
-    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO));
-    harness.now += UNDO;
+    assert_eq!(harness.engine.next_wake(), Some(harness.now + UNDO_MS));
+    harness.now += UNDO_MS;
     harness.calls();
     assert_eq!(harness.deleted, [key("a")]);
 }
@@ -208,7 +208,7 @@ fn a_cancelled_resubmission_is_unconfirmed_again() {
     harness.engine.act(&key("a"), Action::Cancel, harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
     harness.engine.set_online(true, harness.now);
-    harness.now += UNDO;
+    harness.now += UNDO_MS;
     assert!(harness.calls().is_empty(), "it was cancelled");
     assert!(harness.deleted.is_empty());
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
@@ -226,7 +226,7 @@ fn an_outdated_record_does_not_undo_a_cancellation() {
     harness.engine.act(&key("a"), Action::Cancel, harness.now);
     harness.engine.merge_remote(remote, harness.now);
     harness.engine.set_online(true, harness.now);
-    harness.now += UNDO;
+    harness.now += UNDO_MS;
     assert!(harness.calls().is_empty(), "it was cancelled");
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
@@ -274,13 +274,13 @@ fn a_dismissed_task_can_be_restored_and_is_not_sent() {
     );
     harness.engine.act(&key("a"), Action::Resubmit, harness.now);
     assert!(harness.calls().is_empty(), "it is removed");
-    harness.now += UNDO / 2;
+    harness.now += UNDO_MS / 2;
     harness.engine.act(&key("a"), Action::Restore, harness.now);
-    harness.now += UNDO;
+    harness.now += UNDO_MS;
     assert!(harness.calls().is_empty());
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
     harness.engine.act(&key("a"), Action::Dismiss, harness.now);
-    harness.now += UNDO;
+    harness.now += UNDO_MS;
     harness.calls();
     assert_eq!(harness.deleted, [key("a")]);
 }
@@ -316,7 +316,7 @@ fn resends_stop_while_a_task_is_dismissed() {
     };
     harness.answer(&call, Err(lost));
     harness.engine.act(&key("a"), Action::Dismiss, harness.now);
-    harness.now += UNDO - 1;
+    harness.now += UNDO_MS - 1;
     assert!(harness.calls().is_empty());
     harness.engine.act(&key("a"), Action::Restore, harness.now);
     let again = harness.call();

@@ -24,7 +24,7 @@ fn secrets(keys: &[&str]) -> Secrets {
 }
 
 fn submit(harness: &mut Harness, key: &str) {
-    harness.engine.keep_secrets(secrets(&[key]));
+    harness.engine.add_secrets(secrets(&[key]));
     harness.engine.submit(vec![secret_task(key)], harness.now);
 }
 
@@ -88,7 +88,7 @@ fn a_task_whose_secret_is_lost_fails_unsent() {
 fn a_batch_sends_secrets_and_fails_without_them_after_a_reload() {
     let mut harness = Harness::new();
     let rows = ["b-0", "b-1", "b-2"];
-    harness.engine.keep_secrets(secrets(&rows));
+    harness.engine.add_secrets(secrets(&rows));
     let tasks = rows.iter().enumerate().map(|(index, key)| {
         let mut task = secret_task(key);
         let batch = BatchKey("b".into());
@@ -147,7 +147,7 @@ fn a_submission_whose_secret_is_lost_is_unconfirmed() {
 fn a_new_leader_with_the_secret_sends_the_task() {
     let mut harness = Harness::new();
     harness.engine.set_leading(false, harness.now);
-    harness.engine.keep_secrets(secrets(&["a"]));
+    harness.engine.add_secrets(secrets(&["a"]));
     harness.engine.merge_remote(secret_task("a"), harness.now);
     harness.engine.merge_remote(secret_task("b"), harness.now);
     assert!(harness.calls().is_empty());

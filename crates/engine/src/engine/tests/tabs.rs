@@ -282,7 +282,7 @@ fn imported_tasks_are_followed_and_never_sent() {
         },
     ];
     let arrivals = [vec![running_as("b"), stranger.clone()], unsent.to_vec()].concat();
-    harness.engine.take_in(arrivals.clone(), harness.now);
+    harness.engine.import(arrivals.clone(), harness.now);
     let calls = harness.calls();
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tasks, [TaskKey("b".into())]);
@@ -331,12 +331,12 @@ fn an_imported_record_settles_an_unconfirmed_task() {
     let mut harness = Harness::new();
     harness.engine.insert_remote(unconfirmed(), harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
-    harness.engine.take_in(vec![unconfirmed()], harness.now);
+    harness.engine.import(vec![unconfirmed()], harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
-    harness.engine.take_in(vec![running()], harness.now);
+    harness.engine.import(vec![running()], harness.now);
     assert_eq!(harness.phase("a"), Phase::Running);
     // A running task is not changed.
-    harness.engine.take_in(vec![unconfirmed()], harness.now);
+    harness.engine.import(vec![unconfirmed()], harness.now);
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
@@ -348,7 +348,7 @@ fn an_import_without_an_account_keeps_the_known_one() {
     let mut remote = running();
     remote.account.uid.clear();
     remote.watching = false;
-    harness.engine.take_in(vec![remote], harness.now);
+    harness.engine.import(vec![remote], harness.now);
     let task = harness.engine.task(&TaskKey("a".into())).cloned();
     let task = task.map(|task| (task.account, task.watching));
     assert_eq!(task, Some((account(), true)));

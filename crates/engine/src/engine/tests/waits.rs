@@ -221,14 +221,23 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
     let mut harness = Harness::new();
     let address = account().address;
     set_key_support(&mut harness, Idempotency::Unreachable);
-    assert_eq!(harness.engine.knock(harness.now), None, "nothing waits");
+    assert_eq!(
+        harness.engine.probe_request(harness.now),
+        None,
+        "nothing waits"
+    );
     harness.submit(&["a"]);
-    let knock = harness.engine.knock(harness.now).expect("a task waits");
+    let knock = harness
+        .engine
+        .probe_request(harness.now)
+        .expect("a task waits");
     assert_eq!(knock["uid"], "me");
     assert_eq!(knock["subcategory"], "a");
     assert!(knock.get("prompt").is_none(), "{knock}");
     for silence in [super::harness::network(), error(502), error(504)] {
-        harness.engine.knocked(&address, &Err(silence), harness.now);
+        harness
+            .engine
+            .probe_answered(&address, &Err(silence), harness.now);
         assert_eq!(
             harness.engine.block_reason(harness.now),
             Some(BlockReason::Unreachable)
@@ -236,13 +245,17 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
     }
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     // The model list, which reports key support, is requested again and fails.
     assert!(harness.calls().is_empty());
     set_key_support(&mut harness, Idempotency::Unreachable);
     let call = harness.call();
     harness.answer(&call, accepted("1"));
-    assert_eq!(harness.engine.knock(harness.now), None, "nothing waits");
+    assert_eq!(
+        harness.engine.probe_request(harness.now),
+        None,
+        "nothing waits"
+    );
     set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["b"]);
     let call = harness
@@ -278,8 +291,10 @@ fn any_probe_response_shows_that_the_service_is_reachable() {
         let mut harness = Harness::new();
         set_key_support(&mut harness, Idempotency::Unreachable);
         harness.submit(&["a"]);
-        assert!(harness.engine.knock(harness.now).is_some());
-        harness.engine.knocked(&address, &Err(answer), harness.now);
+        assert!(harness.engine.probe_request(harness.now).is_some());
+        harness
+            .engine
+            .probe_answered(&address, &Err(answer), harness.now);
         set_key_support(&mut harness, Idempotency::Unreachable);
         let reason = harness.engine.block_reason(harness.now);
         let kind = |reason: &Option<BlockReason>| reason.as_ref().map(std::mem::discriminant);
@@ -296,11 +311,11 @@ fn a_refused_probe_shows_that_the_service_is_reachable() {
     let mut harness = Harness::new();
     set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
-    assert!(harness.engine.knock(harness.now).is_some());
+    assert!(harness.engine.probe_request(harness.now).is_some());
     let address = account().address;
     harness
         .engine
-        .knocked(&address, &Err(error(401)), harness.now);
+        .probe_answered(&address, &Err(error(401)), harness.now);
     set_key_support(&mut harness, Idempotency::Unreachable);
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
@@ -349,7 +364,7 @@ fn a_guests_tasks_report_an_unreachable_service() {
         Some(BlockReason::Unreachable)
     );
     assert_eq!(
-        harness.engine.knock(harness.now),
+        harness.engine.probe_request(harness.now),
         None,
         "without an account"
     );
@@ -370,7 +385,7 @@ fn key_support_is_remembered_while_the_model_list_is_requested() {
     let address = account().address;
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     harness.now += 10_000;
     assert!(harness.call().idempotency_key.is_some());
 }
@@ -388,7 +403,7 @@ fn an_uncertain_task_is_resent_without_a_model_list() {
     let address = account().address;
     harness
         .engine
-        .knocked(&address, &Err(error(404)), harness.now);
+        .probe_answered(&address, &Err(error(404)), harness.now);
     set_key_support(&mut harness, Idempotency::Unreachable);
     harness.now += 60_000;
     let again = harness.call();
@@ -401,20 +416,22 @@ fn a_probe_respects_retry_after() {
     let mut harness = Harness::new();
     set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
-    assert!(harness.engine.knock(harness.now).is_some());
+    assert!(harness.engine.probe_request(harness.now).is_some());
     let away = ApiError::from_status(503, None, Some(600_000));
     let address = account().address;
-    harness.engine.knocked(&address, &Err(away), harness.now);
+    harness
+        .engine
+        .probe_answered(&address, &Err(away), harness.now);
     set_key_support(&mut harness, Idempotency::Unreachable);
     let reason = harness.engine.block_reason(harness.now);
     assert!(
         matches!(reason, Some(BlockReason::RateLimited(_))),
         "{reason:?}"
     );
-    assert_eq!(harness.engine.knock(harness.now), None);
+    assert_eq!(harness.engine.probe_request(harness.now), None);
     harness.now += 610_000;
     assert!(
-        harness.engine.knock(harness.now).is_some(),
+        harness.engine.probe_request(harness.now).is_some(),
         "probes again after the wait"
     );
 }

@@ -8,7 +8,7 @@ const LARGE: f64 = 100_000.0;
 pub fn example(parameter: &Parameter) -> String {
     match parameter.kind() {
         Kind::Integer | Kind::Number => of_numbers(parameter),
-        Kind::Several => several(parameter.choices()),
+        Kind::MultiChoice => several(parameter.choices()),
         Kind::Text => "a lighthouse in a storm\na lighthouse at dawn".to_owned(),
         _ => "one, two, three".to_owned(),
     }

@@ -151,7 +151,7 @@ fn separators(kind: Kind, values: &str) -> &'static [char] {
     match kind {
         Kind::Integer | Kind::Number if values.contains(';') => &[';', '\n', '\r'],
         Kind::Integer | Kind::Number | Kind::Enum | Kind::Boolean => &[',', '\n', '\r'],
-        Kind::Text | Kind::Several => &prompts::BREAKS,
+        Kind::Text | Kind::MultiChoice => &prompts::BREAKS,
         _ => &LINE_ENDS,
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use atelier_contract::{Draft, Input, Schema};
-use atelier_engine::derived_key::chance_of_row;
+use atelier_engine::derived_key::row_random;
 use atelier_engine::{BatchKey, BatchPlace, Millis, TaskKey};
 
 use super::{Row, Source, Table, text};
@@ -312,7 +312,7 @@ impl Table {
                 elsewhere += 1;
                 continue;
             }
-            let settled = seed::settled(&row.draft, schema, chance_of_row(row.nonce));
+            let settled = seed::settled(&row.draft, schema, row_random(row.nonce));
             match schema.validate(&settled, send_defaults) {
                 Ok(input) => {
                     let number = numbers.get(&row.id).copied().unwrap_or(1);
