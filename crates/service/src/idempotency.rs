@@ -54,7 +54,7 @@ impl Key {
         };
         key.and_then(Self::new)
             .map(Some)
-            .ok_or_else(|| KeyError::Malformed("Idempotency-Key"))
+            .ok_or(KeyError::Malformed("Idempotency-Key"))
     }
 
     /// The key among the fields of a request.
@@ -67,7 +67,7 @@ impl Key {
             None => Ok(None),
             Some(Value::String(text)) => Self::new(text.clone())
                 .map(Some)
-                .ok_or_else(|| KeyError::Malformed(IDEMPOTENCY_FIELD)),
+                .ok_or(KeyError::Malformed(IDEMPOTENCY_FIELD)),
             Some(_) => Err(KeyError::Malformed(IDEMPOTENCY_FIELD)),
         }
     }
