@@ -7,9 +7,10 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
+use crate::reactive::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
-use crate::reactive::boxed::effect;
 use crate::state::contexts::contexts;
+use crate::state::navigation::Navigation;
 use crate::view::parts::focus;
 use crate::view::parts::root_mark::RootMark;
 use crate::view::parts::size::follow_size;
@@ -29,6 +30,7 @@ const OVER_IT: &str = "dialog[open], :popover-open";
 /// Keeps the sheet and the address alike.
 #[derive(Clone, Copy)]
 pub struct FormSheet {
+    navigation: Navigation,
     form: NodeRef<Form>,
     is_unfolded: RwSignal<bool>,
     /// The address is on its way back.
@@ -40,12 +42,14 @@ impl FormSheet {
     pub fn follow(form: NodeRef<Form>, handle: NodeRef<Div>) -> Self {
         let navigation = contexts().navigation;
         let this = Self {
+            navigation,
             form,
             is_unfolded: RwSignal::new(false),
             is_popped: StoredValue::new(false),
         };
+        let word = memo(move || navigation.query(SHEET));
         effect(move || {
-            let word = navigation.query(SHEET);
+            let word = word.get();
             if word.is_none() {
                 this.is_popped.set_value(false);
             }
@@ -92,7 +96,7 @@ impl FormSheet {
     /// Changes the address to what is open. To be called when the sheet was opened or folded.
     pub fn keep(self) {
         let Some(form) = self.form() else { return };
-        let navigation = contexts().navigation;
+        let navigation = self.navigation;
         let is_unfolded = form.query_selector(UNFOLDED).is_ok_and(|it| it.is_some());
         self.is_unfolded.set(is_unfolded);
         let open = match is_unfolded {
