@@ -50,11 +50,11 @@ impl FormUndo {
     }
 
     fn note(self) {
-        // The page may have gone.
-        let Some(now) = self.draft.try_get_untracked() else {
+        // The form may have gone.
+        let (Some(before), Some(now)) = (self.last.try_get_value(), self.draft.try_get_untracked())
+        else {
             return;
         };
-        let before = self.last.get_value();
         if before != now {
             self.last.set_value(now.clone());
             self.has_other_text.set_value(false);
