@@ -7,6 +7,7 @@ use atelier_studio::form::input_json::{self, Unread};
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::{editing, pointer};
 use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
@@ -351,7 +352,7 @@ impl InputJson {
                     rows="12"
                     spellcheck="false"
                     aria-describedby="input-json-hint input-json-problem"
-                    aria-invalid=text(move || (!wrong.read().is_empty()).to_string())
+                    aria-invalid=derived(move || (!wrong.read().is_empty()).then_some("true"))
                     prop:value=self.text
                     on:input=handler(write)
                     on:blur=handler(leave)

@@ -370,6 +370,43 @@ async fn back_and_escape_close_presets_before_the_sheet() {
     .await;
 }
 
+/// Guards against an input as JSON that covers half of the result, and can't be folded, and against keys that go nowhere
+/// once it is.
+#[tokio::test(flavor = "multi_thread")]
+async fn an_input_as_json_is_folded_like_a_form() {
+    let name = "an_input_as_json_is_folded";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        let text = by("textbox", "Input as JSON");
+        let page = "/models/image/tessera";
+        browser.press(&by("button", UNFOLDED)).await?;
+        browser.press(&by("radio", "JSON")).await?;
+        browser.find(&text).await?;
+        for closes in ["Back", "Escape"] {
+            becomes(browser, "the form", FORM, "a sheet").await?;
+            match closes {
+                "Back" => browser.client.back().await?,
+                _ => press_escape(studio).await?,
+            }
+            becomes(browser, "the form", FORM, "a bar").await?;
+            becomes(browser, "the address", ADDRESS, page).await?;
+            becomes(browser, "what has the focus", FOCUSED, UNFOLDED).await?;
+            browser.press(&text).await?;
+        }
+        // A press of Generate opens what is wrong.
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        browser.fill(&text, "{").await?;
+        press_escape(studio).await?;
+        becomes(browser, "the form", FORM, "a bar").await?;
+        browser.press(&by("button", "Generate")).await?;
+        becomes(browser, "the form", FORM, "a sheet").await?;
+        let focused = "return document.activeElement.id";
+        becomes(browser, "what has the focus", focused, "input-json").await
+    })
+    .await;
+}
+
 /// Guards against an address that names a sheet where there is none.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_window_that_is_widened_has_no_sheet_in_its_address() {
