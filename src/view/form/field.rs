@@ -6,7 +6,7 @@ use atelier_contract::{Draft, Entry, Parameter};
 use atelier_studio::form::control::{self, Control};
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::HtmlElement;
+use web_sys::{HtmlElement, HtmlTextAreaElement};
 
 use crate::browser::editing;
 use crate::reactive::boxed::text;
@@ -168,10 +168,15 @@ impl Field {
 /// The element id of the input's text, where it is written as JSON.
 pub const JSON_ID: &str = "input-json";
 
-/// Moves the focus to a control. Nothing is scrolled: what a page begins with is in sight.
+/// Moves the focus to a control, and the caret to the end of its text. Nothing is scrolled: what a page begins with is in
+/// sight.
 pub fn focus_in_place(id: &str) {
     if let Some(element) = element::<HtmlElement>(id) {
         focus::in_place(&element);
+        if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() {
+            // Any place behind the end is the end. It fails nowhere in a text.
+            let _ = area.set_selection_range(u32::MAX, u32::MAX);
+        }
     }
 }
 

@@ -204,6 +204,21 @@ async fn the_last_change_is_what_is_taken_back() {
     .await;
 }
 
+/// Guards against a caret before the text that was kept, where typing goes on.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_caret_is_at_the_end_of_a_kept_prompt() {
+    play("the_caret_is_at_the_end", &[], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("a kept\nprompt").await?;
+        studio.open(MODEL).await?;
+        let caret = "
+            const it = document.activeElement;
+            return it.value?.length ? it.selectionStart - it.value.length : 'not in the text'";
+        becomes(browser, "the caret", caret, 0).await
+    })
+    .await;
+}
+
 /// Guards against keys that go nowhere after a page has gone together with its open dialog, and against a list of models in
 /// which they begin at the top after one was looked at.
 #[tokio::test(flavor = "multi_thread")]
