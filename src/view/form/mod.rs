@@ -175,11 +175,15 @@ pub fn ProblemSummary(
             is_shown
         })
     };
+    let focused_at = StoredValue::new(0);
     effect(move || {
-        refusals.track();
+        let refusals = refusals.get();
+        // What is wrong once more while it is typed takes no focus.
         if is_shown.get()
             && let Some(element) = element.get()
+            && focused_at.get_value() != refusals
         {
+            focused_at.set_value(refusals);
             let _ = element.focus();
         }
     });

@@ -30,6 +30,8 @@ pub struct Submission {
     json: InputJson,
     /// What is wrong with what was to be sent.
     pub problems: RwSignal<Vec<Problem>>,
+    /// The parameters of those that the last press has found.
+    found: RwSignal<Vec<String>>,
     /// Counts the presses of Generate that have found problems.
     pub refusals: RwSignal<u32>,
     /// It was to be sent: from then on what is wrong stands at its field.
@@ -53,6 +55,7 @@ impl Submission {
             draft,
             json,
             problems: RwSignal::new(Vec::new()),
+            found: RwSignal::new(Vec::new()),
             refusals: RwSignal::new(0),
             attempted: RwSignal::new(false),
             refused: RwSignal::new(None),
@@ -68,21 +71,27 @@ impl Submission {
                 answer.clear();
             }
         });
-        // What is mended is no longer listed. What is wrong since the press stands only at its field.
+        // What is mended is not listed, until it is wrong once more: what is typed may be right on its way. What is wrong since
+        // the press stands only at its field.
         effect(move || {
-            let listed = this.problems.get();
-            if listed.is_empty() {
+            let found = this.found.read();
+            if found.is_empty() {
                 return;
             }
-            let is_listed =
-                |problem: &Problem| listed.iter().any(|it| it.parameter == problem.parameter);
             let mut left = this.checked(&draft.read()).err().unwrap_or_default();
-            left.retain(is_listed);
-            if left != listed {
+            left.retain(|problem| found.contains(&problem.parameter));
+            if left != *this.problems.read_untracked() {
                 this.problems.set(left);
             }
         });
         this
+    }
+
+    /// Lists what is wrong with what was to be sent.
+    fn list(self, problems: Vec<Problem>) {
+        let parameters = problems.iter().map(|problem| problem.parameter.clone());
+        self.found.set(parameters.collect());
+        self.problems.set(problems);
     }
 
     fn schema(self) -> Arc<Schema> {
@@ -119,12 +128,12 @@ impl Submission {
         let all = contexts();
         self.json.judge();
         if untrack(|| self.json.says_why()) {
-            self.problems.set(Vec::new());
+            self.list(Vec::new());
             self.json.focus();
             return false;
         }
         if untrack(|| all.runner.is_superseded()) {
-            self.problems.set(Vec::new());
+            self.list(Vec::new());
             self.refused.set(Some(Refusal::Superseded));
             return false;
         }
@@ -137,11 +146,11 @@ impl Submission {
                     self.json.choose(false);
                     request_animation_frame(move || field::focus(&id));
                 }
-                self.problems.set(found);
+                self.list(found);
                 self.refusals.update(|refusals| *refusals += 1);
             }
             Ok(_) if untrack(|| all.session.credentials()).is_none() => {
-                self.problems.set(Vec::new());
+                self.list(Vec::new());
                 self.refused.set(Some(Refusal::Account));
             }
             Ok(input) => return self.send(input),
@@ -150,7 +159,7 @@ impl Submission {
     }
 
     fn send(self, input: Input) -> bool {
-        self.problems.set(Vec::new());
+        self.list(Vec::new());
         self.attempted.set(false);
         let typed = self.draft.get_untracked();
         if !self.cooldown.counts(&typed) {
@@ -171,7 +180,7 @@ impl Submission {
 
     /// The form was emptied: nothing is wrong with it yet.
     pub fn begin_anew(self) {
-        self.problems.set(Vec::new());
+        self.list(Vec::new());
         self.attempted.set(false);
         self.json.begin_anew();
     }

@@ -233,6 +233,29 @@ async fn nothing_is_marked_as_wrong_once_the_form_is_cleared() {
     .await;
 }
 
+/// Guards against a list of problems that has lost one of them, since what was typed was right on its way.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_wrong_once_more_is_listed_once_more() {
+    play("what_is_wrong_once_more", &[], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1440, 900).await?;
+        let outputs = by("spinbutton", "num_outputs");
+        browser.fill(&outputs, "99").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let listed = "return document.querySelectorAll('.form .summary:not([hidden]) li').length";
+        becomes(browser, "the problems", listed, 2).await?;
+        let at = "return document.activeElement.role";
+        browser.find(&outputs).await?.send_keys(BACKSPACE).await?;
+        browser.find(&outputs).await?.send_keys(BACKSPACE).await?;
+        browser.find(&outputs).await?.send_keys("2").await?;
+        becomes(browser, "the problems left", listed, 1).await?;
+        browser.find(&outputs).await?.send_keys("2").await?;
+        becomes(browser, "the problems", listed, 2).await?;
+        becomes(browser, "what has the focus", at, "spinbutton").await
+    })
+    .await;
+}
+
 /// Guards against a name in the JSON that is dropped without a word, and a value that is wrong where nothing is red.
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_wrong_in_the_json_is_said_there_and_in_the_form() {
