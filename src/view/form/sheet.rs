@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlElement, KeyboardEvent};
 
-use crate::reactive::boxed::{effect, memo};
 use crate::browser::frame::after_frame;
+use crate::reactive::boxed::{effect, memo};
 use crate::state::contexts::contexts;
 use crate::state::navigation::Navigation;
 use crate::view::parts::focus;

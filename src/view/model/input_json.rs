@@ -7,10 +7,9 @@ use atelier_studio::form::input_json::{self, Unread};
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
-use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::browser::local::LocalStore;
 use crate::browser::{editing, pointer};
-use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
+use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
 use crate::state::contexts::contexts;
 use crate::state::secrets;
 use crate::view::form::{field, unknown_names};
