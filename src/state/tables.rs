@@ -182,13 +182,6 @@ impl KeptTable {
     }
 
     async fn read_first(&'static self) {
-        let earlier = match tables::move_earlier(&self.model).await {
-            Ok(earlier) => earlier,
-            Err(refusal) => {
-                self.report_refusal(refusal);
-                None
-            }
-        };
         let there = match tables::exchange(&self.model, None).await {
             Ok(found) => found.there,
             Err(refusal) => {
@@ -201,10 +194,6 @@ impl KeptTable {
         }
         self.take_up_left_behind(there.as_ref().map(|record| &record.stored));
         self.take_over();
-        let earlier = earlier.and_then(|record| self.parse(&record.text, record.stored.edited));
-        if let Some(table) = earlier {
-            self.put_aside(table, Why::Earlier);
-        }
         self.is_read.set(true);
     }
 

@@ -61,16 +61,7 @@ async fn a_database_of_the_first_version_is_migrated_with_its_records() {
     );
     assert!(task.extra.contains_key("of_a_later_version"));
     // What the first version did not have is there.
-    for store in [
-        Store::Batches,
-        Store::Outputs,
-        Store::OutputFacts,
-        Store::Tables,
-        Store::Thumbnails,
-        Store::ThumbnailOrder,
-        Store::Replies,
-        Store::ReplyFacts,
-    ] {
+    for store in [Store::Batches, Store::Outputs, Store::OutputFacts] {
         let record = (store, "new".to_owned(), JsValue::from_str("{}"));
         storage.put(&[record]).await.expect("written");
         assert_eq!(

@@ -1,7 +1,8 @@
-//! The IndexedDB database of the page and its connection to it.
+//! The IndexedDB databases of the page and its connections to them.
 //!
-//! There is one database with a store for each kind of record, and each page has one connection, which is opened when it is
-//! first needed.
+//! Each page has one connection per database, which is opened when it is first needed. What can't be made again, and what can,
+//! are in databases of their own: Firefox and Safari run one write per database at a time, and a cache must not hold up
+//! the records of tasks.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -9,33 +10,67 @@ use std::rc::Rc;
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, LocalBoxFuture, Shared, select};
 use gloo_timers::future::TimeoutFuture;
-use idb::{
-    Database, DatabaseEvent, Error, Factory, ObjectStoreParams, Transaction, TransactionMode,
-};
+use idb::{DatabaseEvent, Error, Factory, ObjectStoreParams, Transaction, TransactionMode};
 
-use super::earlier;
 use super::error::StorageError;
 use crate::reactive::boxed::spawn;
 
-const NAME: &str = "atelier";
+/// The databases of the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Database {
+    /// Tasks, batches and copies of outputs. An older release must no longer lead after its version was raised.
+    Records,
+    /// The tables in which batches are composed. A page of another release that has [`Self::Records`] open does not block them.
+    Tables,
+    /// Thumbnails of outputs.
+    Thumbnails,
+    /// The last replies of services about their models.
+    Replies,
+}
 
-/// Raised by one with each change of [`STEPS`], and whenever an older release must no longer lead.
-const VERSION: u32 = 4;
+impl Database {
+    const COUNT: usize = 4;
 
-/// The stores that each version has added.
-const STEPS: [&[Store]; VERSION as usize] = [
-    &[Store::Tasks],
-    &[Store::Batches, Store::Outputs, Store::OutputFacts],
-    // Releases before this version submit tasks without their secret parameters.
-    &[],
-    &[
-        Store::Tables,
-        Store::Thumbnails,
-        Store::ThumbnailOrder,
-        Store::Replies,
-        Store::ReplyFacts,
-    ],
-];
+    fn name(self) -> &'static str {
+        match self {
+            Self::Records => "atelier",
+            Self::Tables => "atelier-drafts",
+            Self::Thumbnails => "atelier-thumbnails",
+            Self::Replies => "atelier-models",
+        }
+    }
+
+    /// The stores that each version has added; their number is the version.
+    fn steps(self) -> &'static [&'static [Store]] {
+        match self {
+            Self::Records => &[
+                &[Store::Tasks],
+                &[Store::Batches, Store::Outputs, Store::OutputFacts],
+                // Releases before this version submit tasks without their secret parameters.
+                &[],
+            ],
+            Self::Tables => &[&[Store::Tables]],
+            Self::Thumbnails => &[&[Store::Thumbnails, Store::ThumbnailOrder]],
+            Self::Replies => &[&[Store::Replies, Store::ReplyFacts]],
+        }
+    }
+
+    /// Creates the stores that a database of an older version lacks; existing stores are not changed.
+    fn upgrade(self, database: &idb::Database, old_version: u32) {
+        for store in self
+            .steps()
+            .iter()
+            .skip(old_version as usize)
+            .copied()
+            .flatten()
+        {
+            let mut params = ObjectStoreParams::new();
+            params.auto_increment(*store == Store::ThumbnailOrder);
+            // This can only fail if the store exists, which is fine.
+            let _ = database.create_object_store(store.name(), params);
+        }
+    }
+}
 
 /// The kinds of records that are stored, each in an object store of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -69,28 +104,18 @@ impl Store {
             Store::Outputs => "outputs",
             Store::OutputFacts => "output-facts",
             Store::Tables => "tables",
-            Store::Thumbnails => "thumbnails",
-            Store::ThumbnailOrder => "thumbnail-order",
+            Store::Thumbnails => "pictures",
+            Store::ThumbnailOrder => "made",
             Store::Replies => "replies",
-            Store::ReplyFacts => "reply-facts",
+            Store::ReplyFacts => "facts",
         }
-    }
-}
-
-/// Creates the stores that a database of an older version lacks; existing stores are not changed.
-fn upgrade(database: &Database, old_version: u32) {
-    for store in STEPS.iter().skip(old_version as usize).copied().flatten() {
-        let mut params = ObjectStoreParams::new();
-        params.auto_increment(*store == Store::ThumbnailOrder);
-        // This can only fail if the store exists, which is fine.
-        let _ = database.create_object_store(store.name(), params);
     }
 }
 
 /// An open database. It is closed when this is dropped, or as soon as another page wants to upgrade or delete the
 /// database: it would block that page.
 pub struct Connection {
-    database: Database,
+    database: idb::Database,
     /// Called once, when the browser or another page has closed the connection.
     on_gone: Rc<RefCell<Vec<Box<dyn FnOnce()>>>>,
 }
@@ -103,7 +128,7 @@ impl Drop for Connection {
 }
 
 impl Connection {
-    /// Opens the database of this name and creates the stores that it lacks.
+    /// Opens a database under this name and creates the stores that it lacks.
     ///
     /// This may never return, for example while an old page blocks the upgrade. Dropping the future leaves a
     /// connection behind that blocks others.
@@ -111,15 +136,12 @@ impl Connection {
     /// # Errors
     ///
     /// The browser refuses storage, or the database has a newer version.
-    pub async fn open(name: &str) -> Result<Rc<Self>, StorageError> {
-        let mut request = Factory::new()?.open(name, Some(VERSION))?;
+    pub async fn open(database: Database, name: &str) -> Result<Rc<Self>, StorageError> {
+        let version = database.steps().len() as u32;
+        let mut request = Factory::new()?.open(name, Some(version))?;
         request.on_upgrade_needed(move |event| {
-            if let Ok(database) = event.database() {
-                let old_version = event.old_version().unwrap_or(0);
-                upgrade(&database, old_version);
-                if old_version > 0 {
-                    earlier::delete_caches();
-                }
+            if let Ok(opened) = event.database() {
+                database.upgrade(&opened, event.old_version().unwrap_or(0));
             }
         });
         let mut database = request.await?;
@@ -163,74 +185,89 @@ impl Connection {
 type Opening = Shared<LocalBoxFuture<'static, Result<Rc<Connection>, StorageError>>>;
 
 thread_local! {
-    /// The connection of this page. An opening that is not answered goes on: another one would only queue behind it.
-    static OPENING: RefCell<Option<Opening>> = const { RefCell::new(None) };
+    /// The connections of this page. An opening that is not answered goes on: another one would only queue behind it.
+    static OPENINGS: RefCell<[Option<Opening>; Database::COUNT]> = const { RefCell::new([const { None }; _]) };
     static ON_GONE: Cell<fn()> = const { Cell::new(|| ()) };
 }
 
-/// Sets what is called whenever the connection of this page has been taken away, because records may be gone with it.
-pub fn on_gone(act: fn()) {
+/// Sets what is called whenever the connection to the tables has been taken away, because they may be gone with it.
+pub fn on_tables_gone(act: fn()) {
     ON_GONE.set(act);
 }
 
-/// Returns the connection of this page, and opens it if there is none. May never return.
-///
-/// # Errors
-///
-/// As for [`Connection::open`]; the next call tries again.
-pub async fn connect() -> Result<Rc<Connection>, StorageError> {
-    let opening = OPENING.with_borrow_mut(|opening| {
-        let begin = || {
-            let opening = open().boxed_local().shared();
-            // It is carried out to its end even if no caller waits that long.
-            let end = opening.clone();
-            spawn(async move {
-                if end.await.is_err() {
-                    OPENING.take();
-                }
-            });
-            opening
-        };
-        opening.get_or_insert_with(begin).clone()
-    });
-    opening.await
-}
-
-async fn open() -> Result<Rc<Connection>, StorageError> {
-    let connection = Connection::open(NAME).await?;
-    connection.on_gone(|| {
-        OPENING.take();
-        // Not before the browser has done what the connection blocked.
-        spawn(async { ON_GONE.get()() });
-    });
-    Ok(connection)
-}
-
-/// Returns the connection of this page if it is open.
-pub fn connected() -> Option<Rc<Connection>> {
-    let opening = OPENING.with_borrow(Clone::clone)?;
-    opening.peek()?.as_ref().ok().cloned()
-}
-
-/// Discards a connection that no longer works, so that the next caller opens another one.
-pub fn discard(connection: &Rc<Connection>) {
-    if connected().is_some_and(|current| Rc::ptr_eq(&current, connection)) {
-        OPENING.take();
+impl Database {
+    /// Returns the connection of this page, and opens it if there is none. May never return.
+    ///
+    /// # Errors
+    ///
+    /// As for [`Connection::open`]; the next call tries again.
+    pub async fn connect(self) -> Result<Rc<Connection>, StorageError> {
+        let opening = OPENINGS.with_borrow_mut(|openings| {
+            let begin = || {
+                let opening = self.open().boxed_local().shared();
+                // It is carried out to its end even if no caller waits that long.
+                let end = opening.clone();
+                spawn(async move {
+                    if end.await.is_err() {
+                        self.forget();
+                    }
+                });
+                opening
+            };
+            openings[self as usize].get_or_insert_with(begin).clone()
+        });
+        opening.await
     }
-}
 
-/// Begins a transaction over the connection of this page. May never return, as [`connect`].
-///
-/// # Errors
-///
-/// The database can't be opened.
-pub async fn begin(stores: &[Store], mode: TransactionMode) -> Result<Transaction, StorageError> {
-    let connection = connect().await?;
-    if let Ok(transaction) = connection.begin(stores, mode) {
-        return Ok(transaction);
+    async fn open(self) -> Result<Rc<Connection>, StorageError> {
+        let connection = Connection::open(self, self.name()).await?;
+        connection.on_gone(move || {
+            self.forget();
+            if self == Self::Tables {
+                // Not before the browser has done what the connection blocked.
+                spawn(async { ON_GONE.get()() });
+            }
+        });
+        Ok(connection)
     }
-    discard(&connection);
-    Ok(connect().await?.begin(stores, mode)?)
+
+    fn forget(self) {
+        OPENINGS.with_borrow_mut(|openings| openings[self as usize] = None);
+    }
+
+    /// Returns the connection of this page if it is open.
+    pub fn connected(self) -> Option<Rc<Connection>> {
+        let opening = OPENINGS.with_borrow(|openings| openings[self as usize].clone())?;
+        opening.peek()?.as_ref().ok().cloned()
+    }
+
+    /// Discards a connection that no longer works, so that the next caller opens another one.
+    pub fn discard(self, connection: &Rc<Connection>) {
+        if self
+            .connected()
+            .is_some_and(|current| Rc::ptr_eq(&current, connection))
+        {
+            self.forget();
+        }
+    }
+
+    /// Begins a transaction over the connection of this page. May never return, as [`Self::connect`].
+    ///
+    /// # Errors
+    ///
+    /// The database can't be opened.
+    pub async fn begin(
+        self,
+        stores: &[Store],
+        mode: TransactionMode,
+    ) -> Result<Transaction, StorageError> {
+        let connection = self.connect().await?;
+        if let Ok(transaction) = connection.begin(stores, mode) {
+            return Ok(transaction);
+        }
+        self.discard(&connection);
+        Ok(self.connect().await?.begin(stores, mode)?)
+    }
 }
 
 /// Waits for this work for so many milliseconds. It is carried out to its end in any case: the browser calls back

@@ -1,14 +1,13 @@
 //! IndexedDB: everything that is larger than a setting and outlives the page.
 //!
 //! [`Storage`] reads and writes tasks, batches and copies of outputs; [`tables`], [`thumbnails`] and [`replies`] have records
-//! of their own form. All share the one [`database`] and its connection.
+//! of their own form. [`database`] manages the connections of all.
 //!
 //! Records are stored as JSON text, not as JavaScript objects: a seed above 2^53 stays exact.
 //! Transactions on one connection run in the order in which they are made, so writes of one record
 //! cannot overtake each other; every writing function makes its transaction before it returns.
 
 mod database;
-mod earlier;
 mod error;
 pub mod replies;
 pub mod tables;
@@ -24,8 +23,8 @@ use idb::{Error, KeyRange, ObjectStore, Query, TransactionMode, TransactionResul
 use leptos::prelude::window;
 use wasm_bindgen::JsValue;
 
-use database::Connection;
 pub use database::Store;
+use database::{Connection, Database};
 pub use error::StorageError;
 
 /// How long a read or a write may take before it counts as refused: thousands of records on a busy
@@ -55,7 +54,7 @@ impl Storage {
     ///
     /// The browser refuses storage, or a newer release has upgraded the database.
     pub async fn open(on_gone: impl FnOnce() + 'static) -> Result<Rc<Self>, StorageError> {
-        let connection = database::connect().await?;
+        let connection = Database::Records.connect().await?;
         connection.on_gone(on_gone);
         Ok(Rc::new(Self { connection }))
     }
@@ -66,13 +65,13 @@ impl Storage {
     ///
     /// As for [`Self::open`].
     pub async fn open_named(name: &str) -> Result<Self, StorageError> {
-        let connection = Connection::open(name).await?;
+        let connection = Connection::open(Database::Records, name).await?;
         Ok(Self { connection })
     }
 
     /// Has the next one who opens the database open a new connection.
     pub fn discard(&self) {
-        database::discard(&self.connection);
+        Database::Records.discard(&self.connection);
     }
 
     /// Writes records in one transaction: all of them, or none.

@@ -9,7 +9,7 @@ use idb::{KeyRange, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
 
-use super::database::{self, Store, in_time};
+use super::database::{Database, Store, in_time};
 use super::error::StorageError;
 
 const TIMEOUT_MS: u32 = 2_000;
@@ -109,7 +109,9 @@ fn reply(record: &JsValue) -> Option<Reply> {
 }
 
 async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
-    database::begin(&[Store::Replies, Store::ReplyFacts], mode).await
+    Database::Replies
+        .begin(&[Store::Replies, Store::ReplyFacts], mode)
+        .await
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@ use idb::{Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
 
-pub use super::database::on_gone;
-use super::database::{self, Store, in_time};
-use super::earlier;
+pub use super::database::on_tables_gone as on_gone;
+use super::database::{Database, Store, in_time};
 use super::error::StorageError;
 
 const STORE: Store = Store::Tables;
@@ -77,7 +76,7 @@ async fn transact(
 /// Writes a table while the page is being closed: without a look at what is there, and without
 /// waiting, since nothing that comes later would still be done. The revision that it got.
 pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
-    let connection = database::connected()?;
+    let connection = Database::Tables.connected()?;
     let revision = wanted.base + 1;
     let transaction = connection
         .begin(&[STORE], TransactionMode::ReadWrite)
@@ -87,46 +86,12 @@ pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
     Some(revision)
 }
 
-/// Moves the table of a model here from the database of an earlier release, which may still be open in another tab. If
-/// there is a table here as well, the one that was edited later stays; the other is returned.
-///
-/// # Errors
-///
-/// A database can't be read or written, or does not answer in time; the table then stays where it is.
-pub async fn move_earlier(model: &str) -> Result<Option<TableRecord>, StorageError> {
-    let model = model.to_owned();
-    in_time(TIMEOUT_MS, async move {
-        let Some(value) = earlier::table(&model).await? else {
-            return Ok(None);
-        };
-        let transaction = database::begin(&[STORE], TransactionMode::ReadWrite).await?;
-        let store = transaction.object_store(STORE.name())?;
-        let key = JsValue::from_str(&model);
-        let here = store.get(Query::from(key.clone()))?.await?;
-        let here = here.as_ref().and_then(table_record);
-        let moved = table_record(&value);
-        let edited = |record: &Option<TableRecord>| record.as_ref().map(|it| it.stored.edited);
-        let other = if edited(&moved) > edited(&here) {
-            store.put(&value, Some(&key))?;
-            here
-        } else {
-            moved
-        };
-        if transaction.commit()?.await? == TransactionResult::Aborted {
-            return Err(StorageError::Full);
-        }
-        earlier::delete_table(&model).await?;
-        Ok(other)
-    })
-    .await
-}
-
 async fn begin(writes: bool) -> Result<Transaction, StorageError> {
     let mode = match writes {
         true => TransactionMode::ReadWrite,
         false => TransactionMode::ReadOnly,
     };
-    in_time(TIMEOUT_MS, database::begin(&[STORE], mode)).await
+    in_time(TIMEOUT_MS, Database::Tables.begin(&[STORE], mode)).await
 }
 
 async fn record(
@@ -171,7 +136,6 @@ fn put(
 
 #[cfg(test)]
 mod tests {
-    use idb::{Database, DatabaseEvent, Factory, ObjectStoreParams};
     use wasm_bindgen_test::wasm_bindgen_test;
 
     use super::*;
@@ -191,42 +155,6 @@ mod tests {
         let found = store.get(Query::from(JsValue::from_str(model)));
         let found = found.expect("a request").await.expect("read");
         js_sys::JSON::stringify(&found?).ok()?.as_string()
-    }
-
-    /// The database of a release before version 4.
-    async fn earlier_database() -> Database {
-        let factory = Factory::new().expect("IndexedDB");
-        let mut request = factory.open("atelier-drafts", Some(1)).expect("a request");
-        request.on_upgrade_needed(|event| {
-            let database = event.database().expect("a database");
-            let store = database.create_object_store("tables", ObjectStoreParams::new());
-            store.expect("a store");
-        });
-        request.await.expect("a database")
-    }
-
-    async fn put_earlier(model: &str, record: &JsValue) {
-        let database = earlier_database().await;
-        let transaction = database.transaction(&["tables"], TransactionMode::ReadWrite);
-        let transaction = transaction.expect("a transaction");
-        let store = transaction.object_store("tables").expect("a store");
-        let key = JsValue::from_str(model);
-        store.put(record, Some(&key)).expect("a request");
-        transaction.await.expect("written");
-        database.close();
-    }
-
-    async fn earlier_count() -> u32 {
-        let database = earlier_database().await;
-        let transaction = database.transaction(&["tables"], TransactionMode::ReadOnly);
-        let store = transaction.expect("a transaction").object_store("tables");
-        let count = store
-            .expect("a store")
-            .count(None)
-            .expect("a request")
-            .await;
-        database.close();
-        count.expect("read")
     }
 
     fn array(json: &str) -> JsValue {
@@ -256,56 +184,6 @@ mod tests {
         assert_eq!(written.expect("written").revision, Some(4));
         let wanted = r#"[4,1700000000001,"me","{}"]"#;
         assert_eq!(found_record(model).await.as_deref(), Some(wanted));
-    }
-
-    #[wasm_bindgen_test]
-    async fn moves_the_table_of_an_earlier_release() {
-        let model = "image/test of an earlier release";
-        let record = r#"[3,1700000000000,"writer","{\"rows\":[]}",{"later":1}]"#;
-        put_earlier(model, &array(record)).await;
-        assert!(move_earlier(model).await.expect("moved").is_none());
-        assert_eq!(found_record(model).await.as_deref(), Some(record));
-        assert_eq!(earlier_count().await, 0);
-        // There is nothing left to move.
-        put_record(model, &array(r#"[4,1,"writer","{}"]"#)).await;
-        assert!(move_earlier(model).await.expect("moved").is_none());
-        let kept = r#"[4,1,"writer","{}"]"#;
-        assert_eq!(found_record(model).await.as_deref(), Some(kept));
-        assert!(!has_earlier_database().await, "it was empty");
-    }
-
-    async fn has_earlier_database() -> bool {
-        earlier::table("none").await.expect("read");
-        let factory = Factory::new().expect("IndexedDB");
-        let is_new = std::rc::Rc::new(std::cell::Cell::new(false));
-        let is_made = is_new.clone();
-        let mut request = factory.open("atelier-drafts", Some(1)).expect("a request");
-        request.on_upgrade_needed(move |_| is_made.set(true));
-        request.await.expect("a database").close();
-        factory
-            .delete("atelier-drafts")
-            .expect("a request")
-            .await
-            .expect("deleted");
-        !is_new.get()
-    }
-
-    /// A tab of an earlier release may write its table after this release has moved it.
-    #[wasm_bindgen_test]
-    async fn the_later_of_two_tables_stays_and_the_other_is_returned() {
-        let model = "image/test of two tables";
-        let text = |record: Option<TableRecord>| record.map(|record| record.text);
-        for (here, earlier, stays, returned) in
-            [(5, 9, "earlier", "here"), (9, 5, "here", "earlier")]
-        {
-            let record = |edited: u32, text: &str| array(&format!(r#"[2,{edited},"me","{text}"]"#));
-            put_record(model, &record(here, "here")).await;
-            put_earlier(model, &record(earlier, "earlier")).await;
-            let other = move_earlier(model).await.expect("moved");
-            assert_eq!(text(other).as_deref(), Some(returned));
-            let there = exchange(model, None).await.expect("read").there;
-            assert_eq!(text(there).as_deref(), Some(stays));
-        }
     }
 
     #[wasm_bindgen_test]

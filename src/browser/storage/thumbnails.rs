@@ -6,7 +6,7 @@ use wasm_bindgen::{JsCast, JsValue};
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, BlobPropertyBag};
 
-use super::database::{self, Store, in_time};
+use super::database::{Database, Store, in_time};
 use super::error::StorageError;
 use crate::reactive::boxed::spawn;
 
@@ -104,5 +104,7 @@ async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError>
 }
 
 async fn begin(mode: TransactionMode) -> Result<Transaction, StorageError> {
-    database::begin(&[Store::Thumbnails, Store::ThumbnailOrder], mode).await
+    Database::Thumbnails
+        .begin(&[Store::Thumbnails, Store::ThumbnailOrder], mode)
+        .await
 }

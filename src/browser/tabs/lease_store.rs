@@ -10,6 +10,9 @@ use crate::browser::local::LocalStore;
 
 const KEY: &str = "atelier.leader";
 
+/// What makes space for the lease: the shapes of models' outputs are learned again.
+const EXPENDABLE: &str = "atelier.shapes";
+
 /// The length of the text, in bytes; it is padded with spaces, which [`Lease::parse`] ignores.
 const LENGTH: usize = 64;
 
@@ -26,7 +29,13 @@ pub fn read() -> StoredLease {
 
 /// Returns whether it was written, so that other tabs can see it.
 pub fn write(lease: &Lease) -> bool {
-    LocalStore::Browser.write(KEY, &format!("{:<LENGTH$}", lease.to_text()))
+    let text = format!("{:<LENGTH$}", lease.to_text());
+    if LocalStore::Browser.write(KEY, &text) {
+        return true;
+    }
+    // There is no lease yet that could be overwritten, and no space left.
+    LocalStore::Browser.remove(EXPENDABLE);
+    LocalStore::Browser.write(KEY, &text)
 }
 
 /// Gives the lease back, if `me` has it.

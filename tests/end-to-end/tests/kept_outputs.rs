@@ -325,10 +325,10 @@ async fn two_tabs_keep_one_copy_and_ask_for_a_file_once() {
         let browser = studio.browser;
         // Small pictures fetch what is in the browser's cache: without a place to keep them there are none.
         let without_small = "
-            const transaction = IDBDatabase.prototype.transaction;
-            IDBDatabase.prototype.transaction = function (stores, ...rest) {
-                if ([stores].flat().includes('thumbnails')) throw new DOMException('refused', 'SecurityError');
-                return transaction.call(this, stores, ...rest);
+            const open = IDBFactory.prototype.open;
+            IDBFactory.prototype.open = function (name, ...rest) {
+                if (name === 'atelier-thumbnails') throw new DOMException('refused', 'SecurityError');
+                return open.call(this, name, ...rest);
             };";
         studio.proxy.before_each_page(browser, without_small).await?;
         studio.generate().await?;

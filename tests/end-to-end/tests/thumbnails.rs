@@ -19,11 +19,11 @@ const PROMPT: &str = "harbour at noon";
 /// How many small pictures are kept.
 const KEPT: &str = "
     return new Promise((resolve, reject) => {
-        const request = indexedDB.open('atelier');
+        const request = indexedDB.open('atelier-thumbnails');
         request.onerror = () => reject(request.error);
         request.onsuccess = () => {
             const database = request.result;
-            const pictures = database.transaction('thumbnails').objectStore('thumbnails').count();
+            const pictures = database.transaction('pictures').objectStore('pictures').count();
             pictures.onsuccess = () => { database.close(); resolve(pictures.result); };
         };
     })";

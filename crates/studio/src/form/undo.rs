@@ -1,9 +1,13 @@
 //! Changes of a form that the browser does not take back: a browser undoes what was typed, and nothing that was chosen.
 
 use atelier_contract::{Draft, Entry, Schema};
+use serde_json::Value;
 
-/// Drafts can be large: those of so many changes are kept.
+/// The number of changes that are stored.
 const MAX: usize = 50;
+
+/// The total size of their texts, in bytes: a picture may stand in a draft as text.
+const MAX_BYTES: usize = 4 << 20;
 
 /// Which way a key leads through the changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,12 +38,25 @@ struct Change {
     after: Draft,
 }
 
+impl Change {
+    /// The size of its texts, in bytes.
+    fn size(&self) -> usize {
+        let entries = self.before.iter().chain(self.after.iter());
+        let sizes = entries.map(|(_, entry)| match entry {
+            Entry::Text(text) | Entry::Value(Value::String(text)) => text.len(),
+            Entry::Value(_) => 0,
+        });
+        sizes.sum()
+    }
+}
+
 impl Undo {
     /// Adds a change.
     pub fn note(&mut self, before: Draft, after: Draft) {
         self.undone.clear();
         self.done.push(Change { before, after });
-        if self.done.len() > MAX {
+        while self.done.len() > MAX || self.done.iter().map(Change::size).sum::<usize>() > MAX_BYTES
+        {
             self.done.remove(0);
         }
     }
@@ -164,6 +181,20 @@ mod tests {
             undo.note(Draft::default(), Draft::default());
         }
         assert_eq!(undo.done.len(), MAX);
+    }
+
+    /// Guards against a hundred copies of a picture in memory.
+    #[test]
+    fn large_changes_are_bounded_by_their_size() {
+        let picture = "x".repeat(MAX_BYTES / 4);
+        let with_picture = || draft(&[("image", &picture)]);
+        let mut undo = Undo::default();
+        for _ in 0..5 {
+            undo.note(with_picture(), with_picture());
+        }
+        assert_eq!(undo.done.len(), 2);
+        undo.note(with_picture(), draft(&[("image", &picture.repeat(4))]));
+        assert_eq!(undo.done.len(), 0);
     }
 
     #[test]

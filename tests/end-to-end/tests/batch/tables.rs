@@ -66,7 +66,7 @@ async fn is_stored(studio: &Studio<'_>, count: usize) -> Result<()> {
             request.onerror = () => reject(request.error);
         });
         return (async () => {
-            const database = await ask(indexedDB.open('atelier'));
+            const database = await ask(indexedDB.open('atelier-drafts'));
             try {
                 const store = database.transaction('tables').objectStore('tables');
                 const record = await ask(store.get('image/tessera'));
@@ -217,7 +217,7 @@ async fn rows_that_are_cleared_from_storage_are_written_again() {
         // Looked at before it is there again, the database would be made by who looks.
         let script = "
             return indexedDB.databases()
-                .then(all => all.some(({ name }) => name === 'atelier'))";
+                .then(all => all.some(({ name }) => name === 'atelier-drafts'))";
         until("the database of the tables", TIMEOUT, async || {
             Ok(match browser.run(script, vec![]).await? {
                 Value::Bool(true) => Seen::Yes(()),

@@ -26,8 +26,8 @@ const TOKEN: &str = "right-token";
 
 /// What services said of their models, by the paths that were asked. A database that is not there is not made.
 const KEPT: &str = "
-    return indexedDB.databases().then(all => all.some(it => it.name === 'atelier') && new Promise(done => {
-        indexedDB.open('atelier').onsuccess = ({ target: { result } }) => {
+    return indexedDB.databases().then(all => all.some(it => it.name === 'atelier-models') && new Promise(done => {
+        indexedDB.open('atelier-models').onsuccess = ({ target: { result } }) => {
             result.transaction('replies').objectStore('replies').getAllKeys().onsuccess = ({ target }) => {
                 result.close();
                 done(target.result);

@@ -16,11 +16,11 @@ async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let silence = "
-            const get = IDBObjectStore.prototype.get;
-            IDBObjectStore.prototype.get = function (key) {
-                const request = get.call(this, key);
-                if (this.name === 'tables')
-                    for (const kind of ['success', 'error'])
+            const open = IDBFactory.prototype.open;
+            IDBFactory.prototype.open = function (name, version) {
+                const request = open.call(this, name, version);
+                if (name === 'atelier-drafts')
+                    for (const kind of ['success', 'error', 'upgradeneeded'])
                         request.addEventListener(kind, event => event.stopImmediatePropagation());
                 return request;
             }";

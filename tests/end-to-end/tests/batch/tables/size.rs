@@ -22,7 +22,7 @@ async fn ten_thousand_rows_are_stored_after_a_change() {
                 request.onerror = () => reject(request.error);
             });
             return (async () => {
-                const database = await ask(indexedDB.open('atelier'));
+                const database = await ask(indexedDB.open('atelier-drafts'));
                 const transaction = database.transaction('tables', 'readwrite');
                 const store = transaction.objectStore('tables');
                 const [revision, ...rest] = await ask(store.get('image/tessera'));
