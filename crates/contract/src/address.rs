@@ -55,6 +55,7 @@ impl ServiceAddress {
         Ok(Self(format!("{}{path}", origin.to_ascii_lowercase())))
     }
 
+    /// Whether the service is at the page's own origin.
     pub fn is_same_origin(&self) -> bool {
         self.0.is_empty()
     }

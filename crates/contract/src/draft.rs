@@ -41,6 +41,7 @@ impl Draft {
         self.entries.get(name)
     }
 
+    /// Sets the entry of a parameter.
     pub fn set(&mut self, name: impl Into<String>, entry: Entry) {
         self.entries.insert(name.into(), entry);
     }

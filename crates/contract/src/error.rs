@@ -95,6 +95,7 @@ impl ApiError {
     /// The detail of [`ApiError::Malformed`] for a web page in place of JSON. Stored with tasks.
     const WEB_PAGE: &str = "it is a web page, not JSON. The service address may be wrong";
 
+    /// Creates the error for a response that can't be used.
     pub fn malformed(detail: impl Into<String>) -> Self {
         Self::Malformed {
             detail: detail.into(),

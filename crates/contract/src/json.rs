@@ -86,6 +86,7 @@ impl Record {
         Self::default()
     }
 
+    /// Reads a JSON object; `None` for other values.
     pub fn read(value: Value) -> Option<Self> {
         match value {
             Value::Object(map) => Some(Self(map)),
@@ -93,6 +94,7 @@ impl Record {
         }
     }
 
+    /// Removes a field and returns it.
     #[inline(never)]
     pub fn take(&mut self, name: &str) -> Option<Value> {
         self.0.shift_remove(name)
@@ -106,6 +108,7 @@ impl Record {
         number(self.take(name)?)
     }
 
+    /// Reads a non-negative integer that fits into `usize`.
     pub fn index(&mut self, name: &str) -> Option<usize> {
         usize::try_from(self.number(name)?).ok()
     }
@@ -130,6 +133,7 @@ impl Record {
         }
     }
 
+    /// Sets a field.
     #[inline(never)]
     pub fn put(&mut self, name: &str, value: Value) {
         self.0.insert(name.to_owned(), value);

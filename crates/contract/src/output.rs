@@ -196,6 +196,7 @@ pub enum OutputAddress {
 }
 
 impl OutputAddress {
+    /// Classifies a text.
     pub fn of(text: &str) -> Self {
         let url = text.trim_matches(is_trimmed);
         if has_plain_host(url) {

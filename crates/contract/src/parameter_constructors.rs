@@ -12,6 +12,7 @@ impl Parameter {
         text
     }
 
+    /// Creates a choice between texts.
     pub fn choice(name: &str, values: &[&str], default: &str, description: &str) -> Self {
         Self {
             default: Some(default.into()),

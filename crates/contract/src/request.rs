@@ -54,6 +54,7 @@ pub struct GenerateRequest<'a> {
 }
 
 impl GenerateRequest<'_> {
+    /// Returns the JSON body.
     pub fn to_body(&self) -> Value {
         let mut body = common(self.uid, self.input.model());
         for (name, value) in self
@@ -77,6 +78,7 @@ pub struct TaskRequest<'a> {
 }
 
 impl TaskRequest<'_> {
+    /// Returns the JSON body.
     pub fn to_body(&self) -> Value {
         let mut body = Map::new();
         body.insert("id".into(), self.id.0.as_str().into());

@@ -59,6 +59,7 @@ impl Action {
         }
     }
 
+    /// Parses the name of an action; `None` if it is unknown.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.word() == word)
     }
@@ -111,6 +112,7 @@ impl Action {
         matches!(self, Action::Dismiss | Action::Remove)
     }
 
+    /// Returns the label of the button or link.
     pub fn label(self) -> &'static str {
         match self {
             Action::Cancel => "Cancel",
@@ -150,6 +152,7 @@ impl BatchAction {
         }
     }
 
+    /// Parses the name of an action; `None` if it is unknown.
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|action| action.word() == word)
     }

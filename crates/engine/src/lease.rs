@@ -28,6 +28,7 @@ pub struct Lease {
 }
 
 impl Lease {
+    /// Parses the stored form; `None` if it is invalid.
     pub fn parse(text: &str) -> Option<Self> {
         let mut parts = text.split(' ');
         Some(Self {
@@ -37,6 +38,7 @@ impl Lease {
         })
     }
 
+    /// Returns the stored form.
     pub fn to_text(&self) -> String {
         let locked = if self.locked { " locked" } else { "" };
         format!("{} {}{locked}", self.holder, self.until)
@@ -182,6 +184,7 @@ impl LeaderWatch {
         self.silent_checks = 0;
     }
 
+    /// Whether the leader counts as asleep.
     pub fn is_asleep(&self) -> bool {
         self.silent_checks >= ASLEEP_CHECKS
     }

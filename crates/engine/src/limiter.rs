@@ -13,6 +13,7 @@ const RECOVERY: f64 = 0.2;
 /// The maximum wait that is accepted from a service, in milliseconds.
 const LONGEST_BLOCK: Millis = 24 * 3_600_000;
 
+/// The rate limiter of one service.
 #[derive(Debug, Clone)]
 pub struct Limiter {
     tokens: f64,

@@ -45,6 +45,7 @@ pub enum Step {
 }
 
 impl Facts {
+    /// Returns the next step.
     pub fn next(&self) -> Step {
         let may_ask =
             self.is_link && !self.was_offline && !self.is_answered && self.waited_ms < TIMEOUT_MS;

@@ -2,6 +2,7 @@
 
 use crate::Millis;
 
+/// A wait that a service has asked for, as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RateLimit {
     /// The service's address.

@@ -3,7 +3,7 @@ use std::fmt;
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde::{Deserialize, Serialize};
 
-/// The state of a task. What the engine is doing about it, such as retrying a failed poll, is kept apart: see
+/// The state of a task. What the engine is doing about it, such as retrying a failed poll, is stored separately: see
 /// [`crate::PollError`].
 ///
 /// Stored with its task, so names and shapes must not change.
@@ -93,6 +93,7 @@ impl fmt::Display for Phase {
 }
 
 impl TaskState {
+    /// Returns the state without its data.
     pub fn phase(&self) -> Phase {
         match self {
             TaskState::Queued => Phase::Queued,

@@ -52,6 +52,7 @@ pub fn file_size(reference: &str) -> u64 {
     length.unwrap_or(0_u64) / 4 * 3
 }
 
+/// Whether the URL is a reference.
 pub fn is_reference(url: &str) -> bool {
     stored_name(url).is_some()
 }

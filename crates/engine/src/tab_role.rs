@@ -64,6 +64,7 @@ impl TabRole {
         matches!(self.stage, Stage::TakesOver(_))
     }
 
+    /// Whether this tab leads.
     pub fn is_leader(&self) -> bool {
         matches!(self.stage, Stage::Leads)
     }

@@ -253,6 +253,7 @@ impl Task {
         place.map(|place| place.index)
     }
 
+    /// Whether the task belongs to this batch.
     pub fn is_of(&self, batch: &BatchKey) -> bool {
         self.index_in(batch).is_some()
     }

@@ -17,7 +17,7 @@ pub struct WaitText {
     pub fraction: Option<f64>,
 }
 
-/// Returns the message of a running task. `usual` is the median of earlier formats_exact_and_rough_durations in milliseconds, if there are any.
+/// Returns the message of a running task. `usual` is the median of earlier durations in milliseconds, if there are any.
 pub fn wait_text(elapsed: Millis, usual: Option<Millis>) -> WaitText {
     let Some(usual) = usual else {
         return WaitText {

@@ -16,6 +16,7 @@ pub fn smoothstep(from: f32, to: f32, x: f32) -> f32 {
     t * t * (3.0 - 2.0 * t)
 }
 
+/// Interpolates linearly between `a` (`t` = 0) and `b` (`t` = 1).
 pub fn lerp(a: f32, b: f32, t: f32) -> f32 {
     a + (b - a) * t
 }

@@ -164,6 +164,7 @@ impl Engine {
         self.mark_paused(batch, true);
     }
 
+    /// Resumes a paused batch.
     pub fn resume_batch(&mut self, batch: &BatchKey) {
         // After a resume, an item that is refused for its own input fails instead of pausing the batch again.
         self.forget_forbidden();

@@ -75,6 +75,7 @@ pub(super) struct Calls {
 }
 
 impl Calls {
+    /// Registers a call as in flight.
     pub fn begin(
         &mut self,
         kind: CallKind,
@@ -144,11 +145,13 @@ impl Calls {
         self.last == Some(CallKind::Generate)
     }
 
+    /// Returns the submissions in flight.
     pub fn submissions(&self) -> impl Iterator<Item = &InFlight> {
         let calls = self.in_flight.values();
         calls.filter(|call| call.kind == CallKind::Generate)
     }
 
+    /// Returns the polls in flight.
     pub fn polls(&self) -> impl Iterator<Item = &InFlight> {
         let calls = self.in_flight.values();
         calls.filter(|call| call.kind != CallKind::Generate)

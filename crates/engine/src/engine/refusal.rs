@@ -126,6 +126,7 @@ impl Credentials {
         }
     }
 
+    /// Records that a poll was made.
     pub fn note_poll(&mut self) {
         if let Some(refusal) = &mut self.refusal {
             refusal.may_poll_once = false;

@@ -85,6 +85,7 @@ impl ItemLimit {
         Self { items, since: now }
     }
 
+    /// Returns the limit at a time: it doubles with time, up to the maximum of the interface.
     pub fn at(self, now: Millis) -> usize {
         let doublings = now.saturating_sub(self.since) / DOUBLES_AFTER;
         (self.items << doublings.min(4)).min(MAX_BATCH_ITEMS)

@@ -7,6 +7,7 @@ use crate::{BatchKey, Task, TaskKey};
 /// A place in the queue: the index in the batch, the order of submission, and the task.
 type Place = (usize, u64, TaskKey);
 
+/// The queued tasks and the paused batches.
 #[derive(Debug, Default)]
 pub(super) struct SendQueue {
     singles: BTreeSet<Place>,
@@ -52,6 +53,7 @@ impl SendQueue {
         self.singles.is_empty() && self.batches.is_empty()
     }
 
+    /// Adds a task. `order` is its place in the order of submission.
     pub fn enter(&mut self, task: &Task, order: u64) {
         let Some(place) = &task.batch else {
             self.singles.insert((0, order, task.key.clone()));
@@ -68,6 +70,7 @@ impl SendQueue {
         }
     }
 
+    /// Removes a task.
     pub fn leave(&mut self, task: &Task, order: u64) {
         let Some(place) = &task.batch else {
             self.singles.remove(&(0, order, task.key.clone()));

@@ -41,6 +41,7 @@ impl Idempotency {
     }
 }
 
+/// The known services, by address.
 #[derive(Debug, Default)]
 pub(super) struct Services(HashMap<String, Service>);
 
@@ -153,6 +154,7 @@ impl Services {
         support.map_or(Idempotency::Unknown, |(support, _)| support)
     }
 
+    /// Whether the service is known to support idempotency keys.
     pub fn honours_keys(&self, address: &str) -> bool {
         matches!(self.idempotency(address), Idempotency::For(_))
     }

@@ -3,6 +3,7 @@
 use super::Engine;
 use crate::Millis;
 
+/// Whether records can be stored.
 #[derive(Debug)]
 pub(super) struct StorageHealth {
     works: bool,

@@ -21,6 +21,7 @@ struct Pause {
     until: Millis,
 }
 
+/// The pause of submissions after a failure.
 #[derive(Debug, Default)]
 pub(super) struct SubmissionPause {
     pause: Option<Pause>,
@@ -52,6 +53,7 @@ impl SubmissionPause {
         (pause.reason != Reason::NotSent && pause.until > now).then_some(pause.until)
     }
 
+    /// Ends the pause when its time is over.
     pub fn end_if_over(&mut self, now: Millis) {
         if self.pause.is_some_and(|pause| pause.until <= now) {
             self.lift();

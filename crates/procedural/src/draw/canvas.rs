@@ -7,6 +7,7 @@ use image_webp::{ColorType, EncoderParams, EncodingError, WebPEncoder};
 use super::color::Rgb;
 use super::grain::Grain;
 
+/// An image in linear light.
 #[derive(Debug, Clone)]
 pub struct Canvas {
     /// In pixels.

@@ -20,6 +20,7 @@ impl Grain {
         Self { tile }
     }
 
+    /// Returns the value at a pixel, in byte steps.
     pub fn at(&self, x: usize, y: usize) -> f32 {
         // Each row of tiles is shifted, so that columns are not visible.
         let x = x + (y / SIDE) * 83;

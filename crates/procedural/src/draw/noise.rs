@@ -23,6 +23,7 @@ impl Noise {
         self.order[usize::from(number.wrapping_add(places as u8))]
     }
 
+    /// Returns the noise at a point, about -1 to 1.
     pub fn at(&self, x: f32, y: f32) -> f32 {
         self.at3(x, y, 0.5)
     }

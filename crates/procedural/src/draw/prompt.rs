@@ -36,6 +36,7 @@ const NEGATIONS: [&str; 3] = ["no", "not", "without"];
 const ARTICLES: [&str; 4] = ["a", "an", "any", "the"];
 
 impl Reading {
+    /// Parses a prompt.
     pub fn of(prompt: &str) -> Self {
         let mut reading = Self {
             hash: 0xcbf2_9ce4_8422_2325,
@@ -119,10 +120,12 @@ impl Reading {
         vec![*only, beside(-0.07, -13.0), beside(0.07, 13.0)]
     }
 
+    /// Whether the prompt asks for a feature and does not exclude it.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature) && !self.denies(feature)
     }
 
+    /// Whether the prompt excludes a feature.
     pub fn denies(&self, feature: Feature) -> bool {
         self.denied.contains(&feature)
     }

@@ -13,6 +13,7 @@ impl Rng {
         rng
     }
 
+    /// Returns 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -26,6 +27,7 @@ impl Rng {
         (self.bits() >> 40) as f32 / (1u64 << 24) as f32
     }
 
+    /// Returns a number in [`from`, `to`).
     pub fn range(&mut self, from: f32, to: f32) -> f32 {
         from + (to - from) * self.unit()
     }
@@ -35,6 +37,7 @@ impl Rng {
         ((self.unit() * n as f32) as usize).min(n.saturating_sub(1))
     }
 
+    /// Returns `true` with this probability, 0 to 1.
     pub fn chance(&mut self, probability: f32) -> bool {
         self.unit() < probability
     }

@@ -85,6 +85,7 @@ pub struct Entry {
     pub senses: &'static [Sense],
 }
 
+/// Returns all entries.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
     COLOURS.iter().chain(OTHERS)
 }

@@ -21,11 +21,11 @@ fn a_probe_ends_a_refusal_while_no_task_runs() {
     );
     let call = harness.call();
     harness.answer(&call, Err(error(401)));
-    let knock = harness
+    let probe = harness
         .engine
         .probe_request(harness.now)
         .expect("ten tasks wait");
-    assert_eq!(knock["uid"], "me");
+    assert_eq!(probe["uid"], "me");
     let address = account().address;
     for answer in [error(401), error(403), error(500), network()] {
         harness

@@ -295,7 +295,7 @@ fn imported_tasks_are_followed_and_never_sent() {
     };
     harness
         .engine
-        .take_in([arrivals, vec![known]].concat(), harness.now);
+        .import([arrivals, vec![known]].concat(), harness.now);
     harness.calls();
     let saved: Vec<&str> = harness
         .saved

@@ -227,13 +227,13 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
         "nothing waits"
     );
     harness.submit(&["a"]);
-    let knock = harness
+    let probe = harness
         .engine
         .probe_request(harness.now)
         .expect("a task waits");
-    assert_eq!(knock["uid"], "me");
-    assert_eq!(knock["subcategory"], "a");
-    assert!(knock.get("prompt").is_none(), "{knock}");
+    assert_eq!(probe["uid"], "me");
+    assert_eq!(probe["subcategory"], "a");
+    assert!(probe.get("prompt").is_none(), "{probe}");
     for silence in [super::harness::network(), error(502), error(504)] {
         harness
             .engine

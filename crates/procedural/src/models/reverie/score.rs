@@ -13,6 +13,7 @@ pub enum Voice {
     Bass,
 }
 
+/// A note of the piece.
 #[derive(Debug, Clone, Copy)]
 pub struct Note {
     pub voice: Voice,
@@ -37,6 +38,7 @@ pub struct Scale {
     progression: [i32; 4],
 }
 
+/// The style of the piece.
 pub struct Style {
     pub scale: Scale,
     /// Beats per minute.

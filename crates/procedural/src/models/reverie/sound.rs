@@ -24,6 +24,7 @@ impl Tape {
         }
     }
 
+    /// Adds a note to the recording.
     pub fn play(&mut self, note: &Note, rng: &mut Rng) {
         let frequency = 440.0 * ((note.pitch - 69.0) / 12.0).exp2();
         match note.voice {
