@@ -11,7 +11,7 @@ use wasm_bindgen::JsCast;
 use web_sys::HtmlInputElement;
 
 use crate::browser::{download, file};
-use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
+use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
 use crate::state::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;
@@ -154,7 +154,9 @@ pub fn dialog(
 /// On a phone Back closes the dialog before the sheet that it lies over.
 fn follow_back(is_open: RwSignal<bool>) {
     let navigation = contexts().navigation;
-    effect(move || match is_open.get() {
+    // Closing sets it twice, and only the first time must take the step out of the history.
+    let is_shown = memo(move || is_open.get());
+    effect(move || match is_shown.get() {
         true if viewport::is_one_pane() => navigation.push_query(OPEN, "open"),
         true => {}
         false => navigation.pop_query(OPEN),
