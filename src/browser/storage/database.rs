@@ -112,12 +112,14 @@ impl Store {
     }
 }
 
+type Callbacks = Vec<Box<dyn FnOnce()>>;
+
 /// An open database. It is closed when this is dropped, or as soon as another page wants to upgrade or delete the
 /// database: it would block that page.
 pub struct Connection {
     database: idb::Database,
     /// Called once, when the browser or another page has closed the connection.
-    on_gone: Rc<RefCell<Vec<Box<dyn FnOnce()>>>>,
+    on_gone: Rc<RefCell<Callbacks>>,
 }
 
 impl Drop for Connection {
@@ -145,7 +147,7 @@ impl Connection {
             }
         });
         let mut database = request.await?;
-        let on_gone = Rc::<RefCell<Vec<Box<dyn FnOnce()>>>>::default();
+        let on_gone = Rc::<RefCell<Callbacks>>::default();
         let report_gone = {
             let on_gone = on_gone.clone();
             move || {

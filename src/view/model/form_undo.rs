@@ -69,9 +69,7 @@ impl FormUndo {
         if target.is_some_and(|it| it.matches(TEXT) == Ok(true)) {
             self.is_typed.set_value(true);
             after_frame(move || {
-                let was_other = self
-                    .is_typed
-                    .try_update_value(|is_typed| std::mem::take(is_typed));
+                let was_other = self.is_typed.try_update_value(std::mem::take);
                 if was_other == Some(true) {
                     self.has_other_text.set_value(true);
                 }
