@@ -7,7 +7,7 @@ import { join, relative } from "node:path";
 
 const target = process.env.CARGO_TARGET_DIR ?? "target";
 const compiled = new Set();
-for (const folder of ["debug/deps", "wasm32-unknown-unknown/debug/deps"].map((it) => join(target, it))) {
+for (const folder of ["debug/deps", "debug/examples", "wasm32-unknown-unknown/debug/deps"].map((it) => join(target, it))) {
   if (!existsSync(folder)) continue;
   for (const name of readdirSync(folder).filter((it) => it.endsWith(".d"))) {
     // Each file that the compiler has read has a line of its own: `src/lib.rs:`.
