@@ -2,7 +2,7 @@
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
-use web_sys::{FocusOptions, HtmlElement};
+use web_sys::{Element, FocusOptions, HtmlElement};
 
 use crate::browser::frame::after_frame;
 
@@ -55,10 +55,15 @@ pub fn once_lost(act: impl FnOnce() + 'static) {
     });
 }
 
-/// Nothing has it: keys go nowhere.
+/// Nothing has it: keys go nowhere. A browser takes it from an element that is hidden only some time after the frame.
 pub fn is_lost() -> bool {
     let focused = document().active_element();
-    focused.is_none_or(|focused| focused.tag_name() == "BODY")
+    focused.is_none_or(|focused| focused.tag_name() == "BODY" || !is_rendered(&focused))
+}
+
+fn is_rendered(element: &Element) -> bool {
+    let place = element.get_bounding_client_rect();
+    place.width() > 0.0 || place.height() > 0.0
 }
 
 /// Nothing has it that a person would miss: nothing at all, or the page as a whole.
