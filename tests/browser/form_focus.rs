@@ -98,7 +98,7 @@ async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
     press(&page, "Remove C").await;
     has_focus("Remove A").await;
     press(&page, "Undo").await;
-    has_focus("Apply C").await;
+    page.the("button", "Apply C").await;
     press(&page, "Remove C").await;
     press(&page, "Remove A").await;
     has_focus("Name of the preset").await;
