@@ -7,6 +7,7 @@ mod table;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter};
 use atelier_end_to_end::find::{Query, by};
+use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::{self, MODEL, MODEL_NAME, Suite};
 use fantoccini::wd::WindowHandle;
 use std::collections::BTreeMap;
@@ -74,6 +75,22 @@ pub async fn visit(
     steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
 ) {
     studio::visit::<Batch>(name, service, steps).await;
+}
+
+/// The same, with steps before the page is first opened.
+pub async fn visit_after(
+    name: &str,
+    service: &[&str],
+    before: impl AsyncFnOnce(&Studio<'_>) -> Result<()>,
+    steps: impl AsyncFnOnce(&mut Studio<'_>) -> Result<()>,
+) {
+    drive(name, async |browser| {
+        let mut studio = Studio(studio::Studio::new(browser, service, true).await?);
+        before(&studio).await?;
+        studio.reload().await?;
+        steps(&mut studio).await
+    })
+    .await;
 }
 
 /// `first 01`, `first 02`, …: another prompt for each item.

@@ -1,12 +1,12 @@
 //! Storage that can't keep the table: this is said, and nothing is lost while the page is open.
 
 use super::{AWHILE, UNKEPT, is_stored, paste, refuse, sees_no_text, sees_rows};
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit, visit_after};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
-use serde_json::{Value, json};
+use serde_json::json;
 
 /// Guards against storage without any answer, which must hold up nothing, and of which a person must
 /// know.
@@ -45,30 +45,33 @@ async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
     let name = "a_full_storage_is_said_so";
-    visit(name, &["--speed", "0"], async |studio| {
-        let browser = studio.browser;
-        browser.needs(Capability::Quota)?;
-        let quota = |size: Value| {
-            let mut params = json!({ "origin": studio.proxy.address() });
-            if !size.is_null() {
-                params["quotaSize"] = size;
-            }
-            async move {
-                let done = browser.devtools("Storage.overrideQuotaForOrigin", params);
-                done.await
-            }
-        };
-        quota(json!(1_000)).await?;
+    // Set before the page writes anything: Chromium remembers for 30 seconds how much room there was at the last write.
+    let fill = async |studio: &Studio<'_>| {
+        studio.browser.needs(Capability::Quota)?;
+        set_quota(studio, Some(1_000)).await
+    };
+    visit_after(name, &["--speed", "0"], fill, async |studio| {
         let rows = numbered(&"many words ".repeat(200), 12);
         paste(studio, &rows).await?;
-        browser.see_text(UNKEPT, AWHILE).await?;
-        quota(Value::Null).await?;
+        studio.browser.see_text(UNKEPT, AWHILE).await?;
+        set_quota(studio, None).await?;
         // By itself.
         sees_no_text(studio, UNKEPT).await?;
         studio.reload().await?;
         sees_rows(studio, &rows).await
     })
     .await;
+}
+
+/// Sets how many bytes the browser keeps for the page, or takes that back.
+async fn set_quota(studio: &Studio<'_>, bytes: Option<u32>) -> Result<()> {
+    let mut params = json!({ "origin": studio.proxy.address() });
+    if let Some(bytes) = bytes {
+        params["quotaSize"] = json!(bytes);
+    }
+    let method = "Storage.overrideQuotaForOrigin";
+    studio.browser.devtools(method, params).await?;
+    Ok(())
 }
 
 /// Whether a button to put rows back was in sight since [`notes_offers`].
