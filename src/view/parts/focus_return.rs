@@ -1,7 +1,7 @@
 //! Where the focus goes when a dialog closes, or what was pressed is gone. A dialog gives it back to what had it; but
 //! after a reload nothing had, and what another dialog has given way to is gone.
 
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 
 use gloo_events::EventListener;
 use leptos::prelude::*;
@@ -16,6 +16,8 @@ thread_local! {
     /// What had it last on the page, outside of all dialogs.
     static LAST: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
     static LISTENING: OnceCell<EventListener> = const { OnceCell::new() };
+    /// How often [`once_built`] was called.
+    static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// So many frames are left to others that give it to something, and to what is still to be built.
@@ -67,19 +69,23 @@ fn give_back(frames: u32) {
 }
 
 /// Gives it to the first of these that is there within some frames, by their selectors; else to the page as a whole.
+/// A later call replaces this one.
 pub fn once_built(wanted: Vec<String>) {
     const MAX_FRAMES: u32 = 10;
-    try_to_give(wanted, MAX_FRAMES);
+    let call = CALLS.get() + 1;
+    CALLS.set(call);
+    try_to_give(wanted, call, MAX_FRAMES);
 }
 
-fn try_to_give(wanted: Vec<String>, frames: u32) {
+fn try_to_give(wanted: Vec<String>, call: u32, frames: u32) {
     after_frame(move || {
-        if !focus::is_lost() || wanted.iter().any(|it| focus::in_place_to(it)) {
+        let is_replaced = CALLS.get() != call;
+        if is_replaced || !focus::is_lost() || wanted.iter().any(|it| focus::in_place_to(it)) {
             return;
         }
         match frames {
             0 => drop(focus::in_place_to("main")),
-            _ => try_to_give(wanted, frames - 1),
+            _ => try_to_give(wanted, call, frames - 1),
         }
     });
 }
