@@ -101,6 +101,9 @@ pub fn Actions(
         task.is_some_and(|task| edit::asks_for_secrets(all, &task, is_same, None))
     };
     let act = move |action: Action| {
+        if again.is_second_half() {
+            return;
+        }
         let counts = press(action.label());
         if action == Action::Resubmit && (runner.refuses_to_send() || asks_for_secrets(true)) {
             return;

@@ -1,6 +1,6 @@
 use atelier_contract::{ModelId, Schema};
-use atelier_engine::{Task, TaskKey};
-use atelier_studio::form::double_click::{Presses, repeated_message};
+use atelier_engine::{Millis, Task, TaskKey};
+use atelier_studio::form::double_click::{Presses, SAME_PRESS, repeated_message};
 use atelier_studio::form::rerun::{self, InputChange};
 use atelier_studio::form::seed::{self, Seeded};
 use atelier_studio::navigation::route::Route;
@@ -39,6 +39,7 @@ struct Sent {
     /// Where it is.
     route: Route,
     of: TaskKey,
+    at: Millis,
 }
 
 impl Again {
@@ -109,6 +110,20 @@ impl Again {
         }
     }
 
+    /// Whether a press is the second half of the double click that has sent this task, which may have taken the place
+    /// of the one it was sent from. Reports that it was sent once.
+    pub fn is_second_half(self) -> bool {
+        let sent = SENT.with_borrow(Clone::clone);
+        let sent = sent.filter(|sent| {
+            press::at().abs_diff(sent.at) < SAME_PRESS
+                && sent.route == Route::Task(self.key.get_value())
+        });
+        if let Some(Sent { count, .. }) = &sent {
+            self.answer.say(repeated_message(*count));
+        }
+        sent.is_some()
+    }
+
     fn send(self, count: usize) {
         let (answer, runner) = (self.answer, self.contexts.runner);
         let schema = match untrack(|| self.schema()) {
@@ -138,6 +153,7 @@ impl Again {
                     count,
                     route,
                     of: task.key.clone(),
+                    at: press::at(),
                 }));
                 let said = match count {
                     1 => format!("Sent{other}."),

@@ -107,6 +107,38 @@ async fn what_holds_calls_up_moves_nothing() {
     .await;
 }
 
+/// Guards against a double click on Run again whose second half hides or cancels what its first half has sent.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_double_click_on_run_again_leaves_the_new_task_in_sight() {
+    let name = "a_double_click_on_run_again";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.type_prompt("once").await?;
+        browser.press(&by("button", "Generate")).await?;
+        let again = by("button", "Run again");
+        browser.find_for(&again, TIMEOUT).await?;
+        // Its status is not asked for while the clock stands.
+        studio.stop_clock().await?;
+        let twice = "
+            const again = button('Run again');
+            const { x, y, width, height } = again.getBoundingClientRect();
+            const there = () => document.elementFromPoint(x + width / 2, y + height / 2).closest('button');
+            const stops = () => ['Hide (keeps running)', 'Cancel'].includes(there()?.innerText.trim());
+            again.click();
+            while (!stops()) await pause(10);
+            there().click();";
+        studio.hand(twice).await?;
+        let answer = "Sent once. Press again for another one.";
+        browser.see_text(answer, TIMEOUT).await?;
+        browser.start_clock().await?;
+        browser.find_for(&again, TIMEOUT).await?;
+        studio.sees_sent(2).await?;
+        assert_eq!(studio.stored_tasks().await?, 2);
+        Ok(())
+    })
+    .await;
+}
+
 /// Guards against a double click on Retry that is paid twice.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_double_click_on_retry_is_one_task_and_is_told_so() {
