@@ -18,8 +18,8 @@ use atelier_contract::{ModelId, Schema, json};
 use atelier_engine::{BatchKey, Millis};
 use atelier_studio::compose::revision::TableStored;
 use atelier_studio::compose::sweep::WrittenSweep;
-use atelier_studio::compose::sync_state::Heard;
-use atelier_studio::compose::table::conflict::Why;
+use atelier_studio::compose::sync_state::RemoteUpdate;
+use atelier_studio::compose::table::conflict::ConflictReason;
 use atelier_studio::compose::table::{Table, Writer};
 use futures::channel::oneshot;
 use futures::future::{Either, FutureExt, select};
@@ -257,7 +257,7 @@ impl Shared for KeptTable {
 
     fn may_be_gone(&'static self) {
         let is_empty = self.table.read_untracked().is_empty();
-        if self.writing.update(|sync| sync.lose(is_empty)) {
+        if self.writing.update(|sync| sync.mark_lost(is_empty)) {
             self.write_soon();
         }
     }
@@ -266,17 +266,17 @@ impl Shared for KeptTable {
         if stored.model != self.model {
             return;
         }
-        let is_unseen = match self.writing.sync().hear(stored) {
-            Heard::Nothing => return,
-            Heard::Newer => false,
-            Heard::Unseen => true,
+        let is_unseen = match self.writing.sync().remote_update(stored) {
+            RemoteUpdate::Ignore => return,
+            RemoteUpdate::Show => false,
+            RemoteUpdate::Conflict => true,
         };
         spawn(async move {
             let before = is_unseen.then(|| self.table.get_untracked());
             if self.follow().await
                 && let Some(table) = before
             {
-                self.put_aside(table, Why::Replaced);
+                self.put_aside(table, ConflictReason::Replaced);
             }
         });
     }

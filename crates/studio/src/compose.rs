@@ -1,5 +1,5 @@
-//! Composing a batch: rows of a table, each a [`atelier_contract::Draft`], from prompts, sweeps and files. A row
-//! becomes an [`atelier_contract::Input`] like a single form does, or is shown with what is wrong and never sent.
+//! Composing a batch: rows of a table, each an [`atelier_contract::Draft`], from prompts, sweeps and files. A row
+//! becomes an [`atelier_contract::Input`] like a single form does; an invalid row shows its problems and is never sent.
 
 use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
 
@@ -20,11 +20,11 @@ pub mod sync_state;
 pub mod table;
 pub mod unsaved_rows;
 
-/// Rows that one batch may have. More is a mistake in a range more often than a wish.
+/// Maximum rows of a batch. More is usually a mistake in a range.
 pub const MAX_ROWS: usize = 10_000;
 
-/// The parameter that `Prompts` fills: the prompt, else the first long text, else the first text
-/// that is no address; `None` for a model without texts.
+/// Returns the parameter that `Lines` fills: the prompt, else the first long text, else the first text that is not an
+/// address; `None` for a model without texts.
 pub fn prompt_of(schema: &Schema) -> Option<String> {
     let texts = || {
         let parameters = schema.parameters().map(|(parameter, _)| parameter);
@@ -37,12 +37,12 @@ pub fn prompt_of(schema: &Schema) -> Option<String> {
     found.map(|parameter| parameter.name.clone())
 }
 
-/// The columns that a table of these rows needs: required parameters and those that are not as they would be without
-/// them, in the order of the form, then names that the schema does not know.
+/// Returns the columns that a table of these rows needs, in the order of the form: required parameters, and those whose
+/// value differs from the default. Names that the schema doesn't have come last.
 pub fn columns<'a>(rows: impl Iterator<Item = &'a Draft> + Clone, schema: &Schema) -> Vec<String> {
     let in_use = |parameter: &Parameter| {
         let mut entries = rows.clone().filter_map(|row| row.get(&parameter.name));
-        entries.any(|entry| !is_usual(entry, parameter))
+        entries.any(|entry| !is_default(entry, parameter))
     };
     let mut columns: Vec<String> = schema
         .parameters()
@@ -57,8 +57,8 @@ pub fn columns<'a>(rows: impl Iterator<Item = &'a Draft> + Clone, schema: &Schem
     columns
 }
 
-/// It says no more than if nothing had been entered. A text that was cleared does where it has a default.
-fn is_usual(entry: &Entry, parameter: &Parameter) -> bool {
+/// Whether the entry has the same effect as no entry. Clearing a text that has a default has an effect.
+fn is_default(entry: &Entry, parameter: &Parameter) -> bool {
     let default = parameter.default.as_ref().filter(|it| !it.is_null());
     if let (Entry::Value(value), Some(default)) = (entry, default)
         && value == default
@@ -97,9 +97,9 @@ mod tests {
         assert_eq!(columns(rows.iter(), &schema), ["prompt", "seed", "lora"]);
     }
 
-    /// Guards against a table as wide as a form that was filled in once, all of it defaults.
+    /// Guards against a table with a column for every default of a form that was filled in once.
     #[test]
-    fn what_is_as_usual_in_all_rows_has_no_column() {
+    fn inputs_at_their_defaults_have_no_column() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {
@@ -115,18 +115,18 @@ mod tests {
         .unwrap();
         let row = |values: Value| Draft::from_values(values.as_object().unwrap());
         let shown = |rows: &[Draft]| columns(rows.iter(), &schema).join(" ");
-        let usual = json!({"prompt": "a lake", "steps": 20, "style": "oil", "negative": " ", "tiled": false});
-        let usual = row(usual);
-        assert_eq!(shown(std::slice::from_ref(&usual)), "prompt");
+        let defaults = json!({"prompt": "a lake", "steps": 20, "style": "oil", "negative": " ", "tiled": false});
+        let defaults = row(defaults);
+        assert_eq!(shown(std::slice::from_ref(&defaults)), "prompt");
         let other = row(json!({"steps": 21, "tiled": false}));
-        assert_eq!(shown(&[usual.clone(), other]), "prompt steps");
-        // Typed entries count by what they say; a cleared one is not the same as its default.
+        assert_eq!(shown(&[defaults.clone(), other]), "prompt steps");
+        // Typed entries are compared by their text; a cleared one differs from its default.
         let mut typed = Draft::default();
         typed.set("steps", Entry::Text("20".into()));
         assert_eq!(shown(std::slice::from_ref(&typed)), "prompt");
         typed.set("style", Entry::Text(String::new()));
-        assert_eq!(shown(&[usual, typed]), "prompt style");
-        // A parameter that the model does not know is shown, whatever its value.
+        assert_eq!(shown(&[defaults, typed]), "prompt style");
+        // A parameter that the schema doesn't have is always shown.
         assert_eq!(shown(&[row(json!({"lora": ""}))]), "prompt lora");
     }
 }

@@ -1,7 +1,7 @@
 //! The tables in which batches are composed, each under its model.
 
 use atelier_engine::Millis;
-use atelier_studio::compose::revision::{Stored, Verdict, Wanted};
+use atelier_studio::compose::revision::{PendingRevision, StoredRevision, WriteDecision};
 use idb::{Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::Array;
 use wasm_bindgen::{JsCast, JsValue};
@@ -18,7 +18,7 @@ const TIMEOUT_MS: u32 = 3_000;
 /// A table as it is stored.
 #[derive(Debug, Clone)]
 pub struct TableRecord {
-    pub stored: Stored,
+    pub stored: StoredRevision,
     /// JSON of an engine table.
     pub text: String,
 }
@@ -40,7 +40,7 @@ pub struct Exchanged {
 /// The database can't be opened, read or written, or does not answer in time; a write may then still be done.
 pub async fn exchange(
     model: &str,
-    coming: Option<(Wanted, String)>,
+    coming: Option<(PendingRevision, String)>,
 ) -> Result<Exchanged, StorageError> {
     let transaction = begin(coming.is_some()).await?;
     in_time(TIMEOUT_MS, transact(transaction, model.to_owned(), coming)).await
@@ -49,22 +49,22 @@ pub async fn exchange(
 async fn transact(
     transaction: Transaction,
     model: String,
-    coming: Option<(Wanted, String)>,
+    coming: Option<(PendingRevision, String)>,
 ) -> Result<Exchanged, StorageError> {
     let there = record(&transaction, &model).await?;
-    let Some((wanted, text)) = coming else {
+    let Some((pending, text)) = coming else {
         return Ok(Exchanged {
             there,
             revision: None,
         });
     };
-    let (revision, there) = match wanted.resolve(there.as_ref().map(|there| &there.stored)) {
-        Verdict::Store { revision } => (Some(revision), None),
-        Verdict::Replace { revision } => (Some(revision), there),
-        Verdict::Reject => (None, there),
+    let (revision, there) = match pending.resolve(there.as_ref().map(|there| &there.stored)) {
+        WriteDecision::Store { revision } => (Some(revision), None),
+        WriteDecision::Replace { revision } => (Some(revision), there),
+        WriteDecision::Reject => (None, there),
     };
     if let Some(revision) = revision {
-        put(&transaction, &model, revision, &wanted, &text)?;
+        put(&transaction, &model, revision, &pending, &text)?;
         // The browser aborts a transaction when the disk or the quota is full.
         if transaction.await? == TransactionResult::Aborted {
             return Err(StorageError::Full);
@@ -75,13 +75,13 @@ async fn transact(
 
 /// Writes a table while the page is being closed: without a look at what is there, and without
 /// waiting, since nothing that comes later would still be done. The revision that it got.
-pub fn write_at_once(model: &str, wanted: &Wanted, text: &str) -> Option<u64> {
+pub fn write_at_once(model: &str, pending: &PendingRevision, text: &str) -> Option<u64> {
     let connection = Database::Tables.connected()?;
-    let revision = wanted.base + 1;
+    let revision = pending.base + 1;
     let transaction = connection
         .begin(&[STORE], TransactionMode::ReadWrite)
         .ok()?;
-    put(&transaction, model, revision, wanted, text).ok()?;
+    put(&transaction, model, revision, pending, text).ok()?;
     transaction.commit().ok()?;
     Some(revision)
 }
@@ -107,7 +107,7 @@ async fn record(
 fn table_record(value: &JsValue) -> Option<TableRecord> {
     let parts: &Array = value.dyn_ref()?;
     Some(TableRecord {
-        stored: Stored {
+        stored: StoredRevision {
             revision: parts.get(0).as_f64()? as u64,
             edited: parts.get(1).as_f64()? as Millis,
             writer: parts.get(2).as_string()?,
@@ -120,13 +120,13 @@ fn put(
     transaction: &Transaction,
     model: &str,
     revision: u64,
-    wanted: &Wanted,
+    pending: &PendingRevision,
     text: &str,
 ) -> Result<(), StorageError> {
     let parts = Array::of4(
         &JsValue::from_f64(revision as f64),
-        &JsValue::from_f64(wanted.edited as f64),
-        &JsValue::from_str(&wanted.writer),
+        &JsValue::from_f64(pending.edited as f64),
+        &JsValue::from_str(&pending.writer),
         &JsValue::from_str(text),
     );
     let store = transaction.object_store(STORE.name())?;
@@ -168,22 +168,22 @@ mod tests {
         put_record(model, &array(text)).await;
         let there = exchange(model, None).await.expect("read").there;
         let there = there.expect("a table");
-        let stored = Stored {
+        let stored = StoredRevision {
             revision: 3,
             edited: 1_700_000_000_000,
             writer: "writer".into(),
         };
         assert_eq!(there.stored, stored);
         assert_eq!(there.text, r#"{"rows":[]}"#);
-        let wanted = Wanted {
+        let pending = PendingRevision {
             base: 3,
             edited: 1_700_000_000_001,
             writer: "me".into(),
         };
-        let written = exchange(model, Some((wanted, "{}".into()))).await;
+        let written = exchange(model, Some((pending, "{}".into()))).await;
         assert_eq!(written.expect("written").revision, Some(4));
-        let wanted = r#"[4,1700000000001,"me","{}"]"#;
-        assert_eq!(found_record(model).await.as_deref(), Some(wanted));
+        let expected = r#"[4,1700000000001,"me","{}"]"#;
+        assert_eq!(found_record(model).await.as_deref(), Some(expected));
     }
 
     #[wasm_bindgen_test]

@@ -1,7 +1,7 @@
 //! Takes over the table that an earlier version of Atelier has left, which kept tables in `localStorage`.
 
 use atelier_engine::derived_key;
-use atelier_studio::compose::table::conflict::{Conflict, Why};
+use atelier_studio::compose::table::conflict::{Conflict, ConflictReason};
 use leptos::prelude::*;
 
 use super::KeptTable;
@@ -34,7 +34,7 @@ impl KeptTable {
             self.earlier.let_go();
             self.put_aside.set(Some(Conflict {
                 table: earlier,
-                why: Why::Earlier,
+                reason: ConflictReason::Earlier,
             }));
         }
     }
@@ -47,14 +47,15 @@ impl KeptTable {
 
     /// Another tab shows the rows that an earlier version has left, or has let go of them.
     fn withdraw_earlier(&self) {
-        if self.earlier.read().is_none() && self.put_aside.why() == Some(Why::Earlier) {
+        if self.earlier.read().is_none() && self.put_aside.reason() == Some(ConflictReason::Earlier)
+        {
             self.put_aside.set(None);
         }
     }
 
     /// A person has chosen these rows, or does not want them.
-    pub(super) fn settle_earlier(&self, why: Why) {
-        if why == Why::Earlier {
+    pub(super) fn settle_earlier(&self, reason: ConflictReason) {
+        if reason == ConflictReason::Earlier {
             self.earlier.take(self.earlier.read());
             if !self.writing.sync().is_unstored() {
                 self.earlier.forget();

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 
 use atelier_studio::compose::table::Table;
-use atelier_studio::compose::table::conflict::{Conflict, Why};
+use atelier_studio::compose::table::conflict::{Conflict, ConflictReason};
 use leptos::prelude::*;
 
 use super::KeptTable;
@@ -22,8 +22,11 @@ impl PutAside {
     }
 
     /// Why rows are put aside, if there are any.
-    pub(super) fn why(&self) -> Option<Why> {
-        self.conflict.borrow().as_ref().map(|conflict| conflict.why)
+    pub(super) fn reason(&self) -> Option<ConflictReason> {
+        self.conflict
+            .borrow()
+            .as_ref()
+            .map(|conflict| conflict.reason)
     }
 }
 
@@ -42,23 +45,23 @@ impl KeptTable {
         self.table.set(conflict.table);
         self.put_aside.set((!table.is_empty()).then_some(Conflict {
             table,
-            why: Why::Chosen,
+            reason: ConflictReason::Chosen,
         }));
         self.mark_changed();
-        self.settle_earlier(conflict.why);
+        self.settle_earlier(conflict.reason);
     }
 
     /// Forgets the rows that were put aside.
     pub fn let_go(&self) {
         if let Some(conflict) = self.put_aside.conflict.take() {
             self.put_aside.set(None);
-            self.settle_earlier(conflict.why);
+            self.settle_earlier(conflict.reason);
         }
     }
 
     /// Puts these rows aside, unless they are those that are shown.
-    pub(super) fn put_aside(&self, table: Table, why: Why) {
-        let conflict = Conflict::beside(&self.table.read_untracked(), table, why);
+    pub(super) fn put_aside(&self, table: Table, reason: ConflictReason) {
+        let conflict = Conflict::detect(&self.table.read_untracked(), table, reason);
         if conflict.is_some() {
             self.put_aside.set(conflict);
         }

@@ -2,10 +2,10 @@
 
 use std::cell::{Cell, RefCell};
 
-use atelier_studio::compose::revision::{TableStored, Wanted};
+use atelier_studio::compose::revision::{PendingRevision, TableStored};
 use atelier_studio::compose::sync_state::SyncState;
 use atelier_studio::compose::table::Writer;
-use atelier_studio::compose::table::conflict::Why;
+use atelier_studio::compose::table::conflict::ConflictReason;
 use gloo_timers::callback::Timeout;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::*;
@@ -55,8 +55,8 @@ impl Writing {
         done
     }
 
-    pub(super) fn wanted(&self) -> Wanted {
-        self.sync().wanted(me())
+    pub(super) fn pending(&self) -> PendingRevision {
+        self.sync().pending(me())
     }
 
     pub(super) fn serve_waiters(&self) {
@@ -123,12 +123,12 @@ impl KeptTable {
             // A person who types comes first.
             TimeoutFuture::new(0).await;
         }
-        let wanted = Wanted {
+        let pending = PendingRevision {
             edited: begun.edited(),
-            ..writing.wanted()
+            ..writing.pending()
         };
-        let base = wanted.base;
-        let coming = Some((wanted, writer.finish()));
+        let base = pending.base;
+        let coming = Some((pending, writer.finish()));
         let result = tables::exchange(&self.model, coming).await;
         writing.is_busy.set(false);
         match result {
@@ -154,7 +154,7 @@ impl KeptTable {
                 let replaced =
                     replaced.and_then(|record| self.parse(&record.text, record.stored.edited));
                 if let Some(table) = replaced {
-                    self.put_aside(table, Why::Replacing);
+                    self.put_aside(table, ConflictReason::Replacing);
                 }
             }
             Exchanged {
@@ -162,12 +162,12 @@ impl KeptTable {
             } if changes == self.writing.sync().changes() => {
                 let mine = self.table.get_untracked();
                 self.writing.forget_refusal();
-                self.writing.update(SyncState::give_way);
+                self.writing.update(SyncState::discard_changes);
                 self.left_behind.forget();
                 // The changes that gave way are not stored.
                 self.writing.waiters.dismiss();
                 self.show(&later);
-                self.put_aside(mine, Why::Replaced);
+                self.put_aside(mine, ConflictReason::Replaced);
             }
             // It was changed meanwhile, so this tab's version is the later one now.
             _ => {}
@@ -182,7 +182,7 @@ impl KeptTable {
         }
         let text = Writer::new(self.table.get_untracked()).finish();
         self.leave_behind(&text);
-        let written = tables::write_at_once(&self.model, &self.writing.wanted(), &text);
+        let written = tables::write_at_once(&self.model, &self.writing.pending(), &text);
         if let Some(revision) = written {
             self.tell(revision, sync.base());
             self.mark_stored(sync.changes(), revision);

@@ -9,8 +9,8 @@ pub mod kept;
 mod prompts;
 mod sweep;
 
-use atelier_studio::compose::fill_method::Way;
-use atelier_studio::compose::panel_state::Unfinished;
+use atelier_studio::compose::fill_method::FillMethod;
+use atelier_studio::compose::panel_state::PanelState;
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
@@ -25,7 +25,7 @@ pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_studio::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
     begin(composer);
-    let ways = Way::of(&composer.schema()).iter().map(|way| {
+    let ways = FillMethod::available(&composer.schema()).iter().map(|way| {
         let is_chosen = when(move || chosen.get() == *way);
         segment("fill", way.name(), is_chosen, move || chosen.set(*way))
     });
@@ -53,20 +53,22 @@ fn begin(composer: Composer) {
     let schema = composer.schema();
     let mut begun = kept::read(&schema.model);
     if composer.begun.read_untracked().is_some() {
-        let way = begun.way(&schema).unwrap_or(Way::of(&schema)[0]);
+        let way = begun
+            .fill_method(&schema)
+            .unwrap_or(FillMethod::available(&schema)[0]);
         composer.offer_sweep_back(begun.clone(), way);
         begun.sweep = None;
-    } else if let Some(way) = begun.way(&schema) {
+    } else if let Some(way) = begun.fill_method(&schema) {
         composer.way.set(way);
     }
-    if begun.has_any() {
+    if begun.has_unsent() {
         composer.is_wanted.set(true);
     }
     composer.left.set_value(begun);
 }
 
 /// The way that is chosen. What stands in one stays there while another one is looked at.
-fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyView {
+fn panel(composer: Composer, prompt: Option<String>, begun: PanelState) -> AnyView {
     let owner = Owner::current().unwrap_or_default();
     let pasted = RwSignal::new(begun.pasted);
     let meant = RwSignal::new(begun.meant);
@@ -77,7 +79,7 @@ fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyVi
     let now = move || {
         let schema = composer.try_schema()?;
         let sweep = axes.get().map(Axes::unfinished);
-        let mut now = Unfinished::new(composer.way.get(), sweep, pasted.get(), &schema);
+        let mut now = PanelState::new(composer.way.get(), sweep, pasted.get(), &schema);
         if !now.pasted.is_empty() {
             now.meant = meant.get();
         }
@@ -93,7 +95,7 @@ fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyVi
     };
     effect(move || {
         let now = now().map(|(_, now)| now).unwrap_or_default();
-        if !now.has_same_words(&composer.written.read_untracked()) {
+        if !now.has_same_content(&composer.written.read_untracked()) {
             composer.way_back.end_by_change();
         }
         composer.written.set(now);
@@ -104,8 +106,8 @@ fn panel(composer: Composer, prompt: Option<String>, begun: Unfinished) -> AnyVi
     dynamic(move || {
         composer.begun.track();
         match (composer.way.get(), prompt.clone()) {
-            (Way::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
-            (Way::Import, _) => import::import(composer, pasted, meant),
+            (FillMethod::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
+            (FillMethod::Import, _) => import::import(composer, pasted, meant),
             _ => {
                 // It is begun with once: what a person makes of it is theirs.
                 let begun = composer.begun.write_untracked().take();

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_engine::{BatchKey, BlockReason};
-use atelier_studio::compose::fill_method::Way;
-use atelier_studio::compose::panel_state::Unfinished;
+use atelier_studio::compose::fill_method::FillMethod;
+use atelier_studio::compose::panel_state::PanelState;
 use atelier_studio::compose::plan::Plan;
 use atelier_studio::compose::sweep::WrittenSweep;
 use atelier_studio::compose::table::{BadRow, QueuedPlaces, Table, ToSend};
@@ -68,7 +68,7 @@ pub struct Composer {
     /// Changed through [`Composer::edit`] alone, so that every change is kept.
     pub table: Signal<Table>,
     /// How the table is being filled.
-    pub way: RwSignal<Way>,
+    pub way: RwSignal<FillMethod>,
     /// The sweep of a batch that is edited again, for the panel to begin with.
     pub begun: RwSignal<Option<WrittenSweep>>,
     /// How often a new batch was begun: nothing of the last one stands in the panels then.
@@ -84,9 +84,9 @@ pub struct Composer {
     /// All that is composed in the panel in view stands in the table.
     pub is_panel_added: RwSignal<bool>,
     /// What stands in the panels, for the way back from what takes its place.
-    pub written: RwSignal<Unfinished>,
+    pub written: RwSignal<PanelState>,
     /// What the panels begin with, when they do so the next time.
-    pub left: StoredValue<Unfinished>,
+    pub left: StoredValue<PanelState>,
     pub way_back: WayBack,
     /// Other seeds in the place of those that are used, for the panel in view to go along.
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
@@ -115,8 +115,8 @@ impl Composer {
         let table = kept.table();
         let begun = kept.take_begun();
         let way = match begun {
-            Some(_) => Way::Sweep,
-            None => Way::of(&schema)[0],
+            Some(_) => FillMethod::Sweep,
+            None => FillMethod::available(&schema)[0],
         };
         let runner = contexts().runner;
         let has_unsent = table.with_untracked(|table| table.unsent() > 0);
@@ -132,8 +132,8 @@ impl Composer {
             offered: RwSignal::new(None),
             held_up: RwSignal::new(None),
             is_panel_added: RwSignal::new(false),
-            written: RwSignal::new(Unfinished::default()),
-            left: StoredValue::new(Unfinished::default()),
+            written: RwSignal::new(PanelState::default()),
+            left: StoredValue::new(PanelState::default()),
             way_back: WayBack::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
             queued: queued_places(model.clone()),
@@ -221,11 +221,11 @@ impl Composer {
             self.edit(|table| table.put_aside(|_| true));
         }
         let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
-        let columns = self.edit(Table::begin_anew);
+        let columns = self.edit(Table::reset_columns);
         self.refused.set(None);
-        self.begin_with(Unfinished::default());
-        if before.has_written() {
-            let lasts = before.has_any();
+        self.begin_with(PanelState::default());
+        if before.has_content() {
+            let lasts = before.has_unsent();
             let back = Callback::new(move |()| {
                 self.edit(|table| columns.iter().for_each(|name| table.add_column(name)));
                 self.way.set(way);
@@ -241,7 +241,7 @@ impl Composer {
     }
 
     /// The panels begin once more, with this.
-    pub fn begin_with(self, left: Unfinished) {
+    pub fn begin_with(self, left: PanelState) {
         self.left.set_value(left);
         self.begun_anew.update(|times| *times += 1);
     }
@@ -250,12 +250,12 @@ impl Composer {
     pub fn edit_sweep(self, sweep: WrittenSweep) {
         let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
         self.begun.set(Some(sweep));
-        self.way.set(Way::Sweep);
+        self.way.set(FillMethod::Sweep);
         self.offer_sweep_back(before, way);
     }
 
     /// With it go the rows that came with what took its place.
-    pub fn offer_sweep_back(self, before: Unfinished, way: Way) {
+    pub fn offer_sweep_back(self, before: PanelState, way: FillMethod) {
         if before.sweep.is_none() {
             return;
         }

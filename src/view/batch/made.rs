@@ -3,8 +3,8 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
-use atelier_studio::compose::duplicates::{Made, Repeats, fresh_seeds, made};
-use atelier_studio::compose::table::MadeRow;
+use atelier_studio::compose::duplicates::{Duplicate, Repeats, find_duplicates, fresh_seeds};
+use atelier_studio::compose::table::DuplicateRow;
 use icondata_lu::LuDices;
 use leptos::prelude::*;
 
@@ -69,7 +69,7 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
 }
 
 /// The rows that Generate sends though they are made already; not tracked.
-pub fn made_rows(composer: Composer) -> Vec<MadeRow> {
+pub fn made_rows(composer: Composer) -> Vec<DuplicateRow> {
     let table = composer.table.read_untracked();
     let rows: Vec<_> = table.to_send().collect();
     let drafts: Vec<&Draft> = rows.iter().map(|row| &row.draft).collect();
@@ -79,9 +79,9 @@ pub fn made_rows(composer: Composer) -> Vec<MadeRow> {
         .collect()
 }
 
-fn made_now(composer: Composer, drafts: &[&Draft]) -> Vec<Made> {
+fn made_now(composer: Composer, drafts: &[&Draft]) -> Vec<Duplicate> {
     let all = contexts();
     let (schema, account) = (composer.schema(), untrack(|| all.session.account()));
     all.runner
-        .with_tasks(|tasks| made(drafts, &schema, &account, tasks))
+        .with_tasks(|tasks| find_duplicates(drafts, &schema, &account, tasks))
 }

@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use atelier_studio::compose::fill_method::Way;
+use atelier_studio::compose::fill_method::FillMethod;
 use atelier_studio::text::plural::counted;
 use icondata_lu::LuPlus;
 use leptos::prelude::*;
@@ -81,8 +81,9 @@ pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
 /// sent.
 pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let is_sent = memo(move || composer.table.read().is_all_sent());
-    let is_written =
-        memo(move || composer.way.get() != Way::Lines && composer.written.read().has_written());
+    let is_written = memo(move || {
+        composer.way.get() != FillMethod::Lines && composer.written.read().has_content()
+    });
     let has_left = memo(move || composer.table.read().has_left_rows());
     view! {
         <button
@@ -128,7 +129,7 @@ pub fn sent_rows(composer: Composer) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
     let absent = RwSignal::new(0);
     composer.follow(Rc::new(move || {
-        let now = composer.table.read_untracked().can_put_back();
+        let now = composer.table.read_untracked().put_back_count();
         if now != absent.get_untracked() {
             absent.set(now);
         }

@@ -160,7 +160,7 @@ pub fn send(
             }
             let offered = composer.offered.get_untracked();
             if let Some(offer) = offered.filter(|_| pressed_for != Which::Added) {
-                let newest = composer.table.with_untracked(Table::newest);
+                let newest = composer.table.with_untracked(Table::last_id);
                 offer.add.run(());
                 let table = composer.table.read_untracked();
                 let is_wrong = table.has_bad_since(newest) || table.good() == 0;
@@ -171,7 +171,7 @@ pub fn send(
             composer.way_back.end();
             which.set(pressed_for);
             pressed.set(planned());
-            if pressed.get_untracked().asks_once_more() {
+            if pressed.get_untracked().needs_confirmation() {
                 question.ask();
             } else {
                 send();
@@ -233,8 +233,8 @@ pub fn send(
                         None if composer.is_held.get() && table.is_all_sent() => {
                             format!("{}.", table.sent_message(true, &composer.queued.read()))
                         }
-                        Some(plan) if replaces.get() => panel_items::instead_message(plan, &table),
-                        plan => table.said(&composer.schema(), plan, composer.way.get()),
+                        Some(plan) if replaces.get() => panel_items::replacing_message(plan, &table),
+                        plan => table.status_message(&composer.schema(), plan, composer.way.get()),
                     }
                 }))></p>
             <p class="muted" role="status" hidden=when(move || left_out.read().is_empty()) prop:textContent=left_out></p>

@@ -1,8 +1,8 @@
 use std::sync::Arc;
 
-use atelier_studio::compose::fill_method::Way;
+use atelier_studio::compose::fill_method::FillMethod;
 use atelier_studio::compose::table::Table;
-use atelier_studio::compose::table::shared_inputs::alike_message;
+use atelier_studio::compose::table::shared_inputs::shared_inputs_message;
 use atelier_studio::list::window::Grid;
 use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
 use leptos::html::Div;
@@ -43,7 +43,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
     });
     // Of a sweep most columns are the same in all rows, and what differs would stand beyond them.
     let alike = memo(move || match composer.way.get() {
-        Way::Sweep => composer.table.read().alike(&known.read()),
+        FillMethod::Sweep => composer.table.read().shared_inputs(&known.read()),
         _ => Vec::new(),
     });
     let in_full = RwSignal::new(false);
@@ -127,7 +127,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         {keeping(composer)}
         {aside_rows(composer)}
         <div class="row alike" hidden=when(move || alike.read().is_empty())>
-            <p class="hint" prop:textContent=text(move || alike_message(&alike.read()))></p>
+            <p class="hint" prop:textContent=text(move || shared_inputs_message(&alike.read()))></p>
             <button
                 class="button quiet small"
                 type="button"

@@ -1,7 +1,7 @@
 //! Variations of several tasks at once: of each what `Vary` makes of it where it stands alone.
 
 use atelier_engine::Task;
-use atelier_studio::compose::plan::ASKS_ABOVE;
+use atelier_studio::compose::plan::CONFIRM_ABOVE;
 use atelier_studio::form::double_click::repeated_message;
 use atelier_studio::form::{rerun, seed};
 use atelier_studio::text::plural::counted;
@@ -90,7 +90,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
         sent.set_value(0);
         wanted.set(count);
         match tasks.read_untracked().len() * count {
-            0..=ASKS_ABOVE => send(),
+            0..=CONFIRM_ABOVE => send(),
             _ => question.ask(),
         }
     };

@@ -1,9 +1,9 @@
-//! Tables as text (RFC 4180, and what spreadsheets make of it).
+//! Reads and writes CSV (RFC 4180, and the dialects of spreadsheets).
 
-/// The records of a table. Commas, semicolons or tabs separate, whichever the first record has
-/// most of outside quotes, or as a first line `sep=;` says, which is a hint for Excel and no record. A byte order
-/// mark and empty lines are passed over; a quoted field may contain separators, doubled quotes and line ends; a quote
-/// that is never closed ends with the text.
+/// Parses CSV into records. The separator is a comma, semicolon or tab: the one that the first record has most of
+/// outside quotes, or the one in a first line `sep=;`, a hint for Excel that is not a record. A byte order mark and
+/// empty lines are skipped. A quoted field may contain separators, doubled quotes and line ends. A quote that is never
+/// closed ends with the text.
 pub fn read(text: &str) -> Vec<Vec<String>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (hinted, text) = match hint(text) {
@@ -23,7 +23,7 @@ pub fn read(text: &str) -> Vec<Vec<String>> {
         .collect()
 }
 
-/// The separator that Excel's first line names, and what follows that line.
+/// Returns the separator of Excel's hint, and the text after that line.
 fn hint(text: &str) -> Option<(u8, &str)> {
     let text = text.trim_start_matches(['\r', '\n']);
     let end = text.find(['\r', '\n']).unwrap_or(text.len());
@@ -51,7 +51,7 @@ fn separator(text: &str) -> u8 {
             }
         }
     }
-    // The first of those that fit best: a comma if nothing separates.
+    // The first of the most frequent ones: a comma if there are none.
     let mut best = counts[0];
     for other in &counts[1..] {
         if other.1 > best.1 {
@@ -61,8 +61,8 @@ fn separator(text: &str) -> u8 {
     best.0
 }
 
-/// Appends a record, quoted where needed, ended as RFC 4180 says. More is quoted than the crate
-/// would: whatever else may be taken for a separator, and spaces that programs would drop.
+/// Appends a record that ends with CRLF (RFC 4180). Fields are quoted more often than the csv crate would: also those
+/// with other programs' separators, and those with spaces that programs would trim.
 pub fn write<'a>(out: &mut String, fields: impl IntoIterator<Item = &'a str>) {
     let start = out.len();
     for (position, field) in fields.into_iter().enumerate() {
@@ -132,12 +132,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(table in prop::collection::vec(prop::collection::vec("[a-z,;\t\"\r\n é\u{feff}]{0,8}", 1..5), 0..6)) {
+        fn written_tables_can_be_read(table in prop::collection::vec(prop::collection::vec("[a-z,;\t\"\r\n é\u{feff}]{0,8}", 1..5), 0..6)) {
             let mut text = String::new();
             for record in &table {
                 write(&mut text, record.iter().map(String::as_str));
             }
-            // The separator is guessed by the first record; quoting keeps the guess right.
+            // The separator is guessed from the first record; quoting keeps the guess right.
             if table.first().is_some_and(|record| record.len() > 1) {
                 prop_assert_eq!(&read(&text), &table);
             }

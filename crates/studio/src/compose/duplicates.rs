@@ -1,5 +1,4 @@
-//! Items that are made already, or twice: the same input with the same seed gives the same files, which are paid once
-//! more.
+//! Items that exist already, or twice: the same input with the same seed gives the same files, which are charged again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -13,44 +12,50 @@ mod repeats;
 
 pub use repeats::Repeats;
 
-/// An item that is made already.
+/// An item whose result exists or is being generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Made {
-    /// Where it stands among those that were asked about.
+pub struct Duplicate {
+    /// Its index among the given drafts.
     pub at: usize,
-    /// Which item it is, where it was made in a batch.
+    /// The item that made it, if it was one of a batch.
     pub place: Option<BatchPlace>,
-    /// It is yet to come.
+    /// Whether the result is not there yet.
     pub is_under_way: bool,
 }
 
-/// An input as the service takes it: what is left out is at its default.
-type Filled = BTreeMap<String, String>;
+/// An input as the service sees it: with defaults filled in.
+type CompleteInput = BTreeMap<String, String>;
 
-/// Finds those that one of the account's tasks has made, or is making. Without a seed of its own each result is another
-/// one.
-pub fn made(drafts: &[&Draft], schema: &Schema, account: &Account, tasks: &[&Task]) -> Vec<Made> {
-    let near = near(schema, account, tasks);
-    made_of(&fixed(drafts, schema, &near), &near, schema)
+/// Finds the drafts whose results a task of the account has made or is making. Drafts without a fixed seed are never
+/// among them.
+pub fn find_duplicates(
+    drafts: &[&Draft],
+    schema: &Schema,
+    account: &Account,
+    tasks: &[&Task],
+) -> Vec<Duplicate> {
+    let near = tasks_by_seed(schema, account, tasks);
+    duplicates_in(&with_fixed_seeds(drafts, schema, &near), &near, schema)
 }
 
-/// A seed as a number: what is one seed is one of these, be it written in two ways.
+/// A seed as a number, so that two spellings of a seed are equal.
 type SeedBits = u64;
 
 fn bits(text: &str) -> Option<SeedBits> {
     text.parse::<f64>().ok().map(f64::to_bits)
 }
 
-/// The account's tasks of the model that give files, by their seeds.
-fn near<'a>(
+/// Returns the account's tasks of the model that have or will have files, by their seeds.
+fn tasks_by_seed<'a>(
     schema: &Schema,
     account: &Account,
     tasks: &[&'a Task],
 ) -> HashMap<SeedBits, Vec<&'a Task>> {
     let usual = schema.parameter(seed::NAME);
     let usual = usual.and_then(|(it, _)| it.default.as_ref());
-    let is_ours =
-        |task: &&&Task| task.model == schema.model && task.account == *account && gives_files(task);
+    let is_ours = |task: &&&Task| {
+        task.model == schema.model && task.account == *account && has_or_will_have_files(task)
+    };
     let mut near: HashMap<SeedBits, Vec<&Task>> = HashMap::new();
     for task in tasks.iter().filter(is_ours) {
         let seed = task.input.values().get(seed::NAME).or(usual);
@@ -61,26 +66,26 @@ fn near<'a>(
     near
 }
 
-fn made_of(
-    fixed: &[(usize, Filled)],
+fn duplicates_in(
+    fixed: &[(usize, CompleteInput)],
     near: &HashMap<SeedBits, Vec<&Task>>,
     schema: &Schema,
-) -> Vec<Made> {
+) -> Vec<Duplicate> {
     let seeds = fixed
         .iter()
         .filter_map(|(_, input)| bits(input.get(seed::NAME)?));
     let seeds: HashSet<SeedBits> = seeds.collect();
-    let mut known: HashMap<Filled, &Task> = HashMap::new();
+    let mut known: HashMap<CompleteInput, &Task> = HashMap::new();
     for task in seeds.iter().filter_map(|seed| near.get(seed)).flatten() {
-        let known = known.entry(filled(task.input.values(), schema));
+        let known = known.entry(complete_input(task.input.values(), schema));
         let best = known.or_insert(task);
         if is_under_way(best) {
             *best = task;
         }
     }
-    let found = |(at, input): &(usize, Filled)| {
+    let found = |(at, input): &(usize, CompleteInput)| {
         let task = known.get(input)?;
-        Some(Made {
+        Some(Duplicate {
             at: *at,
             place: task.batch.clone(),
             is_under_way: is_under_way(task),
@@ -89,13 +94,13 @@ fn made_of(
     fixed.iter().filter_map(found).collect()
 }
 
-/// Gives those that can be sent and have a seed of their own that a task or another one of them has as well, each with
-/// its place: only they can be the same, and of ten thousand most have no such seed.
-fn fixed(
+/// Returns the valid drafts with a fixed seed that a task or another draft has as well, each with its index. Only these
+/// can be duplicates, and most of ten thousand drafts have no such seed.
+fn with_fixed_seeds(
     drafts: &[&Draft],
     schema: &Schema,
     near: &HashMap<SeedBits, Vec<&Task>>,
-) -> Vec<(usize, Filled)> {
+) -> Vec<(usize, CompleteInput)> {
     let numbered = drafts.iter().enumerate();
     let fixed = numbered.filter_map(|(at, draft)| Some((at, *draft, fixed_seed(draft, schema)?)));
     let fixed: Vec<(usize, &Draft, SeedBits)> = fixed.collect();
@@ -103,17 +108,19 @@ fn fixed(
     for (_, _, seed) in &fixed {
         *counts.entry(*seed).or_default() += 1;
     }
-    let may_be_same = |seed: &SeedBits| counts[seed] > 1 || near.contains_key(seed);
-    let inputs = fixed.into_iter().filter(|(_, _, seed)| may_be_same(seed));
+    let may_be_duplicate = |seed: &SeedBits| counts[seed] > 1 || near.contains_key(seed);
+    let inputs = fixed
+        .into_iter()
+        .filter(|(_, _, seed)| may_be_duplicate(seed));
     let inputs = inputs.filter_map(|(at, draft, _)| {
         let input = schema.validate(draft, false).ok()?;
-        Some((at, filled(input.values(), schema)))
+        Some((at, complete_input(input.values(), schema)))
     });
     inputs.collect()
 }
 
-/// The seed where a model makes one thing of it. By custom -1 stands for any seed, as does what lies below the least
-/// one, and a default below 0.
+/// Returns the seed if the model generates the same result from it each time. By convention, -1 stands for any seed, as
+/// do a seed below the minimum and a default below 0.
 fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
     let parameter = schema.parameter(seed::NAME).map(|(it, _)| it);
     let parameter = parameter.filter(|it| it.is_seed())?;
@@ -129,7 +136,7 @@ fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
     text.parse().ok().filter(is_fixed).map(f64::to_bits)
 }
 
-fn gives_files(task: &Task) -> bool {
+fn has_or_will_have_files(task: &Task) -> bool {
     match task.state.phase() {
         Phase::Failed | Phase::Gone | Phase::Unconfirmed => false,
         Phase::Ready => !task.outputs().is_empty(),
@@ -141,7 +148,7 @@ fn is_under_way(task: &Task) -> bool {
     task.state.phase() != Phase::Ready
 }
 
-fn filled(values: &Map<String, Value>, schema: &Schema) -> Filled {
+fn complete_input(values: &Map<String, Value>, schema: &Schema) -> CompleteInput {
     let defaults = schema.parameters().filter_map(|(parameter, _)| {
         let value = parameter.default.as_ref().filter(|it| !it.is_null())?;
         Some((&parameter.name, value))
@@ -151,7 +158,7 @@ fn filled(values: &Map<String, Value>, schema: &Schema) -> Filled {
         .collect()
 }
 
-/// Another seed for each that these have, by its text: what shares one goes on sharing one.
+/// Maps each seed of these drafts to a new one, so that drafts that share a seed share the new one.
 pub fn fresh_seeds<'a>(
     drafts: impl Iterator<Item = &'a Draft>,
     schema: &Schema,
@@ -212,13 +219,13 @@ mod tests {
     fn places(drafts: &[Draft], schema: &Schema, tasks: &[Task]) -> Vec<usize> {
         let drafts: Vec<&Draft> = drafts.iter().collect();
         let tasks: Vec<&Task> = tasks.iter().collect();
-        let made = made(&drafts, schema, &Account::default(), &tasks);
+        let made = find_duplicates(&drafts, schema, &Account::default(), &tasks);
         made.into_iter().map(|made| made.at).collect()
     }
 
-    /// Guards against the same files, made and paid once more without a word.
+    /// Guards against generating, and charging, the same files again silently.
     #[test]
-    fn the_same_input_with_the_same_seed_is_made_already() {
+    fn the_same_input_with_the_same_seed_is_a_duplicate() {
         let schema = seeded();
         let tasks = [task(&draft("a", "7"), &schema)];
         let mut usual = draft("a", "7");
@@ -233,12 +240,12 @@ mod tests {
             draft("a", "8"),
         ];
         assert_eq!(places(&drafts, &schema, &tasks), [1, 2]);
-        let found = made(&[&drafts[1]], &schema, &Account::default(), &[&tasks[0]]);
+        let found = find_duplicates(&[&drafts[1]], &schema, &Account::default(), &[&tasks[0]]);
         assert_eq!(found[0].place, tasks[0].batch);
     }
 
     #[test]
-    fn what_is_drawn_or_came_to_nothing_is_not_made() {
+    fn drawn_seeds_and_failed_tasks_are_no_duplicates() {
         let schema = seeded();
         let mut failed = task(&draft("a", "7"), &schema);
         failed.state = TaskState::Unconfirmed {
@@ -261,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn what_shares_a_seed_shares_the_new_one() {
+    fn drafts_that_share_a_seed_share_the_new_one() {
         let drafts = [draft("a", "7"), draft("b", "7"), draft("c", "8")];
         let mut bits = 0;
         let mut random = || {
@@ -274,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_fixed_but_for_those_that_stand_for_any() {
+    fn a_seed_is_fixed_unless_it_stands_for_any() {
         let is_fixed = |seed: Value, text: &str| {
             let schema = schema(seed);
             let mut draft = draft("a", text);
@@ -307,9 +314,9 @@ mod tests {
         assert!(fresh.contains_key("7"));
     }
 
-    /// Guards against what another person or another service has made, and what came to nothing.
+    /// Guards against duplicates of another account's tasks, and of tasks without outputs.
     #[test]
-    fn only_what_there_is_is_made() {
+    fn only_existing_results_of_the_account_are_duplicates() {
         let schema = seeded();
         let mut task = task(&draft("a", "7"), &schema);
         let other = Account {
@@ -318,7 +325,7 @@ mod tests {
         };
         let own = Account::default();
         let made = |task: &Task, account| {
-            let found = super::made(&[&draft("a", "7")], &schema, account, &[task]);
+            let found = super::find_duplicates(&[&draft("a", "7")], &schema, account, &[task]);
             found.first().map(|it| it.is_under_way)
         };
         assert_eq!(made(&task, &other), None);
@@ -333,9 +340,9 @@ mod tests {
         assert_eq!(made(&task, &own), None);
     }
 
-    /// Guards against a foot that says nothing of what was sent before, or is there twice, where one item is made.
+    /// Guards against a summary that omits items that were sent before, or counts them twice.
     #[test]
-    fn all_that_is_paid_once_more_is_counted_over_one_list() {
+    fn all_charged_repeats_are_counted_over_one_list() {
         let schema = seeded();
         let tasks = [task(&draft("a", "7"), &schema)];
         let to_send = ToSend {
@@ -356,10 +363,10 @@ mod tests {
         assert_eq!(repeats.rest_label(), "Only the 4 others");
     }
 
-    /// Guards against the same files, paid twice in one press, where no task has that seed yet; a seed may be written in
+    /// Guards against charging the same files twice in one batch, if no task has that seed yet. A seed may be written in
     /// two ways.
     #[test]
-    fn what_is_alike_needs_no_task_to_be_found() {
+    fn duplicates_within_a_batch_need_no_task() {
         let to_send = ToSend {
             drafts: [("a", "7"), ("a", "07"), ("a", "8"), ("b", "7"), ("a", "9")]
                 .map(|(prompt, seed)| draft(prompt, seed))

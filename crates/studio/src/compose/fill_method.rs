@@ -1,21 +1,21 @@
-//! The ways to fill the table.
+//! The methods to fill the table.
 
 use atelier_contract::Schema;
 
 use super::prompt_of;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum FillMethod {
     Lines,
     Sweep,
     Import,
 }
 
-impl Way {
+impl FillMethod {
     const ALL: [Self; 3] = [Self::Lines, Self::Sweep, Self::Import];
 
-    /// A model without any text is swept or imported. There is always one.
-    pub fn of(schema: &Schema) -> &'static [Self] {
+    /// Returns the methods for a model: `Lines` only if it has a text. There is always at least one.
+    pub fn available(schema: &Schema) -> &'static [Self] {
         &Self::ALL[usize::from(prompt_of(schema).is_none())..]
     }
 
@@ -27,8 +27,8 @@ impl Way {
         }
     }
 
-    /// Says what the items are of, as in `4 items of this table`.
-    pub fn offers(self) -> &'static str {
+    /// Returns the noun in `4 items of this table`.
+    pub fn noun(self) -> &'static str {
         match self {
             Self::Lines => "text",
             Self::Sweep => "sweep",
@@ -36,7 +36,7 @@ impl Way {
         }
     }
 
-    /// Says what comes of the panel once all was sent.
+    /// Returns the hint after everything was sent.
     pub fn next_step(self) -> &'static str {
         match self {
             Self::Lines => "Type more to start a new batch.",
@@ -45,7 +45,7 @@ impl Way {
         }
     }
 
-    /// Says what a person does first.
+    /// Returns the hint while there are no rows.
     pub fn first_step(self) -> &'static str {
         match self {
             Self::Lines => "Type one prompt per line.",
@@ -67,9 +67,9 @@ mod tests {
                 "category": "image", "subcategory": "a",
                 "parameters": {"required": [{"name": "it", "type": kind}], "optional": []}
             });
-            Way::of(&Schema::from_value(schema).unwrap())[0]
+            FillMethod::available(&Schema::from_value(schema).unwrap())[0]
         };
-        assert_eq!(first("string"), Way::Lines);
-        assert_eq!(first("integer"), Way::Sweep);
+        assert_eq!(first("string"), FillMethod::Lines);
+        assert_eq!(first("integer"), FillMethod::Sweep);
     }
 }

@@ -1,4 +1,4 @@
-//! Rows from a table that a person brings: CSV, a JSON array or JSON Lines.
+//! Rows from a table that the user imports: CSV, a JSON array or JSON Lines.
 
 mod example;
 mod mistake;
@@ -14,13 +14,13 @@ use crate::form::parameter_name::{names_secret, spelling};
 use crate::history::manifest::{self, INPUT_PREFIX};
 use crate::text::plural::counted;
 
-/// How a file was read.
+/// The format of an imported file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
     Csv,
     Json,
     JsonLines,
-    /// A manifest of Atelier, of which the inputs are taken.
+    /// A manifest of Atelier; its inputs are imported.
     Manifest,
 }
 
@@ -28,42 +28,41 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     pub format: Format,
-    /// The rows that could be read; whether they are valid, validation tells.
+    /// The rows that could be read; they may be invalid.
     pub rows: Vec<Draft>,
-    /// Of each of these rows its number in the file, as [`ImportNote::row`].
+    /// The number of each of these rows in the file, like [`ImportNote::row`].
     numbers: Vec<usize>,
-    /// Columns that are no parameter of the model, and so in no row.
+    /// Columns that are not parameters of the model; they are not in the rows.
     pub unknown_columns: Vec<String>,
-    /// Columns of secrets, which are in no row: rows are stored.
+    /// Columns of secrets; they are not in the rows, because rows are stored.
     pub secret_columns: Vec<String>,
-    /// The mistakes that were found, row by row, in the file's order.
+    /// The mistakes that were found, in the order of the file.
     pub notes: Vec<ImportNote>,
 }
 
 /// A mistake in one row.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ImportNote {
-    /// The row's number in the file, from 1, the header not counted.
+    /// The row's number in the file, from 1, without the header.
     pub row: usize,
-    /// A whole sentence.
+    /// A complete sentence.
     pub message: String,
 }
 
-/// Reads rows for the parameters of `schema`. Columns match by name, forgivingly: case, spaces,
-/// underscores and hyphens do not count. The error, where nothing can be read, is a sentence.
+/// Reads rows for the parameters of `schema`. Columns are matched by name; case, spaces, underscores and hyphens are
+/// ignored.
 ///
-/// An empty CSV cell is untouched, not an empty text; so is what programs write for "no value" in a column of numbers
-/// or switches. JSON values keep their type. A row with U+FFFD, which stands for a character that was lost, is left
-/// out.
+/// An empty CSV cell is no entry, not an empty text; so is a null word in a column of numbers or booleans. JSON values
+/// keep their type. A row with U+FFFD, the replacement for a character that was lost, is left out.
 ///
-/// `meant`: columns that a person has said to be these parameters, see [`Imported::unknown_names`], or none.
+/// `meant`: the parameters that the user has assigned to columns, see [`Imported::unknown_names`].
 ///
 /// # Errors
 ///
-/// A sentence for a person: no table, no JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
+/// A message: no table, invalid JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
 pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<Imported, String> {
     let text = text.trim_start_matches('\u{feff}');
-    let names = Names::new(schema, meant);
+    let names = ColumnMatcher::new(schema, meant);
     let imported = if text.trim_start().starts_with('[') {
         from_json(text, &names)?
     } else if text.trim_start().starts_with('{') {
@@ -80,7 +79,7 @@ pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<I
     Ok(imported)
 }
 
-fn from_json(text: &str, names: &Names) -> Result<Imported, String> {
+fn from_json(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
     let rows = json::parse(text.as_bytes())
         .map_err(|error| format!("This is no JSON array: {}.", mistake::found(text, &error)))?;
     let Value::Array(rows) = rows else {
@@ -93,8 +92,8 @@ fn from_json(text: &str, names: &Names) -> Result<Imported, String> {
     Ok(imported)
 }
 
-fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
-    // One object, or several of them, over as many lines as they like.
+fn from_json_lines(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
+    // One or more objects, each on one or more lines.
     let objects = json::parse_all(text);
     let mut imported = Imported::new(Format::JsonLines);
     if let Ok(objects) = objects {
@@ -117,7 +116,7 @@ fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
         }
         return Ok(imported);
     }
-    // A broken line must not take the others with it.
+    // Skip broken lines, so that the others are imported.
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     for (position, line) in lines.enumerate() {
         match json::parse(line.as_bytes()) {
@@ -134,7 +133,7 @@ fn from_json_lines(text: &str, names: &Names) -> Result<Imported, String> {
     Ok(imported)
 }
 
-fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
+fn from_csv(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
     let mut records = csv::read(text).into_iter();
     let header = records.next().ok_or("There is nothing to import.")?;
     let mut imported = Imported::new(Format::Csv);
@@ -152,7 +151,7 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
             found
         })
         .collect();
-    // Where one of them is nearly a parameter, that is offered.
+    // A column whose name resembles a parameter can still be assigned.
     if taken.is_empty() && imported.meant(names.schema).is_empty() {
         let known: Vec<&str> = names.all.iter().map(|(name, ..)| *name).take(8).collect();
         return Err(format!(
@@ -188,7 +187,7 @@ fn from_csv(text: &str, names: &Names) -> Result<Imported, String> {
         for (column, field) in columns.iter().zip(record) {
             if let Some((name, kind)) = column
                 && !field.is_empty()
-                && !is_nothing(*kind, &field)
+                && !is_null(*kind, &field)
             {
                 draft.set(*name, Entry::Text(field));
             }
@@ -216,13 +215,13 @@ impl Imported {
         self.notes.push(ImportNote { row, message });
     }
 
-    fn unknown(&mut self, column: &str, names: &Names) {
+    fn unknown(&mut self, column: &str, names: &ColumnMatcher) {
         let columns = match names_secret(column, names.schema) {
             true => &mut self.secret_columns,
             false => &mut self.unknown_columns,
         };
         let is_known = columns.iter().any(|known| known == column);
-        if !is_known && !names.removes(column) {
+        if !is_known && !names.excludes(column) {
             columns.push(column.to_owned());
         }
     }
@@ -243,7 +242,7 @@ impl Imported {
         self.numbers.push(number);
     }
 
-    fn add_json(&mut self, number: usize, row: Value, names: &Names) {
+    fn add_json(&mut self, number: usize, row: Value, names: &ColumnMatcher) {
         let Value::Object(fields) = row else {
             let kind = match row {
                 Value::Array(_) => "a list",
@@ -260,7 +259,7 @@ impl Imported {
         self.add(number, draft);
     }
 
-    fn draft(&mut self, number: usize, fields: Map<String, Value>, names: &Names) -> Draft {
+    fn draft(&mut self, number: usize, fields: Map<String, Value>, names: &ColumnMatcher) -> Draft {
         let mut draft = Draft::default();
         let titles: Vec<String> = fields.keys().cloned().collect();
         for (title, value) in fields {
@@ -277,8 +276,8 @@ impl Imported {
                 continue;
             }
             let entry = match value {
-                Value::String(text) if is_nothing(kind, &text) => continue,
-                // Tools that know only texts write numbers as such.
+                Value::String(text) if is_null(kind, &text) => continue,
+                // Some tools write numbers as strings.
                 Value::String(text) if kind != Kind::Text => Entry::Text(text),
                 value => Entry::Value(value),
             };
@@ -288,25 +287,24 @@ impl Imported {
     }
 }
 
-/// Whether a field of a column of numbers or switches says that there is no value, as pandas, Python, SQL and
-/// spreadsheets write it.
-fn is_nothing(kind: Kind, field: &str) -> bool {
+/// Whether a field in a column of numbers or booleans is a null word of pandas, Python, SQL or spreadsheets.
+fn is_null(kind: Kind, field: &str) -> bool {
     const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
     let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
     let mut words = NULL_WORDS.iter().chain(&MORE);
     is_meant && words.any(|word| field.trim().eq_ignore_ascii_case(word))
 }
 
-/// Finds the parameter that a column is of.
-struct Names<'a> {
+/// Matches columns to parameters.
+struct ColumnMatcher<'a> {
     schema: &'a Schema,
-    /// The parameters' names in the order of the form, each with its forgiving spelling.
+    /// The parameters' names in the order of the form, each with its normalized spelling.
     all: Vec<(&'a str, Kind, String)>,
     /// See [`read`].
     meant: &'a [(String, String)],
 }
 
-impl<'a> Names<'a> {
+impl<'a> ColumnMatcher<'a> {
     fn new(schema: &'a Schema, meant: &'a [(String, String)]) -> Self {
         let each = |(parameter, _): (&'a Parameter, bool)| {
             let name = parameter.name.as_str();
@@ -319,23 +317,23 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// A person wants the column to be none.
-    fn removes(&self, title: &str) -> bool {
+    /// Whether the user has excluded the column.
+    fn excludes(&self, title: &str) -> bool {
         let mut meant = self.meant.iter();
         meant.any(|(column, parameter)| column == title && parameter.is_empty())
     }
 
-    /// `is_column`: whether a parameter is a column by itself, and so no other one is meant as it.
+    /// `is_column`: whether a parameter has a column of its own name, so that no other column can be assigned to it.
     fn find(&self, title: &str, is_column: impl Fn(&str) -> bool) -> Option<(&'a str, Kind)> {
         let mut meant = self.meant.iter();
-        let said = meant.find(|(column, parameter)| column == title && !is_column(parameter));
-        let title = said.map_or(title.trim(), |(_, parameter)| parameter);
+        let assigned = meant.find(|(column, parameter)| column == title && !is_column(parameter));
+        let title = assigned.map_or(title.trim(), |(_, parameter)| parameter);
         let short = title.strip_prefix(INPUT_PREFIX).unwrap_or(title);
         let exact = |title: &str| self.all.iter().find(|(name, ..)| *name == title);
         let found = exact(title).or_else(|| exact(short)).or_else(|| {
             let spelling = spelling(short);
             let mut alike = self.all.iter().filter(|(.., other)| *other == spelling);
-            // If two parameters have the same spelling, only the exact name tells which is meant.
+            // If two parameters have the same spelling, only the exact name is unambiguous.
             alike.next().filter(|_| alike.next().is_none())
         });
         found.map(|(name, kind, _)| (*name, *kind))

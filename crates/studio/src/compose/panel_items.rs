@@ -2,60 +2,60 @@
 
 use atelier_contract::{Draft, Schema};
 
-use super::fill_method::Way;
+use super::fill_method::FillMethod;
 use super::plan::Plan;
 use super::sweep::Axis;
 use super::table::Table;
 use crate::text::plural::{agreeing, counted, listed};
 
-/// The choice of what Generate does with them.
+/// How the items of a panel relate to the table, which decides what Generate does with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Beside {
-    /// The table has all of it.
-    Nothing,
-    /// It is all that would be sent, so many items: nothing else is paid for.
-    Alone(usize),
-    /// The rows that wait are what stood here before it was changed: so many items take their place.
-    Instead(usize),
-    /// So many items are neither among the rows that wait nor sent from here: they are sent in addition to those.
-    Besides(usize),
+pub enum PanelItems {
+    /// The table has all of them.
+    InTable,
+    /// Nothing else is waiting: so many items are sent alone.
+    Only(usize),
+    /// The waiting rows are an earlier version of the items: so many items replace them.
+    Replacing(usize),
+    /// So many items are neither waiting nor sent from here; other rows are waiting.
+    Additional(usize),
 }
 
-impl Beside {
-    /// `before`: the rows that were put into the table from here, if they were all that waited there.
+impl PanelItems {
+    /// Compares the items with the table. `before`: the rows that this panel has put into the table.
     pub fn of(composed: &[Draft], before: Option<&[Draft]>, table: &Table) -> Self {
         if let (Some(before), false) = (before, composed.is_empty())
-            && table.waits_as(before)
+            && table.is_waiting_for(before)
             && before != composed
-            // What was sent is not sent once more in silence.
+            // Items that were sent must not be sent again silently.
             && !table.has_sent_some(composed)
         {
-            return Self::Instead(composed.len());
+            return Self::Replacing(composed.len());
         }
         let new = match composed {
             [] => 0,
             composed => table.unknown(composed).len(),
         };
         match new {
-            0 => Self::Nothing,
-            new if table.unsent() == 0 && new == composed.len() => Self::Alone(new),
-            new => Self::Besides(new),
+            0 => Self::InTable,
+            new if table.unsent() == 0 && new == composed.len() => Self::Only(new),
+            new => Self::Additional(new),
         }
     }
 }
 
 /// `6 items of this sweep, in place of the 4 rows in the table.`
-pub fn instead_message(plan: Plan, table: &Table) -> String {
+pub fn replacing_message(plan: Plan, table: &Table) -> String {
     let rows = match table.unsent() {
         1 => "row".to_owned(),
         rows => format!("{rows} rows"),
     };
-    let offered = plan.offer_message(Way::Sweep);
+    let offered = plan.offer_message(FillMethod::Sweep);
     format!("{offered}, in place of the {rows} in the table.")
 }
 
 /// `2 items aren't in the table yet: add them, or replace the 3 rows there.`
-pub fn apart_message(items: usize, table: &Table) -> String {
+pub fn not_in_table_message(items: usize, table: &Table) -> String {
     let begin = format!(
         "{} {} in the table yet: add {}",
         counted(items, "item"),
@@ -69,7 +69,7 @@ pub fn apart_message(items: usize, table: &Table) -> String {
     }
 }
 
-/// The required parameters that no row of a sweep would have.
+/// Returns the required parameters that all rows of a sweep lack.
 pub fn missing(base: &Draft, axes: &[Axis], schema: &Schema) -> Vec<String> {
     let problems = schema.validate(base, false).err().unwrap_or_default();
     let names = problems.into_iter().map(|problem| problem.parameter);
@@ -82,8 +82,8 @@ pub fn missing(base: &Draft, axes: &[Axis], schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// `prompt is missing: fill it in under One, or make it an axis.` Items of a batch that was sent before have settings of
-/// their own, where what is missing can only be an axis, until those of One are taken.
+/// `prompt is missing: fill it in under One, or make it an axis.` Items of an earlier batch have their own settings:
+/// for them, the parameter must be an axis, or the settings of One must be used.
 pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     let (missing, it) = (listed(names), agreeing(names.len(), "it", "them"));
     let verb = agreeing(names.len(), "is", "are");
@@ -128,82 +128,91 @@ mod tests {
         draft
     }
 
-    /// Guards against a press that sends other rows than what is composed in the panel in view.
+    /// Guards against sending other rows than those in the visible panel.
     #[test]
-    fn what_is_composed_is_sent_alone_or_not_passed_over() {
+    fn composed_items_are_sent_alone_or_block() {
         let schema = schema();
         let mut table = Table::default();
         let composed = [prompt("a"), prompt("b")];
-        assert_eq!(Beside::of(&[], None, &table), Beside::Nothing);
-        assert_eq!(Beside::of(&composed, None, &table), Beside::Alone(2));
+        assert_eq!(PanelItems::of(&[], None, &table), PanelItems::InTable);
+        assert_eq!(PanelItems::of(&composed, None, &table), PanelItems::Only(2));
         table.append(vec![prompt("a")], &schema).unwrap();
-        assert_eq!(Beside::of(&composed, None, &table), Beside::Besides(1));
         assert_eq!(
-            apart_message(1, &table),
+            PanelItems::of(&composed, None, &table),
+            PanelItems::Additional(1)
+        );
+        assert_eq!(
+            not_in_table_message(1, &table),
             "1 item isn't in the table yet: add it, or replace the row there."
         );
         table.append(vec![prompt("b")], &schema).unwrap();
-        assert_eq!(Beside::of(&composed, None, &table), Beside::Nothing);
+        assert_eq!(PanelItems::of(&composed, None, &table), PanelItems::InTable);
         let others = [prompt("c"), prompt("d")];
-        assert_eq!(Beside::of(&others, None, &table), Beside::Besides(2));
         assert_eq!(
-            apart_message(2, &table),
+            PanelItems::of(&others, None, &table),
+            PanelItems::Additional(2)
+        );
+        assert_eq!(
+            not_in_table_message(2, &table),
             "2 items aren't in the table yet: add them, or replace the 2 rows there."
         );
 
         table.send_good(&BatchKey("one".into()), &schema, false, &mut || 1, &|_| {
             None
         });
-        assert_eq!(Beside::of(&composed, None, &table), Beside::Nothing);
-        assert_eq!(Beside::of(&others, None, &table), Beside::Alone(2));
+        assert_eq!(PanelItems::of(&composed, None, &table), PanelItems::InTable);
+        assert_eq!(PanelItems::of(&others, None, &table), PanelItems::Only(2));
         let half = [prompt("b"), prompt("c")];
-        assert_eq!(Beside::of(&half, None, &table), Beside::Besides(1));
         assert_eq!(
-            apart_message(1, &table),
+            PanelItems::of(&half, None, &table),
+            PanelItems::Additional(1)
+        );
+        assert_eq!(
+            not_in_table_message(1, &table),
             "1 item isn't in the table yet: add it."
         );
     }
 
-    /// Guards against a batch that is edited again and held up as soon as one of its axes is changed, and against one
-    /// that is sent as it was before.
+    /// Guards against a batch that is edited again and blocked once an axis changes, and against sending it unchanged.
     #[test]
-    fn what_is_changed_takes_the_place_of_what_it_was() {
+    fn changed_items_replace_their_earlier_version() {
         let schema = schema();
         let mut table = Table::default();
         let before = [prompt("a"), prompt("b")];
         let after = [prompt("a"), prompt("b"), prompt("c")];
         table.append(before.to_vec(), &schema).unwrap();
-        let beside = |composed: &[Draft], table: &Table| Beside::of(composed, Some(&before), table);
-        assert_eq!(beside(&before, &table), Beside::Nothing);
-        assert_eq!(beside(&after, &table), Beside::Instead(3));
-        assert_eq!(beside(&after[..1], &table), Beside::Instead(1));
-        assert_eq!(beside(&[], &table), Beside::Nothing);
+        let panel_items =
+            |composed: &[Draft], table: &Table| PanelItems::of(composed, Some(&before), table);
+        assert_eq!(panel_items(&before, &table), PanelItems::InTable);
+        assert_eq!(panel_items(&after, &table), PanelItems::Replacing(3));
+        assert_eq!(panel_items(&after[..1], &table), PanelItems::Replacing(1));
+        assert_eq!(panel_items(&[], &table), PanelItems::InTable);
         assert_eq!(
-            instead_message(Plan::of(after.iter(), &schema), &table),
+            replacing_message(Plan::of(after.iter(), &schema), &table),
             "3 items of this sweep, in place of the 2 rows in the table."
         );
-        // Some of it was sent already.
+        // Some of the items were sent already.
         let mut half_sent = Table::default();
         half_sent.append(vec![prompt("c")], &schema).unwrap();
         half_sent.send_good(&BatchKey("one".into()), &schema, false, &mut || 1, &|_| {
             None
         });
         half_sent.append(before.to_vec(), &schema).unwrap();
-        assert_eq!(beside(&after, &half_sent), Beside::Nothing);
+        assert_eq!(panel_items(&after, &half_sent), PanelItems::InTable);
         let more = [prompt("b"), prompt("c"), prompt("d")];
-        assert_eq!(beside(&more, &half_sent), Beside::Besides(1));
-        // Others wait there by now.
+        assert_eq!(panel_items(&more, &half_sent), PanelItems::Additional(1));
+        // Other rows are waiting.
         table.append(vec![prompt("d")], &schema).unwrap();
-        assert_eq!(beside(&after, &table), Beside::Besides(1));
+        assert_eq!(panel_items(&after, &table), PanelItems::Additional(1));
         // They were sent.
         table.send_good(&BatchKey("one".into()), &schema, false, &mut || 1, &|_| {
             None
         });
-        assert_eq!(beside(&after, &table), Beside::Besides(1));
+        assert_eq!(panel_items(&after, &table), PanelItems::Additional(1));
     }
 
     #[test]
-    fn what_is_required_and_neither_in_the_form_nor_an_axis_is_missing() {
+    fn required_parameters_without_a_value_or_an_axis_are_missing() {
         let schema = schema();
         let axis = |parameter: &str| Axis {
             parameter: parameter.into(),
@@ -219,9 +228,9 @@ mod tests {
         );
     }
 
-    /// Guards against a message that does not say where what is missing is entered.
+    /// Guards against a message that does not say where to enter a missing parameter.
     #[test]
-    fn what_is_missing_is_said_with_where_it_is_entered() {
+    fn the_message_says_where_to_enter_missing_parameters() {
         let message = |names: &[&str], has_own: bool| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
             missing_message(&names, has_own)

@@ -1,58 +1,63 @@
-//! What a person has composed outside the table: kept for as long as it is not taken away. What was sent is kept as
-//! that, so that it is not offered to be paid once more. Each tab has its own.
+//! The content of the panels that fill the table, stored until the user removes it. Content that was sent is marked as
+//! sent, so that it is not offered and charged again. Each tab has its own.
 
 use atelier_contract::{Draft, Schema, json};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::fill_method::Way;
+use super::fill_method::FillMethod;
 
-/// What stands in the panels that fill the table. Stored in browsers: names and shapes do not change.
+/// The content of the panels. Stored in browsers: names and shapes must not change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct Unfinished {
-    /// The way that was chosen, by its name; none for the first one.
+pub struct PanelState {
+    /// The name of the chosen fill method; `None` for the first one.
     #[serde(skip_serializing_if = "Option::is_none")]
     way: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sweep: Option<UnfinishedSweep>,
-    /// The text of a table that is to be imported.
+    pub sweep: Option<PanelSweep>,
+    /// The text of a table to import.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pasted: String,
-    /// Columns of it that a person has said to be other parameters.
+    /// The parameters that the user has assigned to its columns.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meant: Vec<(String, String)>,
 }
 
-/// A sweep as it is written so far: an axis may have no values yet.
+/// An unfinished sweep: an axis may have no values yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
-pub struct UnfinishedSweep {
-    /// Each parameter with its values as they are typed.
+pub struct PanelSweep {
+    /// The parameters with their values as typed.
     pub axes: Vec<(String, String)>,
-    /// The axes go together in pairs.
+    /// Whether the axes are combined in pairs.
     pub is_paired: bool,
-    /// The seed of all items, where the model has one.
+    /// The seed of all items, if the model has one.
     pub seed: Option<String>,
-    /// What the items have in addition to the axes, where that is not what stands in the form for one.
+    /// The inputs that all items share in addition to the axes, if they are not those of the form.
     pub base: Option<Draft>,
-    /// What they had in addition to the axes when all of it was sent, as it is written here.
+    /// The shared inputs with which this sweep was sent; `None` if it was not sent as it is now.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_with: Option<Draft>,
 }
 
-impl Unfinished {
-    pub fn new(way: Way, sweep: Option<UnfinishedSweep>, pasted: String, schema: &Schema) -> Self {
-        let is_first = Way::of(schema)[0] == way;
+impl PanelState {
+    pub fn new(
+        way: FillMethod,
+        sweep: Option<PanelSweep>,
+        pasted: String,
+        schema: &Schema,
+    ) -> Self {
+        let is_first = FillMethod::available(schema)[0] == way;
         Self {
             way: (!is_first).then(|| way.name().to_owned()),
-            sweep: sweep.filter(UnfinishedSweep::is_begun),
+            sweep: sweep.filter(PanelSweep::is_started),
             pasted,
             meant: Vec::new(),
         }
     }
 
-    /// `None` for what is none, or that of a later version.
+    /// Reads the stored form; `None` if it is invalid or from a later version.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }
@@ -65,48 +70,48 @@ impl Unfinished {
         *self == Self::default()
     }
 
-    /// There is something that is yet to be sent, and would have to be written again.
-    pub fn has_any(&self) -> bool {
+    /// Whether there is content that was not sent and would have to be entered again.
+    pub fn has_unsent(&self) -> bool {
         let sweep = self.sweep.as_ref();
         sweep.is_some_and(|sweep| sweep.sent_with.is_none()) || !self.pasted.trim().is_empty()
     }
 
-    /// Something would have to be written again, sent or not.
-    pub fn has_written(&self) -> bool {
+    /// Whether there is content that would have to be entered again, sent or not.
+    pub fn has_content(&self) -> bool {
         self.sweep.is_some() || !self.pasted.trim().is_empty()
     }
 
-    /// What a person has written is the same in both, whichever way is looked at and whether it was sent.
-    pub fn has_same_words(&self, other: &Self) -> bool {
+    /// Whether both have the same content, regardless of the fill method and of what was sent.
+    pub fn has_same_content(&self, other: &Self) -> bool {
         (
-            self.sweep.as_ref().map(UnfinishedSweep::words),
+            self.sweep.as_ref().map(PanelSweep::content),
             &self.pasted,
             &self.meant,
         ) == (
-            other.sweep.as_ref().map(UnfinishedSweep::words),
+            other.sweep.as_ref().map(PanelSweep::content),
             &other.pasted,
             &other.meant,
         )
     }
 
-    /// The way that was chosen, if the model has it.
-    pub fn way(&self, schema: &Schema) -> Option<Way> {
+    /// Returns the chosen fill method, if the model has it.
+    pub fn fill_method(&self, schema: &Schema) -> Option<FillMethod> {
         let name = self.way.as_ref()?;
-        let ways = Way::of(schema).iter().copied();
-        ways.into_iter().find(|way| way.name() == name)
+        let methods = FillMethod::available(schema).iter().copied();
+        methods.into_iter().find(|method| method.name() == name)
     }
 }
 
-/// What is written of a sweep.
-type Words<'a> = (
+/// The content of a sweep.
+type Content<'a> = (
     &'a [(String, String)],
     bool,
     Option<&'a str>,
     Option<&'a Draft>,
 );
 
-impl UnfinishedSweep {
-    fn words(&self) -> Words<'_> {
+impl PanelSweep {
+    fn content(&self) -> Content<'_> {
         let Self {
             axes,
             is_paired,
@@ -117,7 +122,7 @@ impl UnfinishedSweep {
         (axes, *is_paired, seed.as_deref(), base.as_ref())
     }
 
-    fn is_begun(&self) -> bool {
+    fn is_started(&self) -> bool {
         let has_values = self
             .axes
             .iter()
@@ -139,8 +144,8 @@ mod tests {
         Schema::from_value(schema).unwrap()
     }
 
-    fn sweep(values: &str) -> UnfinishedSweep {
-        UnfinishedSweep {
+    fn sweep(values: &str) -> PanelSweep {
+        PanelSweep {
             axes: vec![("steps".into(), values.into())],
             is_paired: true,
             seed: Some("7".into()),
@@ -150,52 +155,67 @@ mod tests {
     }
 
     #[test]
-    fn what_was_begun_is_kept_as_it_was() {
+    fn unfinished_panels_survive_a_round_trip() {
         let schema = schema();
-        let begun = Unfinished::new(Way::Sweep, Some(sweep("1, 2")), "a,b\n".into(), &schema);
+        let begun = PanelState::new(
+            FillMethod::Sweep,
+            Some(sweep("1, 2")),
+            "a,b\n".into(),
+            &schema,
+        );
         let text = begun.to_value().to_string();
         let stored = r#"{"way":"Sweep","sweep":{"axes":[["steps","1, 2"]],"is_paired":true,"seed":"7","base":null},"pasted":"a,b\n"}"#;
         assert_eq!(text, stored);
-        let read = json::read(&text).and_then(Unfinished::from_value).unwrap();
+        let read = json::read(&text).and_then(PanelState::from_value).unwrap();
         assert_eq!(read, begun);
-        assert_eq!(read.way(&schema), Some(Way::Sweep));
-        assert!(read.has_any());
+        assert_eq!(read.fill_method(&schema), Some(FillMethod::Sweep));
+        assert!(read.has_unsent());
     }
 
-    /// Guards against a store that fills with what was never touched, and a batch that opens with nothing in it.
+    /// Guards against storing untouched panels, and against a batch form that opens empty.
     #[test]
-    fn what_was_not_begun_is_nothing() {
-        let untouched = Unfinished::new(Way::Lines, Some(sweep(" ")), String::new(), &schema());
-        assert!(untouched.is_empty() && !untouched.has_any());
-        let looked_at = Unfinished::new(Way::Import, None, String::new(), &schema());
-        assert!(!looked_at.is_empty() && !looked_at.has_any());
+    fn untouched_panels_are_empty() {
+        let untouched = PanelState::new(
+            FillMethod::Lines,
+            Some(sweep(" ")),
+            String::new(),
+            &schema(),
+        );
+        assert!(untouched.is_empty() && !untouched.has_unsent());
+        let looked_at = PanelState::new(FillMethod::Import, None, String::new(), &schema());
+        assert!(!looked_at.is_empty() && !looked_at.has_unsent());
     }
 
-    /// Guards against a sweep that is gone once it was sent, and against one that is offered as if it had not been.
+    /// Guards against losing a sweep once it is sent, and against offering it as if it had not been.
     #[test]
-    fn what_was_sent_is_kept_as_that() {
-        let sent = UnfinishedSweep {
+    fn a_sent_sweep_is_stored_as_sent() {
+        let sent = PanelSweep {
             sent_with: Some(Draft::default()),
             ..sweep("1, 2")
         };
-        let kept = Unfinished::new(Way::Sweep, Some(sent.clone()), String::new(), &schema());
-        let read = Unfinished::from_value(kept.to_value()).unwrap();
+        let stored = PanelState::new(
+            FillMethod::Sweep,
+            Some(sent.clone()),
+            String::new(),
+            &schema(),
+        );
+        let read = PanelState::from_value(stored.to_value()).unwrap();
         assert_eq!(read.sweep, Some(sent));
-        assert!(!read.is_empty() && !read.has_any());
+        assert!(!read.is_empty() && !read.has_unsent());
     }
 
     #[test]
-    fn what_a_later_version_keeps_is_none() {
+    fn invalid_values_and_those_of_later_versions_are_ignored() {
         for odd in ["null", r#"{"sweep":{"axes":1}}"#, r#"{"pasted":1}"#] {
             assert_eq!(
-                json::read(odd).and_then(Unfinished::from_value),
+                json::read(odd).and_then(PanelState::from_value),
                 None,
                 "{odd}"
             );
         }
         assert!(
             json::read(r#"{"later":1}"#)
-                .and_then(Unfinished::from_value)
+                .and_then(PanelState::from_value)
                 .is_some()
         );
     }

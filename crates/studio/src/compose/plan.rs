@@ -1,25 +1,25 @@
-//! Says what sending a batch will take, before it is sent.
+//! Describes what sending a batch will take, before it is sent.
 
 use atelier_contract::{Draft, MAX_BATCH_ITEMS, Schema};
 
-use super::fill_method::Way;
+use super::fill_method::FillMethod;
 use crate::output::expected_output;
 use crate::text::plural::counted;
 
-/// Above this many items the page asks once more: each may cost money.
-pub const ASKS_ABOVE: usize = 100;
+/// Sending more items than this must be confirmed, because each may be charged.
+pub const CONFIRM_ABOVE: usize = 100;
 
-/// Items and the calls they are sent in, up to [`MAX_BATCH_ITEMS`] each, in order.
+/// The number of items to send, in calls of up to [`MAX_BATCH_ITEMS`] each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// How many items are sent.
+    /// The number of items.
     pub items: usize,
-    /// How many outputs they ask for; what is paid may go by these.
+    /// The number of outputs that they request; the service may charge for these.
     pub outputs: usize,
 }
 
 impl Plan {
-    /// What these take, which can all be sent.
+    /// Plans sending these drafts, which must all be valid.
     pub fn of<'a>(drafts: impl Iterator<Item = &'a Draft>, schema: &Schema) -> Self {
         let mut plan = Self {
             items: 0,
@@ -33,17 +33,17 @@ impl Plan {
         plan
     }
 
-    /// How many calls of up to [`MAX_BATCH_ITEMS`] items each.
+    /// Returns the number of calls of up to [`MAX_BATCH_ITEMS`] items each.
     pub fn calls(self) -> usize {
         self.items.div_ceil(MAX_BATCH_ITEMS)
     }
 
-    /// Whether a person is asked once more, because there are more items than [`ASKS_ABOVE`].
-    pub fn asks_once_more(self) -> bool {
-        self.items > ASKS_ABOVE
+    /// Whether the user must confirm, because there are more items than [`CONFIRM_ABOVE`].
+    pub fn needs_confirmation(self) -> bool {
+        self.items > CONFIRM_ABOVE
     }
 
-    /// `25 items in 3 calls`, with `, 100 outputs` where each makes several.
+    /// `25 items in 3 calls`, with `, 100 outputs` if there are more outputs than items.
     pub fn user_message(self) -> String {
         format!(
             "{} in {}{}",
@@ -54,22 +54,22 @@ impl Plan {
     }
 
     /// `25 items of this sweep`, with the outputs as above.
-    pub fn offer_message(self, way: Way) -> String {
+    pub fn offer_message(self, method: FillMethod) -> String {
         format!(
             "{} of this {}{}",
             counted(self.items, "item"),
-            way.offers(),
+            method.noun(),
             self.outputs_message()
         )
     }
 
     /// `2 rows of the table and 3 items of this sweep`, with the outputs as above.
-    pub fn together_message(self, offered: Self, way: Way) -> String {
+    pub fn together_message(self, offered: Self, method: FillMethod) -> String {
         format!(
             "{}{} of the table and {}",
             counted(self.items, "row"),
             self.outputs_message(),
-            offered.offer_message(way)
+            offered.offer_message(method)
         )
     }
 
@@ -85,20 +85,20 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Guards against a sweep that says how many items it has, and not how many pictures are paid.
+    /// Guards against a sweep that shows how many items it has, but not how many outputs are charged.
     #[test]
-    fn what_is_offered_says_how_many_outputs_it_makes() {
+    fn an_offer_shows_the_number_of_outputs() {
         let plan = |items, outputs| Plan { items, outputs };
-        let said = |items, outputs| plan(items, outputs).offer_message(Way::Sweep);
-        assert_eq!(said(3, 9), "3 items of this sweep, 9 outputs");
-        assert_eq!(said(1, 1), "1 item of this sweep");
-        let both = plan(2, 2).together_message(plan(3, 9), Way::Sweep);
+        let message = |items, outputs| plan(items, outputs).offer_message(FillMethod::Sweep);
+        assert_eq!(message(3, 9), "3 items of this sweep, 9 outputs");
+        assert_eq!(message(1, 1), "1 item of this sweep");
+        let both = plan(2, 2).together_message(plan(3, 9), FillMethod::Sweep);
         let expected = "2 rows of the table and 3 items of this sweep, 9 outputs";
         assert_eq!(both, expected);
     }
 
     #[test]
-    fn it_is_said_exactly() {
+    fn the_message_counts_items_calls_and_outputs() {
         let plan = |items, outputs| Plan { items, outputs };
         for (items, outputs, sentence) in [
             (0, 0, "0 items in 0 calls"),
@@ -110,7 +110,7 @@ mod tests {
         ] {
             assert_eq!(plan(items, outputs).user_message(), sentence);
         }
-        assert!(!plan(100, 400).asks_once_more());
-        assert!(plan(101, 101).asks_once_more());
+        assert!(!plan(100, 400).needs_confirmation());
+        assert!(plan(101, 101).needs_confirmation());
     }
 }

@@ -1,21 +1,21 @@
-//! One prompt per line.
+//! Parses one prompt per line.
 
-/// The characters that end a line, on any system.
+/// The characters that end a line on any system.
 pub const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
-/// The prompts of a text: its lines, trimmed, without the empty ones.
+/// Returns the prompts of a text: its lines, trimmed, without empty ones.
 pub fn prompts(text: &str) -> impl Iterator<Item = &str> {
     text.split(BREAKS)
         .map(trimmed)
         .filter(|line| !line.is_empty())
 }
 
-/// A prompt as one line, as [`prompts`] would read it.
+/// Joins the lines of a prompt into one, trimmed like [`prompts`] does.
 pub fn line(prompt: &str) -> String {
     trimmed(&prompt.replace(BREAKS, " ")).to_owned()
 }
 
-/// The text of a line.
+/// Trims whitespace and byte order marks.
 pub fn trimmed(line: &str) -> &str {
     line.trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}')
 }
@@ -26,7 +26,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn lines_are_trimmed_and_empty_ones_passed_over() {
+    fn lines_are_trimmed_and_empty_ones_skipped() {
         let text = "\u{feff}a cat, sitting\r\n\r\n  a dog\t\n\n";
         let prompts: Vec<&str> = prompts(text).collect();
         assert_eq!(prompts, ["a cat, sitting", "a dog"]);
@@ -34,7 +34,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn joined_prompts_come_apart_again(lines in prop::collection::vec("[a-zA-Z0-9,;'\" é]{0,20}x", 0..20), end in "\n|\r\n|\n\n") {
+        fn joined_prompts_are_split_again(lines in prop::collection::vec("[a-zA-Z0-9,;'\" é]{0,20}x", 0..20), end in "\n|\r\n|\n\n") {
             let lines: Vec<&str> = lines.iter().map(|line| line.trim()).collect();
             let text = lines.join(&end);
             prop_assert!(prompts(&text).eq(lines.iter().copied()));

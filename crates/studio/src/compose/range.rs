@@ -1,5 +1,4 @@
-//! The values of an axis as people write them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both
-//! mixed.
+//! The values of an axis as the user types them: a list `1, 2, 5`, a range `1, 2, .., 10`, or both mixed.
 
 use std::ops::Range;
 
@@ -15,26 +14,25 @@ mod numbers;
 pub use example::example;
 pub use marker::{EMPTY, LEFT_OUT, has_marker, label, labels, markers, sent_key, toggled_marker};
 
-/// Reads the values of an axis.
+/// Parses the values of an axis.
 ///
-/// - Texts are one per line: a comma belongs to the prompt that it stands in. Lists of permitted values are one per
-///   line, too: as JSON, or with commas between their values.
-/// - Numbers are separated by commas, or by semicolons: then a comma stands for the point. `2,5` alone may be one
-///   number or two, and is refused.
-/// - Other values are separated by commas. One that contains a comma is put in double quotes; a quote
-///   inside is doubled, as in CSV.
-/// - For numbers, `..` (or `…`) goes on with the step of the two values before it, or with 1 after
-///   a single one, up to the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals
-///   are added exactly. The last value is left out where no step hits it.
-/// - [`LEFT_OUT`] in the place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a text that was
-///   cleared.
-/// - Permitted values are written as [`choice_text`] has them.
-/// - Each value is checked against the parameter. The error is a sentence.
+/// - Texts are one per line, because prompts contain commas. Lists of permitted values are one per line, too: as JSON,
+///   or with commas between their values.
+/// - Numbers are separated by commas, or by semicolons, with which a comma is the decimal separator. `2,5` alone is
+///   ambiguous and rejected.
+/// - Other values are separated by commas. A value that contains a comma is put in double quotes; a quote inside is
+///   doubled, as in CSV.
+/// - For numbers, `..` (or `…`) continues with the step of the two values before it, or with 1 after a single one, up to
+///   the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals are added exactly. The last value is left
+///   out if no step hits it.
+/// - [`LEFT_OUT`] in place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a cleared text.
+/// - Permitted values are written as by [`choice_text`].
+/// - Each value is validated against the parameter.
 ///
 /// # Errors
 ///
-/// A sentence for a person: a quote is not closed, dots lead nowhere, a value is not valid, or there are more than
-/// [`MAX_ROWS`].
+/// A message: a quote is not closed, a range has no end, a value is invalid, or there are more than [`MAX_ROWS`]
+/// values.
 pub fn values(
     parameter: &Parameter,
     required: bool,
@@ -44,7 +42,7 @@ pub fn values(
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
         Kind::MultiChoice => super::prompts::prompts(text).map(str::to_owned).collect(),
-        // A comma inside JSON separates its parts.
+        // A comma inside JSON separates its elements.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
         Kind::Integer | Kind::Number => expand(numbers::split(text, kind == Kind::Integer)?)?,
         _ => split(text)?,
@@ -81,8 +79,7 @@ pub fn values(
     written.into_iter().map(entry).collect()
 }
 
-/// Whether these values stand in the text one by one, as they were understood. Where a comma may be meant as a point,
-/// they don't.
+/// Whether the text lists these values one by one. If a comma may be a decimal separator, it does not.
 pub fn are_written_out(text: &str, values: &[String]) -> bool {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = text.as_bytes();
@@ -95,7 +92,7 @@ pub fn are_written_out(text: &str, values: &[String]) -> bool {
     written.filter(|it| !it.is_empty()).eq(values)
 }
 
-/// These values as people write them; none where [`values`] would not read them as they are.
+/// Formats values as the user would type them; `None` if [`values`] would not parse them to the same values.
 pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>]) -> Option<String> {
     let kind = parameter.kind();
     let text = |entry: &Option<Entry>| match (kind, entry) {
@@ -116,13 +113,13 @@ pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>])
     is_read.then_some(written)
 }
 
-/// Whether one of the values, as people write them, is this one.
+/// Whether the typed values include this one.
 pub fn contains(values: &str, value: &str) -> bool {
     split(values).is_ok_and(|values| values.iter().any(|each| each == value))
 }
 
-/// The values, as people write them, with this one more, or without it. A choice comes before the first one that follows
-/// it in the schema: a scale is seldom ticked in its own order. Each is quoted then. What can't be read stays as it is.
+/// Adds a value to the typed ones, or removes it. It is inserted before the first value that follows it in the schema,
+/// because choices are seldom ticked in order. All values are quoted then. Text that can't be parsed is unchanged.
 pub fn toggled(values: &str, value: &str, choices: &[String]) -> String {
     let Ok(mut each) = split(values) else {
         return values.to_owned();
@@ -152,7 +149,7 @@ fn too_many() -> String {
     format!("This gives more than {MAX_ROWS} values.")
 }
 
-/// JSON values, and [`LEFT_OUT`] on lines of its own.
+/// Parses JSON values, and [`LEFT_OUT`] on lines of its own.
 fn json_values(text: &str) -> Result<Vec<String>, String> {
     let is_marker = |part: &Range<usize>| text[part.clone()] == *LEFT_OUT;
     let mut all = Vec::new();
@@ -171,13 +168,13 @@ fn json_values(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// The values between commas and line ends, trimmed; empty ones count only if quoted.
+/// Splits at commas and line ends, and trims; empty values count only if quoted.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let pieces = pieces(text)?.into_iter();
     Ok(pieces.map(|(_, value)| value).collect())
 }
 
-/// The values that [`split`] gives, each with its place in the text.
+/// Like [`split`], each value with its range in the text.
 fn pieces(text: &str) -> Result<Vec<(Range<usize>, String)>, String> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
@@ -207,7 +204,7 @@ fn is_separator(c: char) -> bool {
     matches!(c, ',' | '\n' | '\r')
 }
 
-/// The text up to the closing quote, and what follows it.
+/// Returns the text up to the closing quote, and the text after it.
 fn unquote(text: &str) -> Option<(String, &str)> {
     let mut inside = String::new();
     let mut rest = text;
@@ -225,7 +222,7 @@ fn unquote(text: &str) -> Option<(String, &str)> {
     }
 }
 
-/// Fills in what the dots stand for.
+/// Expands the ranges in a list.
 fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
     const DOTS: &str = "..";
     let mut tokens = Vec::new();
@@ -239,7 +236,7 @@ fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
             tokens.push(Some(end.trim_start_matches('.').trim().to_owned()));
         }
     }
-    // `1, .., 3` has nothing on either side of its dots.
+    // `1, .., 3` has nothing next to its dots.
     tokens.retain(|token| token.as_deref() != Some(""));
 
     let mut values: Vec<String> = Vec::new();
@@ -249,8 +246,8 @@ fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
             let end = tokens.next().flatten().ok_or("Write a value after “..”.")?;
             let start = values.last().ok_or("Write a value before “..”.")?;
             let before = values.len().checked_sub(2).map(|at| values[at].as_str());
-            let room = MAX_ROWS.saturating_sub(values.len());
-            let more = steps(before, start, &end, room)?;
+            let most = MAX_ROWS.saturating_sub(values.len());
+            let more = steps(before, start, &end, most)?;
             values.extend(more);
             continue;
         };
@@ -259,8 +256,8 @@ fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
     Ok(values)
 }
 
-/// The values after `start` up to `end`, in the step from `before` to `start`.
-fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Vec<String>, String> {
+/// Returns the values after `start` up to `end`, with the step from `before` to `start`.
+fn steps(before: Option<&str>, start: &str, end: &str, most: usize) -> Result<Vec<String>, String> {
     let numbers = [before.unwrap_or(start), start, end];
     let mut read = [Decimal::default(); 3];
     for (number, text) in read.iter_mut().zip(numbers) {
@@ -289,7 +286,7 @@ fn steps(before: Option<&str>, start: &str, end: &str, room: usize) -> Result<Ve
         });
     }
     let count = distance / step;
-    if count > room as i128 {
+    if count > most as i128 {
         return Err(too_many());
     }
     Ok((1..=count)

@@ -1,68 +1,68 @@
-//! One table in several tabs. Each version that is stored has a number; a tab knows from which
-//! number its own has come.
+//! One table in several tabs. Each stored version has a revision number, and each tab knows which revision its table
+//! is based on.
 
 use atelier_engine::Millis;
 
-/// A version that is stored, without its rows.
+/// A stored version, without its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Stored {
-    /// The number of the version: each has a higher one than those before.
+pub struct StoredRevision {
+    /// The number of the version, which is higher than those before.
     pub revision: u64,
-    /// When a person last changed it, in ms since 1970.
+    /// When the user last changed it, in ms since 1970-01-01 UTC.
     pub edited: Millis,
     /// The tab that wrote it.
     pub writer: String,
 }
 
-/// A version that a tab wants to store.
+/// A version that a tab is about to store.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Wanted {
-    /// The revision that it was made of.
+pub struct PendingRevision {
+    /// The revision that it is based on.
     pub base: u64,
-    /// When a person last changed it, in ms since 1970.
+    /// When the user last changed it, in ms since 1970-01-01 UTC.
     pub edited: Millis,
     pub writer: String,
 }
 
-/// The decision about a version that a tab wants to store.
+/// The decision about a version that a tab is about to store.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
-    /// It is stored, as this revision.
+pub enum WriteDecision {
+    /// Store it as this revision.
     Store { revision: u64 },
-    /// The same; but it takes the place of one that its tab has not seen.
+    /// Store it as this revision. It replaces one that its tab has not seen.
     Replace { revision: u64 },
-    /// Another tab's is later, and stays.
+    /// Don't store it: another tab's version is later.
     Reject,
 }
 
-impl Wanted {
-    /// Decides about this version against the one that is stored by now: the later edit stays.
-    pub fn resolve(&self, stored: Option<&Stored>) -> Verdict {
+impl PendingRevision {
+    /// Compares this version with the stored one. The later edit wins.
+    pub fn resolve(&self, stored: Option<&StoredRevision>) -> WriteDecision {
         let Some(stored) = stored else {
-            return Verdict::Store {
+            return WriteDecision::Store {
                 revision: self.base + 1,
             };
         };
         let revision = self.base.max(stored.revision) + 1;
-        // One of its own may have been stored though it was never told so.
+        // The tab may not know that its own version was stored.
         if stored.revision == self.base || stored.writer == self.writer {
-            Verdict::Store { revision }
+            WriteDecision::Store { revision }
         } else if self.edited >= stored.edited {
-            Verdict::Replace { revision }
+            WriteDecision::Replace { revision }
         } else {
-            Verdict::Reject
+            WriteDecision::Reject
         }
     }
 }
 
-/// The message by which a tab tells the others that it has stored a version.
+/// The message by which a tab notifies the others that it has stored a version.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableStored {
-    /// The number that the version has now.
+    /// The revision of the stored version.
     pub revision: u64,
-    /// The revision that it was made of. A later one was not seen by its tab, and is replaced.
+    /// The revision that it is based on. Later ones were not seen by its tab, and are replaced.
     pub base: u64,
-    /// The model that the table is for.
+    /// The model of the table.
     pub model: String,
 }
 
@@ -85,16 +85,16 @@ impl TableStored {
 mod tests {
     use super::*;
 
-    fn stored(revision: u64, edited: Millis) -> Stored {
-        Stored {
+    fn stored(revision: u64, edited: Millis) -> StoredRevision {
+        StoredRevision {
             revision,
             edited,
             writer: "other".into(),
         }
     }
 
-    fn wanted(base: u64, edited: Millis) -> Wanted {
-        Wanted {
+    fn pending(base: u64, edited: Millis) -> PendingRevision {
+        PendingRevision {
             base,
             edited,
             writer: "me".into(),
@@ -102,42 +102,45 @@ mod tests {
     }
 
     #[test]
-    fn a_version_made_of_the_stored_one_follows_it() {
-        assert_eq!(wanted(0, 5).resolve(None), Verdict::Store { revision: 1 });
+    fn a_version_based_on_the_stored_one_is_stored() {
+        assert_eq!(
+            pending(0, 5).resolve(None),
+            WriteDecision::Store { revision: 1 }
+        );
         // Even if the clock was set back in between.
-        let verdict = wanted(3, 5).resolve(Some(&stored(3, 9)));
-        assert_eq!(verdict, Verdict::Store { revision: 4 });
+        let decision = pending(3, 5).resolve(Some(&stored(3, 9)));
+        assert_eq!(decision, WriteDecision::Store { revision: 4 });
     }
 
     #[test]
-    fn of_two_that_did_not_see_each_other_the_later_edit_stays() {
-        let verdict = wanted(3, 10).resolve(Some(&stored(5, 9)));
-        assert_eq!(verdict, Verdict::Replace { revision: 6 });
-        let verdict = wanted(3, 8).resolve(Some(&stored(5, 9)));
-        assert_eq!(verdict, Verdict::Reject);
-        // Site data were cleared, and counting began anew.
-        let verdict = wanted(7, 10).resolve(Some(&stored(1, 9)));
-        assert_eq!(verdict, Verdict::Replace { revision: 8 });
+    fn of_two_conflicting_versions_the_later_edit_wins() {
+        let decision = pending(3, 10).resolve(Some(&stored(5, 9)));
+        assert_eq!(decision, WriteDecision::Replace { revision: 6 });
+        let decision = pending(3, 8).resolve(Some(&stored(5, 9)));
+        assert_eq!(decision, WriteDecision::Reject);
+        // Site data were cleared, so revisions restarted at 0.
+        let decision = pending(7, 10).resolve(Some(&stored(1, 9)));
+        assert_eq!(decision, WriteDecision::Replace { revision: 8 });
     }
 
     #[test]
-    fn a_tab_does_not_quarrel_with_itself() {
-        let mine = Stored {
+    fn a_tab_does_not_conflict_with_itself() {
+        let mine = StoredRevision {
             writer: "me".into(),
             ..stored(4, 9)
         };
-        let verdict = wanted(3, 8).resolve(Some(&mine));
-        assert_eq!(verdict, Verdict::Store { revision: 5 });
+        let decision = pending(3, 8).resolve(Some(&mine));
+        assert_eq!(decision, WriteDecision::Store { revision: 5 });
     }
 
     #[test]
-    fn news_there_and_back() {
+    fn messages_survive_a_round_trip() {
         let stored = TableStored {
             revision: 12,
             base: 9,
             model: "image/a model of spaces".into(),
         };
-        // Tabs of other versions say and hear it in these words.
+        // Tabs of other versions use this format.
         let text = "12 9 image/a model of spaces";
         assert_eq!(stored.to_text(), text);
         assert_eq!(TableStored::read(text), Some(stored));

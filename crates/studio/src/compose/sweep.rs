@@ -1,4 +1,4 @@
-//! Sweeps: parameters as axes, their values combined.
+//! Sweeps: parameters as axes, and the combinations of their values.
 
 use std::collections::HashSet;
 
@@ -12,7 +12,7 @@ mod written;
 
 pub use written::WrittenSweep;
 
-/// A parameter and the values it takes, in order; see [`super::range::values`].
+/// A parameter and its values, in order; see [`super::range::values`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     pub parameter: String,
@@ -21,8 +21,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Without the values that are sent as one before them: every combination with them would be sent and paid twice.
-    /// In pairs a value may repeat.
+    /// Removes values that are sent as the same as an earlier one, because their combinations would be sent and charged
+    /// twice. In pairs, values may repeat.
     #[must_use]
     pub fn merged(mut self, combine: Combine) -> Self {
         if combine == Combine::Product {
@@ -33,12 +33,12 @@ impl Axis {
     }
 }
 
-/// How the values of several axes go together.
+/// How the values of several axes are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
-    /// Every value with every other; the last axis changes fastest.
+    /// The Cartesian product; the last axis changes fastest.
     Product,
-    /// First with first, second with second; an axis of one value keeps it throughout.
+    /// The first values, then the second ones, and so on; an axis with a single value repeats it.
     Paired,
 }
 
@@ -51,13 +51,12 @@ impl Combine {
     }
 }
 
-/// The rows of a sweep: the form's other entries, with the axes' values in their parameters.
-/// Without axes, or with an empty one, there are none. Refused, with a sentence: lists of
-/// different lengths that are to be paired, one parameter on two axes, more than [`MAX_ROWS`].
+/// Returns the rows of a sweep: the entries of `base`, with the values of the axes. Empty if there are no axes or one
+/// is empty.
 ///
 /// # Errors
 ///
-/// The sentence that refuses them.
+/// A message: paired axes of different lengths, one parameter on two axes, or more than [`MAX_ROWS`] rows.
 pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>, String> {
     for (position, axis) in axes.iter().enumerate() {
         if axes[..position]
@@ -88,11 +87,11 @@ pub fn rows(base: &Draft, axes: &[Axis], combine: Combine) -> Result<Vec<Draft>,
     Ok((0..count).map(row).collect())
 }
 
-/// How many rows the axes give.
+/// Returns how many rows the axes give.
 ///
 /// # Errors
 ///
-/// A sentence for a person: paired axes of different lengths, or more than [`MAX_ROWS`] rows.
+/// A message: paired axes of different lengths, or more than [`MAX_ROWS`] rows.
 pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
     if axes.is_empty() || axes.iter().any(|axis| axis.values.is_empty()) {
         return Ok(0);
@@ -123,15 +122,15 @@ pub fn count(axes: &[Axis], combine: Combine) -> Result<usize, String> {
     Ok(count)
 }
 
-/// The labels of a grid, kept with the batch: two axes multiplied.
+/// The labels of a grid, stored with the batch: the product of two axes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct GridLabels {
-    /// The axis that runs downwards, and its values as text.
+    /// The vertical axis, with its values as texts.
     pub rows: Labels,
-    /// The axis that runs to the right.
+    /// The horizontal axis.
     pub columns: Labels,
-    /// The cell of each place of the batch, in order: `row * columns + column`. A place that was left out has one beyond
-    /// the grid, or shows that it was not sent.
+    /// The cell of each place of the batch, in order: `row * columns + column`. A place that was left out has a cell beyond
+    /// the grid, or is shown as not sent.
     pub cells: Vec<usize>,
 }
 
@@ -142,8 +141,8 @@ pub struct Labels {
 }
 
 impl GridLabels {
-    /// The grid of a sweep whose rows number `sent` became items, where it is one: a product of
-    /// two axes with more than one value each.
+    /// Returns the grid of a sweep whose rows `sent` became items, if it is a product of two axes with more than one value
+    /// each.
     pub fn new(axes: &[Axis], combine: Combine, sent: &[usize]) -> Option<Self> {
         let mut long = axes.iter().filter(|axis| axis.values.len() > 1);
         let (Combine::Product, Some(rows), Some(columns), None) =
@@ -162,7 +161,7 @@ impl GridLabels {
         })
     }
 
-    /// The same items with the axes the other way round; grids that stand one below the other stay in their order.
+    /// Swaps the axes; grids below each other keep their order.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows.values.len(), self.columns.values.len().max(1));
@@ -220,9 +219,9 @@ mod tests {
         assert_eq!(texts(&pairs), ["000", "110", "220"]);
     }
 
-    /// Guards against two items that are sent as one, since a value is written in two ways.
+    /// Guards against sending the same item twice because a value is written in two ways.
     #[test]
-    fn values_that_are_sent_alike_are_taken_once() {
+    fn values_that_are_sent_as_the_same_are_used_once() {
         let read = |parameter: serde_json::Value, text: &str, combine| {
             let parameter = atelier_contract::Parameter::from_value(parameter).unwrap();
             let values = crate::compose::range::values(&parameter, false, text).unwrap();
@@ -253,7 +252,7 @@ mod tests {
 
     /// Guards against two columns of a grid with the same label.
     #[test]
-    fn a_number_and_its_text_have_labels_of_their_own() {
+    fn a_number_and_its_text_have_different_labels() {
         let axis = |values: [serde_json::Value; 2]| Axis {
             parameter: "a".into(),
             values: values.map(|it| Some(Entry::Value(it))).to_vec(),
@@ -264,7 +263,7 @@ mod tests {
         assert_eq!(grid.columns.values, ["x", "1"]);
     }
 
-    /// Guards against a sweep whose rows without a value have that of the form.
+    /// Guards against a sweep whose rows without a value have the value of the form.
     #[test]
     fn a_row_without_a_value_leaves_the_parameter_out() {
         let mut base = Draft::default();
@@ -279,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn too_many_and_doubled_axes_are_refused_and_none_give_none() {
+    fn too_many_rows_and_duplicate_axes_are_rejected_and_empty_axes_give_no_rows() {
         let many = [
             axis("a", 1000),
             axis("b", 1000),
@@ -320,9 +319,9 @@ mod tests {
         assert_eq!(GridLabels::new(&axes[..2], Combine::Product, &[]), None);
     }
 
-    /// Guards against a picture below the label of another one.
+    /// Guards against an image below the label of another one.
     #[test]
-    fn the_other_way_round_each_item_keeps_its_labels() {
+    fn each_item_keeps_its_labels_when_transposed() {
         let axes = [axis("a", 4), axis("b", 2)];
         let grid = GridLabels::new(&axes, Combine::Product, &[0, 3, 6, 7]).unwrap();
         let labels = |grid: &GridLabels| -> Vec<(String, String)> {

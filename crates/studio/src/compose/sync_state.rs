@@ -1,57 +1,57 @@
-//! How far the table of one tab and the table that is stored are the same. It knows no rows: of the changes it counts
-//! how many there were, and how many of them are stored.
+//! Tracks whether the table of a tab matches the stored one. It only counts changes: how many were made, and how many
+//! are stored.
 
 use atelier_engine::Millis;
 
-use super::revision::{Stored, TableStored, Wanted};
+use super::revision::{PendingRevision, StoredRevision, TableStored};
 
-/// A change does not wait longer than this to be written, though others may follow.
+/// The maximum delay before a change is written, even if more changes follow.
 const MAX_WAIT_MS: Millis = 1_000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncState {
-    /// The revision that the table was made of; 0 if there was none.
+    /// The revision that the table is based on; 0 if there is none.
     base: u64,
-    /// That revision was written by this tab.
+    /// Whether this tab wrote that revision.
     is_own: bool,
-    /// How often the table was changed in this tab.
+    /// How many changes were made in this tab.
     changes: u64,
     /// How many of these changes are stored.
     stored: u64,
-    /// When a person last changed it; 0 if it was never changed.
+    /// When the user last changed it; 0 if it was never changed.
     edited: Millis,
-    /// When the first change was made that is not being written yet.
-    waits_since: Option<Millis>,
+    /// The time of the first change that is not being written yet.
+    waiting_since: Option<Millis>,
 }
 
-/// What this tab has to do when another one has stored the table.
+/// What this tab does after another tab has stored the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Heard {
-    /// It has that version already, or has a change that is not stored. Writing will settle that.
-    Nothing,
-    /// The other tab has seen what this one has stored: the new version is shown.
-    Newer,
-    /// The other tab has not seen it: the new version is shown, and what this tab has stored is put aside.
-    Unseen,
+pub enum RemoteUpdate {
+    /// Nothing: this tab has that version already, or has unstored changes, which are resolved when they are written.
+    Ignore,
+    /// Show the new version, which includes what this tab has stored.
+    Show,
+    /// Show the new version, and put aside what this tab has stored: the other tab has not seen it.
+    Conflict,
 }
 
 impl SyncState {
-    /// The revision that the table was made of; 0 if there was none.
+    /// Returns the revision that the table is based on; 0 if there is none.
     pub fn base(self) -> u64 {
         self.base
     }
 
-    /// How often the table was changed in this tab.
+    /// Returns how many changes were made in this tab.
     pub fn changes(self) -> u64 {
         self.changes
     }
 
-    /// How many of the changes are stored.
+    /// Returns how many of the changes are stored.
     pub fn stored(self) -> u64 {
         self.stored
     }
 
-    /// When a person last changed the table; 0 if it was never changed.
+    /// Returns when the user last changed the table; 0 if it was never changed.
     pub fn edited(self) -> Millis {
         self.edited
     }
@@ -60,48 +60,48 @@ impl SyncState {
         self.changes != self.stored
     }
 
-    /// A person has changed the table. Gives whether writing that may wait for the next change.
+    /// Records a change by the user. Returns whether writing may wait for the next one.
     pub fn change(&mut self, now: Millis) -> bool {
         self.changes += 1;
         self.edited = now;
-        let since = *self.waits_since.get_or_insert(now);
+        let since = *self.waiting_since.get_or_insert(now);
         now.saturating_sub(since) < MAX_WAIT_MS
     }
 
-    /// All changes so far are being written from now on.
+    /// Starts writing all changes so far.
     pub fn begin_writing(&mut self) {
-        self.waits_since = None;
+        self.waiting_since = None;
     }
 
-    /// The first so many changes are stored as this revision.
+    /// Records that the first `changes` are stored as this revision.
     pub fn mark_stored(&mut self, changes: u64, revision: u64) {
         self.stored = changes;
         self.base = revision;
         self.is_own = true;
     }
 
-    /// All changes have given way to a later version of another tab.
-    pub fn give_way(&mut self) {
+    /// Drops all changes, because a later version of another tab replaces them.
+    pub fn discard_changes(&mut self) {
         self.stored = self.changes;
     }
 
-    /// The table that is stored is shown by this tab, whose name is `me`.
-    pub fn show(&mut self, stored: &Stored, me: &str) {
+    /// Records that this tab, whose name is `me`, shows the stored table.
+    pub fn show(&mut self, stored: &StoredRevision, me: &str) {
         self.base = stored.revision;
         self.edited = stored.edited;
         self.is_own = stored.writer == me;
     }
 
-    /// The table is the one that a closed page has left behind. It is yet to be stored.
+    /// Records that the table comes from a closed page and is not stored yet.
     pub fn resume(&mut self, base: u64, edited: Millis) {
         self.base = base;
         self.edited = edited;
         self.changes += 1;
     }
 
-    /// What is stored may be gone. Gives whether there is something to store anew; it stays as old as it was, because
-    /// no person has changed it.
-    pub fn lose(&mut self, is_empty: bool) -> bool {
+    /// Records that the stored table may be lost. Returns whether there is something to store again. The time of the last
+    /// edit is unchanged, because the user has not changed anything.
+    pub fn mark_lost(&mut self, is_empty: bool) -> bool {
         if self.base == 0 && !self.is_unstored() {
             return false;
         }
@@ -112,20 +112,20 @@ impl SyncState {
         true
     }
 
-    /// Another tab has stored the table.
-    pub fn hear(self, other: &TableStored) -> Heard {
+    /// Decides what to do after another tab has stored the table.
+    pub fn remote_update(self, other: &TableStored) -> RemoteUpdate {
         if other.revision <= self.base || self.is_unstored() {
-            Heard::Nothing
+            RemoteUpdate::Ignore
         } else if other.base >= self.base || !self.is_own {
-            Heard::Newer
+            RemoteUpdate::Show
         } else {
-            Heard::Unseen
+            RemoteUpdate::Conflict
         }
     }
 
-    /// The version that the tab of this name wants to store.
-    pub fn wanted(self, me: String) -> Wanted {
-        Wanted {
+    /// Returns the version to store, with the name of this tab.
+    pub fn pending(self, me: String) -> PendingRevision {
+        PendingRevision {
             base: self.base,
             edited: self.edited,
             writer: me,
@@ -137,15 +137,15 @@ impl SyncState {
 mod tests {
     use super::*;
 
-    fn stored(revision: u64, writer: &str) -> Stored {
-        Stored {
+    fn stored(revision: u64, writer: &str) -> StoredRevision {
+        StoredRevision {
             revision,
             edited: 10,
             writer: writer.into(),
         }
     }
 
-    fn told(revision: u64, base: u64) -> TableStored {
+    fn message(revision: u64, base: u64) -> TableStored {
         TableStored {
             revision,
             base,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn changes_wait_for_the_next_one_but_not_for_long() {
+    fn changes_wait_for_the_next_one_up_to_a_limit() {
         let mut state = SyncState::default();
         assert!(state.change(5_000) && state.change(5_999));
         assert!(!state.change(6_000));
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_while_it_was_written_is_not_stored() {
+    fn changes_made_while_writing_are_not_stored() {
         let mut state = SyncState::default();
         state.change(1);
         let changes = state.changes();
@@ -175,49 +175,49 @@ mod tests {
         state.mark_stored(state.changes(), 8);
         assert!(!state.is_unstored());
         state.change(3);
-        state.give_way();
+        state.discard_changes();
         assert!(!state.is_unstored());
     }
 
     #[test]
-    fn what_another_tab_has_stored_is_shown_and_what_it_has_not_seen_is_put_aside() {
+    fn a_remote_version_is_shown_and_an_unseen_one_is_put_aside() {
         let mut state = SyncState::default();
         state.show(&stored(4, "me"), "me");
-        assert_eq!(state.hear(&told(4, 3)), Heard::Nothing);
-        assert_eq!(state.hear(&told(5, 4)), Heard::Newer);
-        assert_eq!(state.hear(&told(5, 3)), Heard::Unseen);
+        assert_eq!(state.remote_update(&message(4, 3)), RemoteUpdate::Ignore);
+        assert_eq!(state.remote_update(&message(5, 4)), RemoteUpdate::Show);
+        assert_eq!(state.remote_update(&message(5, 3)), RemoteUpdate::Conflict);
         state.show(&stored(4, "other"), "me");
-        assert_eq!(state.hear(&told(5, 3)), Heard::Newer);
+        assert_eq!(state.remote_update(&message(5, 3)), RemoteUpdate::Show);
         state.change(11);
-        assert_eq!(state.hear(&told(5, 4)), Heard::Nothing);
+        assert_eq!(state.remote_update(&message(5, 4)), RemoteUpdate::Ignore);
     }
 
     #[test]
-    fn what_is_shown_is_stored_anew_when_it_may_be_gone() {
+    fn a_lost_table_is_stored_again() {
         let mut state = SyncState::default();
-        assert!(!state.lose(true) && !state.lose(false));
+        assert!(!state.mark_lost(true) && !state.mark_lost(false));
         state.show(&stored(4, "me"), "me");
-        assert!(state.lose(false));
+        assert!(state.mark_lost(false));
         assert!(state.is_unstored());
         assert_eq!((state.base(), state.edited()), (4, 10));
-        // An empty table needs no storing; revisions count from the beginning.
+        // An empty table is not stored; revisions restart at 0.
         let mut state = SyncState::default();
         state.show(&stored(4, "me"), "me");
-        assert!(state.lose(true));
+        assert!(state.mark_lost(true));
         assert!(!state.is_unstored());
         assert_eq!(state.base(), 0);
     }
 
     #[test]
-    fn what_a_closed_page_has_left_behind_is_yet_to_be_stored() {
+    fn a_table_of_a_closed_page_is_not_stored_yet() {
         let mut state = SyncState::default();
         state.resume(3, 10);
         assert!(state.is_unstored());
-        let wanted = Wanted {
+        let pending = PendingRevision {
             base: 3,
             edited: 10,
             writer: "me".into(),
         };
-        assert_eq!(state.wanted("me".into()), wanted);
+        assert_eq!(state.pending("me".into()), pending);
     }
 }

@@ -26,63 +26,63 @@ mod stored;
 mod writer;
 
 use addition::Addition;
-pub use lines::LinesBefore;
+pub use lines::LinesSnapshot;
 pub use numbering::{BadRow, cell_label};
-pub use only_new::MadeRow;
+pub use only_new::DuplicateRow;
 pub use queued::QueuedPlaces;
-pub use removal::Place;
+pub use removal::Placement;
 use removal::Removal;
-pub use sending::{Item, KnownPlace, SentRows, TakenBack};
+pub use sending::{FindPlace, Item, ReturnedItem, SentRows};
 pub use sent_before::ToSend;
 use sent_before::{Earlier, SentBefore};
 pub use source::Source;
 pub use writer::Writer;
 
-/// One item to be.
+/// A row of the table: a future item of the batch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// Tells it from the others, whatever moves.
+    /// Identifies the row in this tab; it never changes.
     pub id: u64,
-    /// The same in all tabs, and of no other row; 0 as long as none was drawn.
+    /// The same in all tabs, and unique to the row; 0 until one is drawn.
     nonce: u64,
     pub draft: Draft,
-    /// Why it can't be sent; empty if it can.
+    /// Why the row can't be sent; empty if it can.
     pub problems: Vec<Problem>,
-    /// The item that the row has become. A row that was sent stays in the table, and is not sent again by itself.
+    /// The item that the row became. A row that was sent stays in the table and is not sent again automatically.
     pub sent: Option<BatchPlace>,
-    /// What it was sent as before, whatever stands in it now.
+    /// The item that the row was before, with the draft of that time.
     earlier: Option<Earlier>,
     pub source: Source,
-    /// A person has put it aside: it is neither shown nor sent until it is brought back.
+    /// The user has put it aside: it is neither shown nor sent until it is brought back.
     is_aside: bool,
 }
 
 impl Row {
-    /// It is shown, and to be sent.
+    /// Whether the row is shown and will be sent.
     pub fn is_waiting(&self) -> bool {
         self.sent.is_none() && !self.is_aside
     }
 
-    /// Nothing stands in it: it is yet to be filled in, and that is no mistake.
+    /// Whether all its entries are blank. Such a row is not counted as a mistake.
     pub fn is_blank(&self) -> bool {
         let mut entries = self.draft.iter();
         entries.all(|(_, entry)| entry.to_text().trim().is_empty())
     }
 
-    /// The key of the task that it becomes as it stands here: a tab that has not heard yet that another one has sent
-    /// it gives it the same one, and sends nothing.
+    /// Returns the key of the task that the row becomes as it is now. A tab that does not know yet that another tab has
+    /// sent the row derives the same key, and sends nothing.
     fn task_key(&self) -> TaskKey {
         TaskKey::of_row(self.nonce, &self.draft.to_value().to_string())
     }
 
-    /// It is to be sent once more, as another task.
+    /// Makes the row waiting again; it becomes another task.
     fn unsend(&mut self) {
         if self.sent.take().is_some() {
             self.nonce = next_nonce(self.nonce);
         }
     }
 
-    /// As [`Row::unsend`], and it goes on saying that it was sent.
+    /// Like [`Row::unsend`], and remembers that the row was sent.
     fn put_back(&mut self) {
         if let Some(place) = self.sent.clone() {
             self.earlier = Some(Earlier::new(place, self.draft.clone()));
@@ -90,45 +90,45 @@ impl Row {
         self.unsend();
     }
 
-    /// The item that the same row was before, as it stands here: it is to be sent once more.
+    /// Returns the item that the row was, if the row still requests the same.
     pub fn earlier(&self) -> Option<&BatchPlace> {
         self.earlier.as_ref()?.place_of(&self.draft)
     }
 
-    /// What tells it from rows that ask for something else.
+    /// Returns a text that is equal for rows that request the same.
     fn text(&self) -> String {
         text(&self.draft)
     }
 }
 
-/// Rows, and what a person made of the columns.
+/// The rows of a batch, and the columns that the user has added.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Table {
     rows: Vec<Row>,
-    /// Columns that are shown though no row has anything in them.
+    /// Columns that are shown even if no row has a value there.
     added: Vec<String>,
-    /// The sweep that the rows are, as long as they are exactly that.
+    /// The sweep that the rows come from, as long as they are exactly its rows.
     grid: Option<GridLabels>,
     next_id: u64,
     addition: Option<Addition>,
     removal: Option<Arc<Removal>>,
-    /// How often rows were taken out.
+    /// How often rows were removed.
     removals: u64,
-    /// Batches whose rows count as sent though it is not known yet whether their tasks are stored.
+    /// Batches whose rows count as sent although their tasks may not be stored yet.
     sending: Vec<BatchKey>,
-    /// The tasks that were put back last, each with the time of its creation. No tab puts them back again.
+    /// The tasks that were returned to the table last, each with its creation time, so that no tab returns them twice.
     put_back: Vec<(TaskKey, Millis)>,
 }
 
 impl Table {
-    /// Gives the rows that have none yet their nonces. To be called after each change.
+    /// Gives new rows their nonces. Call it after each change.
     pub fn draw_nonces(&mut self, random: &mut dyn FnMut() -> u64) {
         for row in self.rows.iter_mut().filter(|row| row.nonce == 0) {
             row.nonce = random();
         }
     }
 
-    /// The same for rows that a version has stored which knows of none: each tab comes to the same ones.
+    /// Derives nonces for rows that were stored by a version without nonces: the same ones in each tab.
     pub fn derive_nonces(&mut self, model: &str, edited: Millis) {
         for (at, row) in self.rows.iter_mut().enumerate() {
             if row.nonce == 0 {
@@ -137,7 +137,7 @@ impl Table {
         }
     }
 
-    /// Whether a person would see the same in both.
+    /// Whether both tables look the same to the user.
     pub fn looks_like(&self, other: &Self) -> bool {
         let rows = |table: &Self| {
             let rows = table.rows.iter();
@@ -147,7 +147,7 @@ impl Table {
         rows(self) == rows(other) && self.added == other.added && self.grid == other.grid
     }
 
-    /// Gives all rows in their order, also those that were sent.
+    /// Returns all rows in order, including those that were sent.
     pub fn rows(&self) -> &[Row] {
         &self.rows
     }
@@ -156,36 +156,36 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Any row, sent or not, that was not put aside.
+    /// Whether there is a row, sent or not, that was not put aside.
     pub fn has_rows(&self) -> bool {
         self.rows.iter().any(|row| !row.is_aside)
     }
 
-    /// The row of this id and where it stands.
+    /// Returns the row with this id and its index.
     pub fn row(&self, id: u64) -> Option<(usize, &Row)> {
         let at = self.place(id)?;
         Some((at, &self.rows[at]))
     }
 
-    /// What waits in it to be sent.
+    /// Returns the drafts that are waiting to be sent.
     pub fn waiting(&self) -> Vec<Draft> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         waiting.map(|row| row.draft.clone()).collect()
     }
 
-    /// Whether these wait in it, and nothing else.
-    pub fn waits_as(&self, drafts: &[Draft]) -> bool {
+    /// Whether exactly these drafts are waiting.
+    pub fn is_waiting_for(&self, drafts: &[Draft]) -> bool {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         waiting.map(|row| &row.draft).eq(drafts)
     }
 
-    /// Gives the places of the rows that are shown: those that wait to be sent. What was sent is history.
+    /// Returns the indexes of the rows that are shown: those that are waiting to be sent.
     pub fn shown(&self) -> Vec<usize> {
         let is_shown = |at: &usize| self.rows[*at].is_waiting();
         (0..self.rows.len()).filter(is_shown).collect()
     }
 
-    /// The parameters that have a column among the rows that are shown.
+    /// Returns the parameters that have a column, in order.
     pub fn columns(&self, schema: &Schema) -> Vec<String> {
         let shown = self.rows.iter().filter(|row| row.is_waiting());
         let mut shown = columns(shown.map(|row| &row.draft), schema);
@@ -203,32 +203,32 @@ impl Table {
         }
     }
 
-    /// Takes a parameter out of every row that is to be sent.
+    /// Removes a parameter from every row that is waiting.
     pub fn drop_column(&mut self, name: &str, schema: &Schema) {
         self.added.retain(|added| added != name);
-        self.unless_swept(name);
+        self.drop_grid_of(name);
         for row in self.rows.iter_mut().filter(|row| row.is_waiting()) {
             row.draft.reset(name);
             row.problems = problems(&row.draft, schema);
         }
     }
 
-    /// Whether [`Table::drop_column`] would take anything out.
+    /// Whether [`Table::drop_column`] would change anything.
     pub fn can_drop(&self, name: &str) -> bool {
         let mut unsent = self.rows.iter().filter(|row| row.is_waiting());
         self.added.iter().any(|added| added == name)
             || unsent.any(|row| row.draft.get(name).is_some())
     }
 
-    /// Puts rows behind those that are there. Refused, with a sentence, if they are too many.
+    /// Appends rows.
     ///
     /// # Errors
     ///
-    /// The sentence; the table stays as it was.
+    /// A message if there are too many rows; the table is unchanged.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
-        // What makes room was sent as well.
+        // Rows that are removed to make space were sent, too.
         let before = SentBefore::of(&self.rows);
-        self.make_room(drafts.len())?;
+        self.make_space(drafts.len())?;
         self.grid = None;
         self.addition = None;
         for draft in drafts {
@@ -238,12 +238,11 @@ impl Table {
         Ok(())
     }
 
-    /// Puts the rows of a sweep behind those that are there; see [`sweep::rows`]. Where they alone are
-    /// yet to be sent, they are remembered as a grid.
+    /// Appends the rows of a sweep; see [`sweep::rows`]. If no other rows are waiting, the table remembers the grid.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`sweep::rows`] and [`Table::append`]; the table stays as it was.
+    /// A message, see [`sweep::rows`] and [`Table::append`]; the table is unchanged.
     pub fn append_sweep(
         &mut self,
         base: &Draft,
@@ -261,25 +260,25 @@ impl Table {
         Ok(())
     }
 
-    /// Changes one cell; `None` leaves the parameter untouched. Its column stays, whatever stands in it now: a person
-    /// writes there.
+    /// Changes one cell; `None` removes the entry. The column stays even if the new value needs none, because the user is
+    /// typing there.
     pub fn set(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
-        self.put(id, name, entry, schema);
+        self.set_entry(id, name, entry, schema);
         let holds = |columns: Vec<String>| columns.iter().any(|column| column == name);
         let own = self.row(id).map(|(_, row)| &row.draft);
-        // Most are shown for what stands in them now.
+        // Most columns are shown because of the new value.
         if !holds(columns(own.into_iter(), schema)) && !holds(self.columns(schema)) {
             self.add_column(name);
         }
     }
 
-    fn put(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
+    fn set_entry(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
         let Some(at) = self.place(id) else {
             return;
         };
-        self.unless_swept(name);
+        self.drop_grid_of(name);
         let row = &mut self.rows[at];
-        // It is a different row now.
+        // A row that changes is a new item.
         if row.sent.is_some() {
             row.put_back();
             self.grid = None;
@@ -295,7 +294,7 @@ impl Table {
         self.take_out(|row| row.id == id);
     }
 
-    /// Puts the same row once more below itself.
+    /// Inserts a copy of the row below it.
     pub fn duplicate(&mut self, id: u64, schema: &Schema) {
         if let Some(at) = self.place(id)
             && self.rows.len() < MAX_ROWS
@@ -310,14 +309,14 @@ impl Table {
         }
     }
 
-    /// Empties the table; ids are not used again.
+    /// Removes all rows except those that were put aside. Ids are not reused.
     pub fn clear(&mut self) {
         self.take_out(|row| !row.is_aside);
         self.added.clear();
     }
 
     fn new_row(&mut self, mut draft: Draft, schema: &Schema, before: &SentBefore) -> Row {
-        // Rows are stored.
+        // Rows are stored, so they must not contain secrets.
         schema.take_secrets(&mut draft);
         self.next_id += 1;
         Row {
@@ -332,8 +331,8 @@ impl Table {
         }
     }
 
-    /// Refused, with a sentence, where so many more rows are too many. What was sent is removed first.
-    fn make_room(&mut self, more: usize) -> Result<(), String> {
+    /// Makes space for `more` rows by removing sent ones, or returns a message if there would be too many.
+    fn make_space(&mut self, more: usize) -> Result<(), String> {
         let count = self.unsent() + more;
         if count > MAX_ROWS {
             return Err(too_many(count));
@@ -344,8 +343,8 @@ impl Table {
         Ok(())
     }
 
-    /// A grid whose labels are no longer true is none.
-    fn unless_swept(&mut self, name: &str) {
+    /// Removes the grid if the parameter is one of its axes, because its labels would be wrong.
+    fn drop_grid_of(&mut self, name: &str) {
         let is_axis =
             |grid: &GridLabels| grid.rows.parameter == name || grid.columns.parameter == name;
         if self.grid.as_ref().is_some_and(is_axis) {

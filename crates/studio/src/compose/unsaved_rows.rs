@@ -1,13 +1,13 @@
-//! Keeps the rows that were typed right before a page was closed. A write to the database that begins then may never
-//! be done (Safari gives it up), so that they are left where writing takes no time, and the next visit stores them.
+//! Saves rows that were typed right before a page was closed. A database write that starts then may never finish (Safari
+//! aborts it), so the rows go to synchronous storage, and the next visit stores them.
 
 use atelier_engine::Millis;
 use serde::{Deserialize, Serialize};
 
-use super::revision::{Stored, Wanted};
+use super::revision::{PendingRevision, StoredRevision};
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LeftBehind {
+pub struct UnsavedRows {
     base: u64,
     edited: Millis,
     writer: String,
@@ -15,12 +15,12 @@ pub struct LeftBehind {
     pub table: String,
 }
 
-impl LeftBehind {
-    pub fn new(wanted: Wanted, table: String) -> Self {
+impl UnsavedRows {
+    pub fn new(pending: PendingRevision, table: String) -> Self {
         Self {
-            base: wanted.base,
-            edited: wanted.edited,
-            writer: wanted.writer,
+            base: pending.base,
+            edited: pending.edited,
+            writer: pending.writer,
             table,
         }
     }
@@ -33,13 +33,13 @@ impl LeftBehind {
         serde_json::from_str(text).ok()
     }
 
-    /// Gives the time of the last change, in milliseconds since 1970.
+    /// Returns the time of the last change, in ms since 1970-01-01 UTC.
     pub fn edited(&self) -> Millis {
         self.edited
     }
 
-    /// The revision that it follows; none if it was stored after all.
-    pub fn base_beside(&self, stored: Option<&Stored>) -> Option<u64> {
+    /// Returns the revision that the rows are based on; `None` if they were stored after all.
+    pub fn base_revision(&self, stored: Option<&StoredRevision>) -> Option<u64> {
         match stored {
             Some(stored) if stored.writer == self.writer => {
                 (stored.edited < self.edited).then_some(stored.revision)
@@ -53,17 +53,17 @@ impl LeftBehind {
 mod tests {
     use super::*;
 
-    fn left() -> LeftBehind {
-        let wanted = Wanted {
+    fn unsaved() -> UnsavedRows {
+        let pending = PendingRevision {
             base: 3,
             edited: 10,
             writer: "me".into(),
         };
-        LeftBehind::new(wanted, r#"{"rows":[]}"#.into())
+        UnsavedRows::new(pending, r#"{"rows":[]}"#.into())
     }
 
-    fn stored(revision: u64, edited: Millis, writer: &str) -> Stored {
-        Stored {
+    fn stored(revision: u64, edited: Millis, writer: &str) -> StoredRevision {
+        StoredRevision {
             revision,
             edited,
             writer: writer.into(),
@@ -71,19 +71,19 @@ mod tests {
     }
 
     #[test]
-    fn there_and_back() {
-        assert_eq!(LeftBehind::read(&left().to_text()), Some(left()));
-        assert_eq!(LeftBehind::read("[]"), None);
+    fn survives_a_round_trip() {
+        assert_eq!(UnsavedRows::read(&unsaved().to_text()), Some(unsaved()));
+        assert_eq!(UnsavedRows::read("[]"), None);
     }
 
-    /// A page of an earlier version may have left it.
+    /// A page of an earlier version may have written it.
     #[test]
-    fn it_is_read_and_written_as_it_always_was() {
+    fn the_stored_form_is_stable() {
         let text = r#"{"base":3,"edited":10,"writer":"me","table":"{\"rows\":[]}"}"#;
-        assert_eq!(LeftBehind::read(text), Some(left()));
-        assert_eq!(left().to_text(), text);
+        assert_eq!(UnsavedRows::read(text), Some(unsaved()));
+        assert_eq!(unsaved().to_text(), text);
         let later = text.replacen('{', r#"{"later":1,"#, 1);
-        assert_eq!(LeftBehind::read(&later), Some(left()));
+        assert_eq!(UnsavedRows::read(&later), Some(unsaved()));
         for odd in [
             "",
             "{",
@@ -91,20 +91,23 @@ mod tests {
             "{}",
             r#"{"base":3,"edited":10,"writer":"me","table":{"rows":[]}}"#,
         ] {
-            assert_eq!(LeftBehind::read(odd), None, "{odd}");
+            assert_eq!(UnsavedRows::read(odd), None, "{odd}");
         }
     }
 
     #[test]
-    fn what_was_stored_after_all_is_not_stored_once_more() {
-        assert_eq!(left().base_beside(Some(&stored(4, 10, "me"))), None);
+    fn rows_that_were_stored_after_all_are_not_stored_again() {
+        assert_eq!(unsaved().base_revision(Some(&stored(4, 10, "me"))), None);
     }
 
     #[test]
-    fn it_follows_what_its_own_tab_has_stored_last() {
-        assert_eq!(left().base_beside(Some(&stored(4, 9, "me"))), Some(4));
-        // Another tab's is settled by the revisions.
-        assert_eq!(left().base_beside(Some(&stored(4, 9, "other"))), Some(3));
-        assert_eq!(left().base_beside(None), Some(3));
+    fn the_base_is_the_last_revision_of_the_same_tab() {
+        assert_eq!(unsaved().base_revision(Some(&stored(4, 9, "me"))), Some(4));
+        // Versions of other tabs are resolved by their revisions.
+        assert_eq!(
+            unsaved().base_revision(Some(&stored(4, 9, "other"))),
+            Some(3)
+        );
+        assert_eq!(unsaved().base_revision(None), Some(3));
     }
 }

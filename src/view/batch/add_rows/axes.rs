@@ -2,10 +2,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Kind, Schema};
-use atelier_studio::compose::panel_items::{self, Beside};
-use atelier_studio::compose::panel_state::UnfinishedSweep;
+use atelier_studio::compose::panel_items::{self, PanelItems};
+use atelier_studio::compose::panel_state::PanelSweep;
 use atelier_studio::compose::sweep::{self, Axis, Combine, WrittenSweep};
-use atelier_studio::compose::table::{Place, Table};
+use atelier_studio::compose::table::{Placement, Table};
 use leptos::prelude::*;
 
 use super::axis::Written;
@@ -35,7 +35,7 @@ pub struct Axes {
     /// The rows that it has put into the table, if they were all that waited there.
     before: StoredValue<Option<Vec<Draft>>>,
     /// As it was when all of it was sent.
-    sent: RwSignal<Option<UnfinishedSweep>>,
+    sent: RwSignal<Option<PanelSweep>>,
 }
 
 /// A sweep of which the table has some already.
@@ -143,7 +143,7 @@ impl Axes {
     fn note(self, was_there: bool) {
         let rows = self.rows();
         let table = self.composer.table.read();
-        let is_there = table.waits_as(&rows) || was_there && table.unsent() == rows.len();
+        let is_there = table.is_waiting_for(&rows) || was_there && table.unsent() == rows.len();
         if is_there && !rows.is_empty() {
             self.before.set_value(Some(table.waiting()));
         }
@@ -171,7 +171,7 @@ impl Axes {
     }
 
     /// As it was left.
-    pub fn with(self, left: UnfinishedSweep) -> Self {
+    pub fn with(self, left: PanelSweep) -> Self {
         let axes = left.axes.iter().cloned().enumerate();
         let axes = axes.map(|(id, (parameter, values))| Written {
             id,
@@ -189,19 +189,19 @@ impl Axes {
     }
 
     /// As it stands, for [`Self::with`]; tracked.
-    pub fn unfinished(self) -> UnfinishedSweep {
+    pub fn unfinished(self) -> PanelSweep {
         let is_sent = self.is_sent();
         let all = self.as_sent();
-        UnfinishedSweep {
+        PanelSweep {
             sent_with: all.sent_with.filter(|_| is_sent),
             ..all
         }
     }
 
     /// The same as if all of it had been sent as it stands; tracked.
-    fn as_sent(self) -> UnfinishedSweep {
+    fn as_sent(self) -> PanelSweep {
         let axes = self.written.get().into_iter();
-        UnfinishedSweep {
+        PanelSweep {
             axes: axes.map(|axis| (axis.parameter, axis.values)).collect(),
             is_paired: !self.is_product.get(),
             seed: self.held().map(|held| held.text()),
@@ -278,12 +278,12 @@ impl Axes {
     }
 
     /// What Generate does with it; tracked.
-    pub fn beside(self) -> Beside {
+    pub fn beside(self) -> PanelItems {
         if self.is_added.get() || self.is_sent() {
-            return Beside::Nothing;
+            return PanelItems::InTable;
         }
         let before = self.before.get_value();
-        Beside::of(&self.rows(), before.as_deref(), &self.composer.table.read())
+        PanelItems::of(&self.rows(), before.as_deref(), &self.composer.table.read())
     }
 
     /// What it needs from the form and does not find there; tracked.
@@ -293,7 +293,7 @@ impl Axes {
     }
 
     /// Puts its items into the table.
-    pub fn add(self, place: Place) {
+    pub fn add(self, place: Placement) {
         self.doubled.set(None);
         let base = untrack(|| self.base());
         let is_done = self.composer.change(|table, schema| {
@@ -310,7 +310,7 @@ impl Axes {
         let rows = untrack(|| self.rows());
         let table = self.composer.table;
         match table.with_untracked(|table| table.unknown(&rows)) {
-            new if new.len() == rows.len() => self.add(Place::Below),
+            new if new.len() == rows.len() => self.add(Placement::Append),
             new => self.doubled.set(Some(Doubled {
                 all: rows.len(),
                 new,

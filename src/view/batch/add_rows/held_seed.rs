@@ -49,7 +49,7 @@ impl HeldSeed {
     /// Whether the form for one has it, and with it all rows that are to be sent: it is held already.
     pub fn is_held(&self, one: &Draft, table: &Table) -> bool {
         let is_set = one.get(self.name()).is_some();
-        is_set && table.all_have(self.name(), &self.text.get_untracked())
+        is_set && table.all_lines_have(self.name(), &self.text.get_untracked())
     }
 
     /// Hears of another one.

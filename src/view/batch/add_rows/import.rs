@@ -1,6 +1,6 @@
 use atelier_contract::Schema;
 use atelier_studio::compose::import::{self, Format, Imported, example};
-use atelier_studio::compose::panel_items::{Beside, apart_message};
+use atelier_studio::compose::panel_items::{PanelItems, not_in_table_message};
 use atelier_studio::history::manifest::Manifest;
 use atelier_studio::text::plural::counted;
 use icondata_lu::LuFileUp;
@@ -99,14 +99,16 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
     effect(move || {
         let table = composer.table.read();
         let (offer, held_up) = match &*read.read() {
-            Some(Ok(imported)) => match Beside::of(&imported.rows, None, &table) {
+            Some(Ok(imported)) => match PanelItems::of(&imported.rows, None, &table) {
                 // What needs a look is added first.
-                Beside::Alone(new) | Beside::Instead(new) | Beside::Besides(new)
+                PanelItems::Only(new)
+                | PanelItems::Replacing(new)
+                | PanelItems::Additional(new)
                     if !imported.bad(&composer.schema()).is_empty() =>
                 {
-                    (None, Some(apart_message(new, &table)))
+                    (None, Some(not_in_table_message(new, &table)))
                 }
-                Beside::Alone(_) | Beside::Instead(_) | Beside::Besides(_) => {
+                PanelItems::Only(_) | PanelItems::Replacing(_) | PanelItems::Additional(_) => {
                     let new = table.unknown(&imported.rows);
                     let offer = Offer {
                         left_out: imported.left_out_message(),
@@ -114,8 +116,8 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                     };
                     (Some(offer), None)
                 }
-                Beside::Nothing if imported.rows.is_empty() => (None, None),
-                Beside::Nothing => (None, Some(ALL_THERE.to_owned())),
+                PanelItems::InTable if imported.rows.is_empty() => (None, None),
+                PanelItems::InTable => (None, Some(ALL_THERE.to_owned())),
             },
             _ => (None, None),
         };

@@ -2,7 +2,7 @@
 //! lives.
 
 use atelier_contract::{ModelId, json};
-use atelier_studio::compose::panel_state::Unfinished;
+use atelier_studio::compose::panel_state::PanelState;
 
 use crate::browser::local::LocalStore;
 
@@ -13,13 +13,13 @@ fn place(model: &ModelId) -> String {
     format!("atelier.unfinished.{model}")
 }
 
-pub fn read(model: &ModelId) -> Unfinished {
+pub fn read(model: &ModelId) -> PanelState {
     let stored = LocalStore::Tab.read(&place(model));
-    let stored = stored.and_then(|text| Unfinished::from_value(json::read(&text)?));
+    let stored = stored.and_then(|text| PanelState::from_value(json::read(&text)?));
     stored.unwrap_or_default()
 }
 
-pub fn write(model: &ModelId, unfinished: &Unfinished) {
+pub fn write(model: &ModelId, unfinished: &PanelState) {
     let place = place(model);
     let text = unfinished.to_value().to_string();
     let is_stored =

@@ -1,7 +1,7 @@
 use std::rc::Rc;
 
 use atelier_contract::Draft;
-use atelier_studio::compose::table::{LinesBefore, Source};
+use atelier_studio::compose::table::{LinesSnapshot, Source};
 use atelier_studio::form::seed;
 use leptos::prelude::*;
 
@@ -30,12 +30,12 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     });
     follow();
     composer.follow(follow.clone());
-    let before = StoredValue::new(LinesBefore::default());
+    let before = StoredValue::new(LinesSnapshot::default());
     let entered = parameter.clone();
     let enter = move |_| {
         // Before a change that is made here: it must not undo one that was made there.
         follow();
-        before.set_value(composer.table.read_untracked().lines_before(&entered));
+        before.set_value(composer.table.read_untracked().lines_snapshot(&entered));
     };
     let seed = HeldSeed::of(&composer.schema(), &composer.one.get_untracked());
     let is_held = seed.as_ref().is_some_and(|seed| {
@@ -134,7 +134,7 @@ fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> Any
             (held, None)
         };
         composer.change(|table, schema| {
-            table.exchange(seed.name(), from, to, schema);
+            table.replace_in_lines(seed.name(), from, to, schema);
             Ok(())
         });
     };

@@ -1,5 +1,5 @@
-use atelier_studio::compose::panel_items::{self, Beside};
-use atelier_studio::compose::table::Place;
+use atelier_studio::compose::panel_items::{self, PanelItems};
+use atelier_studio::compose::table::Placement;
 use atelier_studio::navigation::route::Route;
 use atelier_studio::text::plural::counted;
 use icondata_lu::{LuDices, LuPlus, LuTable2};
@@ -39,7 +39,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     let seed = axes.held().map(|held| held.view(axes.is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     let add = Callback::new(move |()| axes.try_add());
-    let replace = Callback::new(move |()| axes.add(Place::OfWaiting));
+    let replace = Callback::new(move |()| axes.add(Placement::ReplaceWaiting));
     let add_new = Callback::new(move |()| axes.add_new(&untrack(|| axes.new_rows())));
     let beside = memo(move || axes.beside());
     // What is missing is said once there is something to add.
@@ -53,15 +53,17 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     });
     effect(move || {
         let (offer, held_up) = match (beside.get(), lack.get()) {
-            (Beside::Nothing, _) if axes.is_sent() => (None, axes.sent_message()),
-            (Beside::Nothing, _) => (None, axes.no_items_message()),
+            (PanelItems::InTable, _) if axes.is_sent() => (None, axes.sent_message()),
+            (PanelItems::InTable, _) => (None, axes.no_items_message()),
             (_, Some(lack)) => (None, Some(lack)),
-            (Beside::Alone(_), None) => (Some(Offer::all(axes.rows(), &axes.schema(), add)), None),
-            (Beside::Instead(_), None) => {
+            (PanelItems::Only(_), None) => {
+                (Some(Offer::all(axes.rows(), &axes.schema(), add)), None)
+            }
+            (PanelItems::Replacing(_), None) => {
                 let offer = Offer::instead(axes.rows(), &axes.schema(), replace);
                 (Some(offer), None)
             }
-            (Beside::Besides(_), None) => (
+            (PanelItems::Additional(_), None) => (
                 Some(Offer::all(axes.new_rows(), &axes.schema(), add_new)),
                 None,
             ),
@@ -70,7 +72,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         composer.held_up.set(held_up);
         composer
             .is_panel_added
-            .set(beside.get() == Beside::Nothing && count() > 0);
+            .set(beside.get() == PanelItems::InTable && count() > 0);
     });
     on_cleanup(move || {
         // Its form may be gone as well.
@@ -120,7 +122,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
                     class="button quiet"
                     type="button"
                     hidden=when(move || !has_rows.get() || count() == 0 || lack.read().is_some())
-                    on:click=handler(move |_| axes.add(Place::OfAll))
+                    on:click=handler(move |_| axes.add(Placement::ReplaceAll))
                 >
                     "Replace the table"
                 </button>
@@ -216,7 +218,7 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
             <p>{sentence}</p>
             <div class="row">
                 {others}
-                <button class="button" type="button" on:click=handler(move |_| axes.add(Place::Below))>
+                <button class="button" type="button" on:click=handler(move |_| axes.add(Placement::Append))>
                     {format!("Add {} once more", counted(found.all, "item"))}
                 </button>
                 <button

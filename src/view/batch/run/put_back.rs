@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atelier_engine::Task;
 use atelier_studio::batch::Batch;
 use atelier_studio::batch::summary::BatchSummary;
-use atelier_studio::compose::table::TakenBack;
+use atelier_studio::compose::table::ReturnedItem;
 use atelier_studio::form::rerun;
 use leptos::prelude::*;
 
@@ -43,7 +43,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 };
                 let tasks = runner.taken_back(&batch);
                 let item = |task: &Task| {
-                    Some(TakenBack {
+                    Some(ReturnedItem {
                         task: task.key.clone(),
                         created: task.created,
                         place: task.batch.clone()?,
@@ -52,7 +52,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 };
                 let items: Vec<_> = tasks.iter().filter_map(item).collect();
                 let is_back = !items.is_empty()
-                    && composer.change(|table, schema| table.take_back(items, schema));
+                    && composer.change(|table, schema| table.return_items(items, schema));
                 is_under_way.try_set(false);
                 if is_back {
                     runner.hand_over(&tasks);

@@ -3,30 +3,30 @@ use std::collections::{HashMap, HashSet};
 use atelier_contract::{Draft, Schema};
 use atelier_engine::{Account, Task};
 
-use super::{fixed, made_of, near};
+use super::{duplicates_in, tasks_by_seed, with_fixed_seeds};
 use crate::compose::table::ToSend;
 use crate::text::plural::{agreeing, counted};
 
-/// What of that which Generate sends is paid though it is there, or was asked for, already.
+/// The items that Generate would send although they exist or were requested already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repeats {
-    /// All that is sent.
+    /// All items to send.
     pub all: usize,
     pub made: usize,
-    /// Some of `made` is yet to come.
+    /// Whether some of the `made` ones are still being generated.
     is_under_way: bool,
-    /// Those of the others that give the same as another one of them.
+    /// Other items that are duplicates of each other.
     alike: usize,
-    /// Those that are not made that were sent before.
+    /// Other items that were sent before.
     sent_before: usize,
 }
 
 impl Repeats {
     pub fn of(to_send: &ToSend, schema: &Schema, account: &Account, tasks: &[&Task]) -> Self {
         let drafts: Vec<&Draft> = to_send.drafts.iter().collect();
-        let near = near(schema, account, tasks);
-        let fixed = fixed(&drafts, schema, &near);
-        let made = made_of(&fixed, &near, schema);
+        let near = tasks_by_seed(schema, account, tasks);
+        let fixed = with_fixed_seeds(&drafts, schema, &near);
+        let made = duplicates_in(&fixed, &near, schema);
         let places: HashSet<usize> = made.iter().map(|it| it.at).collect();
         let mut counts = HashMap::new();
         for (_, input) in fixed.iter().filter(|(at, _)| !places.contains(at)) {
@@ -53,8 +53,8 @@ impl Repeats {
         }
     }
 
-    /// `2 of these 4 items are alike (same seed): each is paid.`, and which of them were sent before. What of that came
-    /// to nothing was not paid.
+    /// `2 of these 4 items are alike (same seed): each is paid.`, and how many were sent before. Those whose earlier tasks
+    /// failed were not charged.
     pub fn message(&self) -> String {
         let alike = (self.alike > 0).then(|| {
             let which = self.which(self.alike, "is", "are");
@@ -68,11 +68,11 @@ impl Repeats {
             };
             format!("{which} sent before: {each} is made once more, and may be paid again.")
         });
-        let said = [alike, before].into_iter().flatten();
-        said.collect::<Vec<_>>().join(" ")
+        let messages = [alike, before].into_iter().flatten();
+        messages.collect::<Vec<_>>().join(" ")
     }
 
-    /// `Only the 2 new ones`, sends what is not made.
+    /// Returns the label of the button that sends the others: `Only the 2 new ones`.
     pub fn rest_label(&self) -> String {
         match (self.all - self.made, self.sent_before) {
             (1, 0) => "Only the new one".to_owned(),
@@ -100,8 +100,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_is_said_how_many_are_made() {
-        for (made, all, said) in [
+    fn the_message_counts_items_that_are_made() {
+        for (made, all, expected) in [
             (0, 3, ""),
             (1, 1, "This item is made already (same seed)."),
             (4, 4, "All 4 items are made already (same seed)."),
@@ -113,7 +113,7 @@ mod tests {
                 all,
                 ..Repeats::default()
             };
-            assert_eq!(repeats.made_message(), said);
+            assert_eq!(repeats.made_message(), expected);
         }
         let rest = |made, sent_before| {
             let repeats = Repeats {
@@ -128,7 +128,7 @@ mod tests {
             (rest(2, 0).as_str(), rest(1, 0).as_str()),
             ("Only the new one", "Only the 2 new ones")
         );
-        // Guards against items that are called new though they were sent before.
+        // Guards against calling items new that were sent before.
         assert_eq!(
             (rest(2, 1).as_str(), rest(1, 1).as_str()),
             ("Only the other one", "Only the 2 others")
@@ -136,8 +136,8 @@ mod tests {
     }
 
     #[test]
-    fn what_was_sent_before_or_is_there_twice_is_said() {
-        let said = |sent_before, alike, all| {
+    fn the_message_counts_duplicates_and_items_that_were_sent_before() {
+        let message = |sent_before, alike, all| {
             let repeats = Repeats {
                 all,
                 alike,
@@ -146,16 +146,16 @@ mod tests {
             };
             repeats.message()
         };
-        assert_eq!(said(0, 0, 2), "");
+        assert_eq!(message(0, 0, 2), "");
         assert_eq!(
-            said(1, 0, 1),
+            message(1, 0, 1),
             "This item was sent before: it is made once more, and may be paid again."
         );
         assert_eq!(
-            said(2, 0, 3),
+            message(2, 0, 3),
             "2 of these 3 items were sent before: each is made once more, and may be paid again."
         );
         let alike = "2 of these 4 items are alike (same seed): each is paid.";
-        assert_eq!(said(0, 2, 4), alike);
+        assert_eq!(message(0, 2, 4), alike);
     }
 }

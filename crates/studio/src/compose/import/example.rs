@@ -3,7 +3,7 @@ use atelier_contract::{Kind, Parameter, Schema};
 use crate::compose::{csv, prompt_of};
 use crate::form::{control, seed};
 
-/// A table as it may be pasted: two parameters that the model has, first its text, if it takes any, last its seed.
+/// Returns an example with two parameters of the model: first its text, if it has one, and last its seed.
 pub fn example(schema: &Schema) -> String {
     let (prompt, seed) = (prompt_of(schema), seed::parameter(schema));
     let seed = seed.map(|seed| (seed.name.clone(), "7".to_owned()));
@@ -24,7 +24,7 @@ pub fn example(schema: &Schema) -> String {
     example.trim_end().replace("\r\n", "\n")
 }
 
-/// One that is neither a text nor a structure.
+/// Returns an example value for a parameter that is neither a text nor structured.
 fn value(parameter: &Parameter) -> Option<String> {
     let number = || {
         let number = parameter.default.clone();
@@ -46,9 +46,9 @@ mod tests {
     use crate::compose::import::read;
     use serde_json::{Value, json};
 
-    /// Guards against an example of a prompt where the model takes none.
+    /// Guards against an example prompt for a model without one.
     #[test]
-    fn its_columns_are_parameters_of_the_model() {
+    fn the_columns_are_parameters_of_the_model() {
         let text = json!({"name": "words", "type": "string"});
         let shape = json!({"name": "shape", "type": "enum", "allowedValues": ["tall", "wide"]});
         let grain = json!({"name": "grain", "type": "integer", "minimum": 3});

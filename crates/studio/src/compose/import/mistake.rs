@@ -1,8 +1,8 @@
-//! What is wrong with a text that should be JSON, for a person who wrote it with another program.
+//! Explains invalid JSON to users who wrote it with another program.
 
 use serde_json::Error;
 
-/// Words that programs write where JSON has none, and what JSON has for them.
+/// Non-JSON words that other programs write, with their JSON equivalents.
 const WORDS: [(&str, &str); 9] = [
     ("NaN", "null"),
     ("nan", "null"),
@@ -15,7 +15,7 @@ const WORDS: [(&str, &str); 9] = [
     ("False", "false"),
 ];
 
-/// Gives the parser's message, or the word that stands at its place and is no JSON. `text` is what was parsed.
+/// Returns the parser's message, or names the non-JSON word at its position. `text` is the parsed text.
 pub fn found(text: &str, error: &Error) -> String {
     let Some((word, instead, column)) = word_at(text, error) else {
         return error.to_string();

@@ -1,4 +1,4 @@
-//! What a person is told of an imported table, and its rows by their numbers.
+//! The report on an imported table for the user, and its numbered rows.
 
 use atelier_contract::{Draft, Schema};
 
@@ -7,27 +7,27 @@ use crate::form::input_json::{Unknown, unknown_message};
 use crate::form::parameter_name;
 
 impl Imported {
-    /// Gives the rows, each with its number in the file.
+    /// Returns the rows, each with its number in the file.
     pub fn numbered(&self) -> Vec<(usize, Draft)> {
         let numbers = self.numbers.iter().copied();
         numbers.zip(self.rows.iter().cloned()).collect()
     }
 
-    /// The rows that can't be sent as they are, and why.
+    /// Returns the invalid rows, with their problems.
     pub fn bad(&self, schema: &Schema) -> Vec<ImportNote> {
         let rows = self.numbers.iter().zip(&self.rows);
         let bad = rows.filter_map(|(row, draft)| {
             let problems = schema.validate(draft, false).err()?.into_iter();
-            let said = problems.map(|problem| problem.message);
+            let messages = problems.map(|problem| problem.message);
             Some(ImportNote {
                 row: *row,
-                message: said.collect::<Vec<_>>().join("; "),
+                message: messages.collect::<Vec<_>>().join("; "),
             })
         });
         bad.collect()
     }
 
-    /// The columns that are in no row, those first that are nearly called as a parameter that no row has.
+    /// Returns the columns that were not imported. Those that resemble an unused parameter come first.
     pub fn unknown_names(&self, schema: &Schema) -> Vec<Unknown> {
         let meant = self.meant(schema);
         let unknown = self.unknown_columns.iter().map(|column| {
@@ -42,7 +42,7 @@ impl Imported {
         unknown
     }
 
-    /// The columns that are nearly called as a parameter that no row has, each with that one.
+    /// Returns the columns that resemble an unused parameter, each with that parameter.
     pub fn meant(&self, schema: &Schema) -> Vec<(String, String)> {
         let is_free = |name: &str| self.rows.iter().all(|row| row.get(name).is_none());
         let columns = self.unknown_columns.iter();
@@ -53,7 +53,7 @@ impl Imported {
         meant.collect()
     }
 
-    /// Says which columns are in no row; empty where none is.
+    /// Returns a message with the columns that were not imported; empty if there are none.
     pub fn left_out_message(&self) -> String {
         let unknown = unknown_message(&self.unknown_columns);
         match self.secret_columns.is_empty() {

@@ -27,7 +27,7 @@ fn notes(imported: &Imported) -> Vec<(usize, &str)> {
 }
 
 #[test]
-fn csv_with_all_its_troubles() {
+fn csv_with_all_its_variants() {
     let text = "\u{feff}PROMPT;Aspect Ratio;Seed;note;num-outputs\r\n\
         \"a cat; \"\"sitting\"\"\non a mat\";16:9;18446744073709551615;x;2\r\n\
         a dog\r\n\
@@ -57,10 +57,9 @@ fn csv_with_all_its_troubles() {
     );
 }
 
-/// Guards against a column that is left out for one letter, and against rows that are wrong for no reason that is
-/// shown.
+/// Guards against leaving out a column because of a typo, and against rows that are invalid without a visible reason.
 #[test]
-fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
+fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     let schema = schema();
     let text = "promt;aspect ratio;cost\na cat;16:9;3\n;;\na dog;2:1;3";
     let imported = read(text, &schema, &[]).unwrap();
@@ -71,9 +70,9 @@ fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
     assert_eq!(missing, [1, 3]);
     let imported = read(text, &schema, &meant).unwrap();
     assert!(imported.meant(&schema).is_empty());
-    // Or it is to be none, as in what is typed.
-    let said = "Not sent, as the model has no such parameter: cost.";
-    assert_eq!(imported.left_out_message(), said);
+    // The user can also exclude the column.
+    let expected = "Not sent, as the model has no such parameter: cost.";
+    assert_eq!(imported.left_out_message(), expected);
     let unknown = imported.unknown_names(&schema);
     assert_eq!(
         (unknown[0].name.as_str(), &unknown[0].meant),
@@ -90,7 +89,7 @@ fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
         "{}",
         bad[0].message
     );
-    // Also where nothing else can be read.
+    // Also if no other column is known.
     let alone = read("promt\na cat", &schema, &[]).unwrap();
     assert!(alone.rows.is_empty() && alone.notes.is_empty());
     assert_eq!(
@@ -101,7 +100,7 @@ fn a_slip_in_a_column_is_offered_and_what_is_wrong_with_a_row_is_said() {
         1
     );
     assert!(read("cost\n3", &schema, &[]).is_err());
-    // A later file has both.
+    // A later file has both columns.
     let both = read("promt,prompt\nx,a cat", &schema, &meant).unwrap();
     assert_eq!(both.unknown_columns, ["promt"]);
     assert!(both.bad(&schema).is_empty());
@@ -139,7 +138,7 @@ fn json_arrays_and_lines_keep_types() {
 }
 
 #[test]
-fn what_cant_be_read_is_said() {
+fn invalid_files_are_explained() {
     for text in ["", "a cat\na dog", "[1, 2", "{\"a\": ", "{broken"] {
         let error = read(text, &schema(), &[]).unwrap_err();
         assert!(error.ends_with('.'), "{text}: {error}");
@@ -147,7 +146,7 @@ fn what_cant_be_read_is_said() {
 }
 
 #[test]
-fn names_that_differ_in_spelling_only_need_it() {
+fn names_that_differ_only_in_spelling_must_match_exactly() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "c", "subcategory": "s",
         "parameters": {"optional": [{"name": "a_b", "type": "string"}, {"name": "aB", "type": "string"}]}
@@ -180,9 +179,9 @@ fn sent(imported: &Imported) -> Vec<Value> {
         .collect()
 }
 
-/// Guards against Excel's hint that counts as the names of the columns.
+/// Guards against using Excel's hint as column names.
 #[test]
-fn the_hint_for_excel_is_no_row() {
+fn the_hint_for_excel_is_no_record() {
     for text in [
         "sep=;\r\nprompt;strength\r\nein Fuchs;0.5\r\n",
         "sep=\t\r\nprompt\tstrength\r\nein Fuchs\t0.5\r\n",
@@ -195,9 +194,9 @@ fn the_hint_for_excel_is_no_row() {
     }
 }
 
-/// Guards against "nan" that counts as a wrong number, and rows of pandas that need to be corrected manually.
+/// Guards against "nan" as an invalid number, so that rows from pandas must be corrected manually.
 #[test]
-fn words_for_no_value_leave_numbers_and_switches_untouched() {
+fn null_words_leave_numbers_and_booleans_untouched() {
     let text = "prompt,seed,strength,upscale\na,1.0,nan,True\nb,,NaN,\nNone,None,NULL,None\n";
     let imported = read(text, &table_schema(), &[]).unwrap();
     let expected = [
@@ -211,7 +210,7 @@ fn words_for_no_value_leave_numbers_and_switches_untouched() {
     assert_eq!(sent(&imported), [json!({"prompt": "a", "strength": 0.5})]);
 }
 
-/// Guards against a seed other than the one in the spreadsheet: a spreadsheet shows 4294967295 as 4.29497E+09.
+/// Guards against a seed other than that in the spreadsheet, which shows 4294967295 as 4.29497E+09.
 #[test]
 fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
     let text = "prompt,seed\na,4.29497E+09\nb,1.84467E+19\nc,1024.0\nd,\"1,024\"\ne,Jan-24\nf,1.000\ng,1E+09\n";
@@ -226,7 +225,7 @@ fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
 
 /// Guards against "expected value at line 1 column 31", which does not say what to change.
 #[test]
-fn words_of_python_are_named_with_their_place() {
+fn python_literals_are_named_with_their_position() {
     let array = r#"[{"prompt": "a", "strength": NaN}, {"prompt": "c", "strength": 0.5}]"#;
     let refused = read(array, &table_schema(), &[]).unwrap_err();
     assert_eq!(
@@ -246,9 +245,9 @@ fn words_of_python_are_named_with_their_place() {
     assert_eq!(named, [true; 3], "{notes:?}");
 }
 
-/// Guards against rows of U+FFFD or NUL that count as valid and would be paid for.
+/// Guards against rows with U+FFFD or NUL that count as valid and would be charged.
 #[test]
-fn rows_with_lost_characters_are_left_out_and_said() {
+fn rows_with_lost_characters_are_left_out_and_reported() {
     let text = "prompt,seed\nein M\u{fffd}dchen,1\na cat,2\n";
     let imported = read(text, &table_schema(), &[]).unwrap();
     assert_eq!(sent(&imported), [json!({"prompt": "a cat", "seed": 2})]);
@@ -263,7 +262,7 @@ fn rows_with_lost_characters_are_left_out_and_said() {
 
 proptest! {
     #[test]
-    fn a_written_table_is_imported_whole(prompts in prop::collection::vec("[ -~é\n]{1,20}", 1..10)) {
+    fn a_written_table_is_imported_completely(prompts in prop::collection::vec("[ -~é\n]{1,20}", 1..10)) {
         let mut text = String::new();
         csv::write(&mut text, ["input.prompt", "seed"]);
         for (seed, prompt) in prompts.iter().enumerate() {
@@ -276,16 +275,16 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(text in ".{0,80}|[\\[\\]{}\":,;a-z0-9 \n]{0,80}|prompt[,;\t\n\"a-z]{0,60}") {
+    fn any_text_is_handled(text in ".{0,80}|[\\[\\]{}\":,;a-z0-9 \n]{0,80}|prompt[,;\t\n\"a-z]{0,60}") {
         if let Ok(imported) = read(&text, &schema(), &[]) {
             prop_assert!(imported.rows.iter().all(|row| !row.is_empty()));
         }
     }
 }
 
-/// Guards against a key in the table, which is stored, because a file had a column of it.
+/// Guards against a key in the stored table because a file had a column of it.
 #[test]
-fn a_column_of_a_secret_is_left_out_and_said() {
+fn a_column_of_a_secret_is_left_out_and_reported() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {"required": [
@@ -301,14 +300,17 @@ fn a_column_of_a_secret_is_left_out_and_said() {
     ] {
         let imported = read(text, &schema, &[]).unwrap();
         assert!(!format!("{:?}", imported.rows).contains("sk-CASE"));
-        let said = imported.left_out_message();
-        assert!(said.contains("Left out, as tables are stored: "), "{said}");
-        assert!(names_secret(text, &schema), "the text itself is not kept");
+        let message = imported.left_out_message();
+        assert!(
+            message.contains("Left out, as tables are stored: "),
+            "{message}"
+        );
+        assert!(names_secret(text, &schema), "the text itself is not stored");
         let mut table = Table::default();
         table.append(imported.rows, &schema).unwrap();
         assert_eq!(table.good(), 1, "the secret is given for all rows at once");
     }
-    // A table that an earlier version has stored.
+    // A table stored by an earlier version.
     let old = json!({"rows": [{"entries": {"prompt": {"text": "a cat"}, "api_key": {"text": "sk-CASE"}}}], "added": []});
     let table = Table::from_value(old, &schema).unwrap();
     assert!(!table.to_value().to_string().contains("sk-CASE"));

@@ -1,10 +1,10 @@
 use atelier_contract::{Kind, Parameter};
 use serde_json::{Number, Value};
 
-/// A span beyond which values by even steps are no likely wish, as of a seed.
+/// Larger spans, such as those of seeds, are not divided evenly.
 const LARGE: f64 = 100_000.0;
 
-/// How values of a parameter may be written: ones that it takes, as far as its bounds tell.
+/// Returns an example of the values of a parameter, within its bounds.
 pub fn example(parameter: &Parameter) -> String {
     match parameter.kind() {
         Kind::Integer | Kind::Number => of_numbers(parameter),
@@ -14,7 +14,7 @@ pub fn example(parameter: &Parameter) -> String {
     }
 }
 
-/// The first one, and the first two.
+/// Returns lists of the first choice, and of the first two.
 fn several(choices: &[Value]) -> String {
     let first = |count: usize| Value::from(choices.iter().take(count).cloned().collect::<Vec<_>>());
     format!("{}\n{}", first(1), first(2))
@@ -49,7 +49,7 @@ fn of_whole_numbers(least: f64, most: f64) -> String {
     format!("{first}, {second}, .., {last}")
 }
 
-/// The least of 1, 2, 5, 10, 20 and so on that is no smaller.
+/// Returns the smallest of 1, 2, 5, 10, 20 and so on that is at least `least`.
 fn even_step(least: f64) -> f64 {
     let mut ten = 1.0;
     loop {
@@ -61,7 +61,7 @@ fn even_step(least: f64) -> f64 {
     }
 }
 
-/// Without the far decimals that come from halving.
+/// Rounds to four decimals, because halving adds more.
 fn rounded(number: f64) -> String {
     const SCALE: f64 = 10_000.0;
     ((number * SCALE).round() / SCALE).to_string()
@@ -73,9 +73,9 @@ mod tests {
     use crate::compose::range::values;
     use serde_json::{Value, json};
 
-    /// Guards against values that the parameter itself refuses.
+    /// Guards against values that the parameter rejects.
     #[test]
-    fn its_values_are_within_the_bounds() {
+    fn the_values_are_within_the_bounds() {
         let cases: [(&str, Value, Value, &str); 12] = [
             ("number", json!(0), json!(1), "0, 0.5, 1"),
             ("number", json!(0.1), json!(0.3), "0.1, 0.2, 0.3"),

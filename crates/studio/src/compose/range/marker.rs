@@ -1,4 +1,4 @@
-//! Values of an axis that are none: the parameter is left out, or its text is cleared.
+//! Markers in place of a value of an axis: the parameter is left out, or its text is cleared.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use crate::compose::prompts;
 use crate::text::decimal::Decimal;
 
-/// Stands in the place of a value for none.
+/// Stands for no value.
 pub const LEFT_OUT: &str = "(left out)";
 
-/// Stands in the place of a text for one without characters.
+/// Stands for an empty text.
 pub const EMPTY: &str = "(empty)";
 
-/// Characters that end a line of JSON.
+/// The characters that end a line of JSON.
 pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
-/// The markers that a parameter may have among its values, each with its name in words. A text that is empty by
-/// itself is left out where it is cleared: that is one value, not two.
+/// Returns the markers that a parameter may have among its values, each with its label. If a text has no default,
+/// clearing it leaves it out: that is one value, not two.
 pub fn markers(parameter: &Parameter, required: bool) -> Vec<(&'static str, &'static str)> {
     let is_text = parameter.kind() == Kind::Text;
     let default = parameter.default.as_ref().and_then(Value::as_str);
@@ -34,13 +34,13 @@ pub fn markers(parameter: &Parameter, required: bool) -> Vec<(&'static str, &'st
     markers
 }
 
-/// Whether this text is a marker in the values of the parameter, and none of its permitted values.
+/// Whether this text is a marker for the parameter, and not one of its permitted values.
 pub(super) fn is_one(parameter: &Parameter, marker: &str) -> bool {
     let is_meant = marker == LEFT_OUT || parameter.kind() == Kind::Text;
     is_meant && !parameter.choices().iter().any(|it| it == marker)
 }
 
-/// A value as it is written, and as it is shown.
+/// Formats a value as it is typed and shown.
 pub fn label(value: &Option<Entry>) -> String {
     match value {
         None => LEFT_OUT.to_owned(),
@@ -51,7 +51,7 @@ pub fn label(value: &Option<Entry>) -> String {
     }
 }
 
-/// The values of an axis as they are shown. A text that looks like another value is in quotes.
+/// Formats the values of an axis. A text that looks like a value of another type is quoted.
 pub fn labels(values: &[Option<Entry>]) -> Vec<String> {
     let no_texts = values.iter().filter_map(|value| match value {
         Some(Entry::Value(value)) if !value.is_string() => Some(value.to_string()),
@@ -67,7 +67,7 @@ pub fn labels(values: &[Option<Entry>]) -> Vec<String> {
     values.iter().map(label).collect()
 }
 
-/// The same for values that are sent as the same, and for no others.
+/// Returns a key that is equal for values that are sent as the same.
 pub fn sent_key(value: &Option<Entry>) -> Option<String> {
     value.as_ref().map(|entry| match entry {
         Entry::Value(Value::Number(number)) => {
@@ -79,13 +79,13 @@ pub fn sent_key(value: &Option<Entry>) -> Option<String> {
     })
 }
 
-/// Whether one of the values, as people write them, is this marker.
+/// Whether the typed values include this marker.
 pub fn has_marker(kind: Kind, values: &str, marker: &str) -> bool {
     place(kind, values, marker).is_some()
 }
 
-/// The values, as people write them, with this marker at their end, or without it. The others stay as they are
-/// written, and so does what can't be read; what was added is taken away to the letter.
+/// Adds a marker at the end of the typed values, or removes it. The other values are unchanged, even if they can't be
+/// parsed. Removing an added marker restores the text exactly.
 pub fn toggled_marker(kind: Kind, values: &str, marker: &str) -> String {
     if !has_marker(kind, values, marker) {
         return with_marker(kind, values, marker);
@@ -128,7 +128,7 @@ fn with_marker(kind: Kind, values: &str, marker: &str) -> String {
     format!("{values}{separator}{marker}")
 }
 
-/// Where the marker stands in the place of a value. A list that can't be read has it on a line of its own.
+/// Returns the range of the marker. In a list that can't be parsed, it is on a line of its own.
 fn place(kind: Kind, values: &str, marker: &str) -> Option<Range<usize>> {
     let is_list = match kind {
         Kind::Integer | Kind::Number => !values.contains(';'),
@@ -146,7 +146,7 @@ fn place(kind: Kind, values: &str, marker: &str) -> Option<Range<usize>> {
     }
 }
 
-/// What separates the values of a text.
+/// Returns the separators of the values of a text.
 fn separators(kind: Kind, values: &str) -> &'static [char] {
     match kind {
         Kind::Integer | Kind::Number if values.contains(';') => &[';', '\n', '\r'],
@@ -156,7 +156,7 @@ fn separators(kind: Kind, values: &str) -> &'static [char] {
     }
 }
 
-/// The places of the trimmed parts of a text.
+/// Returns the ranges of the trimmed parts of a text.
 pub(super) fn parts<'a>(
     text: &'a str,
     separators: &'static [char],
@@ -172,7 +172,7 @@ pub(super) fn parts<'a>(
     })
 }
 
-/// The text without the value at this place, and without one separator.
+/// Removes the value at this range, and one separator.
 fn without(text: &str, place: Range<usize>, separators: &[char]) -> String {
     const SPACES: [char; 2] = [' ', '\t'];
     let before = &text[..place.start];
@@ -181,7 +181,7 @@ fn without(text: &str, place: Range<usize>, separators: &[char]) -> String {
         let after = after.strip_prefix(separators).unwrap_or(after);
         return before.to_owned() + after.trim_start_matches(SPACES);
     }
-    // As it was added, else as it was typed.
+    // The separator that was added with the marker, else the one that was typed.
     let added = ["\n", ", ", "; "];
     let before = match added.iter().find_map(|it| before.strip_suffix(it)) {
         Some(before) => before,
@@ -193,7 +193,7 @@ fn without(text: &str, place: Range<usize>, separators: &[char]) -> String {
     before.to_owned()
 }
 
-/// Numbers in a list that is read as these.
+/// Formats numbers as a list that parses to the same numbers.
 fn plain(numbers: &[String]) -> String {
     let is_plain = |number: &String| !number.contains([',', '"', '\n', '\r']);
     match numbers.iter().all(is_plain) {
@@ -217,9 +217,9 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a sweep that can't compare a value with none.
+    /// Guards against a sweep that can't compare a value with no value.
     #[test]
-    fn an_empty_text_and_no_value_are_values() {
+    fn an_empty_text_and_no_value_count_as_values() {
         let negative =
             parameter(json!({"name": "negative", "type": "string", "default": "blurry"}));
         let names: Vec<&str> = markers(&negative, false)
@@ -279,10 +279,10 @@ mod tests {
         assert_eq!(read, [Some(Entry::Value(json!("(left out)")))]);
     }
 
-    /// Guards against a text that a tick in *Left out* rewrites: `0,25` on a line of its own was refused, and became 0
-    /// and 25, which were sent and paid for.
+    /// Guards against rewriting a text when *Left out* is ticked: `0,25` on a line of its own was rejected, and became 0 and
+    /// 25, which were sent and charged.
     #[test]
-    fn a_marker_leaves_the_other_values_as_they_are_written() {
+    fn a_marker_leaves_the_other_values_unchanged() {
         for (kind, text, with) in [
             ("number", "0,25\n1,75", "0,25\n1,75\n(left out)"),
             ("number", "2,5", "2,5, (left out)"),
@@ -308,9 +308,9 @@ mod tests {
         }
     }
 
-    /// Guards against two values that become one, or none that is read, where a marker between them is taken away.
+    /// Guards against joining two values, or breaking one, when a marker between them is removed.
     #[test]
-    fn a_marker_that_was_typed_is_taken_away_alone() {
+    fn removing_a_typed_marker_keeps_the_other_values() {
         for (kind, text, without) in [
             ("number", "1,(left out),5", "1, 5"),
             ("number", "2,5; (left out)", "2.5"),
@@ -331,9 +331,9 @@ mod tests {
         }
     }
 
-    /// Guards against a tick that writes a permitted value, and against a text of a list that is no list any more.
+    /// Guards against a tick that adds a permitted value, and against breaking a list.
     #[test]
-    fn a_marker_is_none_where_it_is_a_value() {
+    fn permitted_values_are_no_markers() {
         let word = parameter(json!({"name": "n", "type": "enum", "allowedValues": ["(left out)"]}));
         assert_eq!(markers(&word, false), []);
         let list = parameter(json!({"name": "n", "type": "array"}));
@@ -343,9 +343,9 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against other values, or ones that are no longer refused, once a marker is ticked.
+        /// Guards against other values, or values that are no longer rejected, when a marker is ticked.
         #[test]
-        fn toggling_twice_gives_the_text_back(
+        fn toggling_twice_restores_the_text(
             of in 0..8usize,
             text in "([-0-9.,; \n\r\"…ax]|, |\\[1\\]|true|\\(left out\\)){0,12}",
         ) {

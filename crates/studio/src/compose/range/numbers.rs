@@ -1,14 +1,14 @@
-//! Numbers between commas, where a comma may also stand for the point.
+//! Numbers between commas, where a comma may also be the decimal separator.
 
 use atelier_contract::read_typed;
 
 const DOTS: &str = "..";
 
-/// The numbers of a list, and the dots between them, as they were written but for decimal commas.
+/// Splits a list into its numbers and ranges, with decimal points.
 ///
 /// # Errors
 ///
-/// A sentence for a person: a comma can be read in two ways.
+/// A message: a comma is ambiguous.
 pub fn split(text: &str, is_whole: bool) -> Result<Vec<String>, String> {
     if text.contains(';') {
         let parts = text.split([';', '\n', '\r']).map(str::trim);
@@ -18,8 +18,8 @@ pub fn split(text: &str, is_whole: bool) -> Result<Vec<String>, String> {
     let lines = text.split(['\n', '\r']);
     let values = lines.flat_map(|line| line.split(", ")).map(str::trim);
     for value in values {
-        if is_open(value, is_whole) {
-            return Err(open_message(value, is_whole));
+        if is_ambiguous(value, is_whole) {
+            return Err(ambiguity_message(value, is_whole));
         }
         if let Some(points) = points_of_range(value, is_whole) {
             let mark = if is_whole {
@@ -40,13 +40,13 @@ pub fn split(text: &str, is_whole: bool) -> Result<Vec<String>, String> {
     values.collect()
 }
 
-/// A range one of whose ends may be one number or two, with points.
+/// Suggests a spelling with decimal points for a range with an ambiguous end.
 fn points_of_range(value: &str, is_whole: bool) -> Option<String> {
     let value = value.replace('…', DOTS);
     let (first, last) = value.split_once(DOTS)?;
     let (first, last) = (first.trim(), last.trim_start_matches('.').trim());
     let point = if is_whole { "" } else { "." };
-    let with_point = |end: &str| is_open(end, is_whole).then(|| end.replace(',', point));
+    let with_point = |end: &str| is_ambiguous(end, is_whole).then(|| end.replace(',', point));
     // `1,2,..,4` is a list.
     let (open_first, open_last) = match first.ends_with(',') {
         true => (None, with_point(last)),
@@ -69,8 +69,8 @@ fn with_points(part: &str, is_whole: bool) -> Result<String, String> {
     Ok(ends.collect::<Result<Vec<_>, _>>()?.join(DOTS))
 }
 
-/// Whether these are two numbers, or one with a decimal comma; for whole numbers, with a thousands separator.
-fn is_open(value: &str, is_whole: bool) -> bool {
+/// Whether this may be two numbers, or one with a decimal comma or, for whole numbers, a thousands separator.
+fn is_ambiguous(value: &str, is_whole: bool) -> bool {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let Some((first, second)) = value.trim_end_matches(',').split_once(',') else {
         return false;
@@ -80,7 +80,7 @@ fn is_open(value: &str, is_whole: bool) -> bool {
     is_digits(first) && is_digits(second) && (!is_whole || is_thousands)
 }
 
-fn open_message(value: &str, is_whole: bool) -> String {
+fn ambiguity_message(value: &str, is_whole: bool) -> String {
     let value = value.trim_end_matches(',');
     let (first, second) = value.split_once(',').unwrap_or((value, ""));
     let point = if is_whole { "" } else { "." };

@@ -48,9 +48,9 @@ fn lists_and_ranges() {
     assert_eq!(joined("0.5..2"), "0.5 1.5");
 }
 
-/// Guards against 2,5 that becomes 2 and 5 in silence, and is paid for twice.
+/// Guards against silently reading 2,5 as 2 and 5, which is charged twice.
 #[test]
-fn a_comma_that_may_be_a_point_is_refused_and_semicolons_separate() {
+fn an_ambiguous_comma_is_rejected_and_semicolons_separate() {
     assert_eq!(numbers("2,5; 5").unwrap(), ["2.5", "5"]);
     assert_eq!(
         numbers("0,1; 0,2; ..; 0,4").unwrap(),
@@ -71,15 +71,15 @@ fn a_comma_that_may_be_a_point_is_refused_and_semicolons_separate() {
             .unwrap_err()
             .starts_with("“1,024” may be 1024, or 1 and 024")
     );
-    // Several of them are a list, which is shown as it was understood.
+    // Several of them are a list, which is shown as it was parsed.
     let values = numbers("1,2,5").unwrap();
     assert_eq!(values, ["1", "2", "5"]);
     assert!(!are_written_out("1,2,5", &values));
 }
 
-/// Guards against 1,5..9,5 that becomes 1, 5, 9 and 5 in silence, and against a sentence on counting about 0,1..0,3.
+/// Guards against silently reading 1,5..9,5 as 1, 5, 9 and 5, and against an error about the step of 0,1..0,3.
 #[test]
-fn ranges_with_decimal_commas_are_refused() {
+fn ranges_with_decimal_commas_are_rejected() {
     for (text, points) in [
         ("0,1..0,3", "0.1..0.3"),
         ("1,5..9,5", "1.5..9.5"),
@@ -98,15 +98,15 @@ fn ranges_with_decimal_commas_are_refused() {
     assert!(error.contains("write 1000..1003, or"), "{error}");
     assert_eq!(numbers("\"0,1..2\"").unwrap(), ["0.1", "1.1"]);
     assert_eq!(numbers("0,1; 0,2..0,3").unwrap(), ["0.1", "0.2", "0.3"]);
-    // Lists of several, as before.
+    // Lists of several values are unambiguous.
     assert_eq!(integers("1,2..4").unwrap(), ["1", "2", "3", "4"]);
     assert_eq!(numbers("1,2,..,4").unwrap(), ["1", "2", "3", "4"]);
     assert_eq!(numbers("1,2,3..5").unwrap().len(), 5);
 }
 
-/// Guards against a list of values below the same list.
+/// Guards against showing a list of values below the same list.
 #[test]
-fn values_that_stand_there_one_by_one_are_known() {
+fn recognizes_values_that_are_listed_one_by_one() {
     for (text, expected) in [
         ("1, 2, 5", true),
         ("1\n2,\n", true),
@@ -120,7 +120,7 @@ fn values_that_stand_there_one_by_one_are_known() {
 }
 
 #[test]
-fn what_cant_be_counted_is_said() {
+fn invalid_ranges_are_explained() {
     for text in [
         "1, 1, .., 5",
         "1, 2, .., -5",
@@ -140,8 +140,8 @@ fn what_cant_be_counted_is_said() {
 }
 
 #[test]
-fn texts_choices_and_switches() {
-    // Guards against a comma that made two prompts of one, and twice the money.
+fn texts_choices_and_booleans() {
+    // Guards against a comma that splits one prompt into two, for twice the charge.
     assert_eq!(texts("alpine lake, teal").unwrap(), ["alpine lake, teal"]);
     assert_eq!(texts("a, b\r\n\n c, d ").unwrap(), ["a, b", "c, d"]);
     assert_eq!(texts("\"open\na, .., c").unwrap(), ["\"open", "a, .., c"]);
@@ -168,10 +168,10 @@ fn texts_choices_and_switches() {
     assert_eq!(read(list, "[1, 2]\n[3,4]").unwrap(), ["[1,2]", "[3,4]"]);
 }
 
-/// Guards against choices with a comma or a quote, which could be ticked but not unticked, and against
-/// ones typed without quotes, which were not seen to be ticked.
+/// Guards against choices with a comma or a quote that could be ticked but not unticked, and against choices typed
+/// without quotes that were not shown as ticked.
 #[test]
-fn what_is_ticked_is_what_is_written() {
+fn ticked_choices_equal_the_typed_values() {
     assert!(contains("red, blue", "blue"));
     assert!(contains("red, \"a, b\"", "a, b"));
     assert!(!contains("red, \"a, b\"", "a"));
@@ -183,7 +183,7 @@ fn what_is_ticked_is_what_is_written() {
     assert_eq!(toggled("\"red", "blue"), "\"red");
 }
 
-/// Guards against a grid whose columns stand in the order in which a person happened to tick them.
+/// Guards against a grid whose columns are in the order in which they were ticked.
 #[test]
 fn ticked_values_are_in_the_order_of_the_choices() {
     let sizes = ["small", "medium", "large"].map(str::to_owned);
@@ -191,7 +191,7 @@ fn ticked_values_are_in_the_order_of_the_choices() {
         .iter()
         .fold(String::new(), |values, size| toggled(&values, size, &sizes));
     assert_eq!(ticked, "\"medium\", \"large\"");
-    // What was written manually stays where it is.
+    // Typed values stay at their position.
     let ticked = toggled("huge, large, small", "medium", &sizes);
     assert_eq!(ticked, "\"huge\", \"medium\", \"large\", \"small\"");
 }
@@ -208,20 +208,20 @@ proptest! {
     }
 
     #[test]
-    fn decimals_there_and_back(units: i64, scale in 0..20u32) {
+    fn decimals_survive_a_round_trip(units: i64, scale in 0..20u32) {
         let decimal = Decimal::new(units.into(), scale);
         let again = Decimal::parse(&decimal.to_text()).unwrap();
         prop_assert_eq!(again.units(scale), decimal.units(scale));
     }
 
     #[test]
-    fn quoted_lists_come_apart_again(list in prop::collection::vec("[ -~é\n]{0,12}", 1..8)) {
+    fn quoted_lists_are_split_again(list in prop::collection::vec("[ -~é\n]{0,12}", 1..8)) {
         let quoted: Vec<String> = list.iter().map(|text| format!("\"{}\"", text.replace('"', "\"\""))).collect();
         prop_assert_eq!(split(&quoted.join(", ")).unwrap(), list);
     }
 
     #[test]
-    fn any_text_is_survived(text in ".{0,60}|[0-9., e-]{0,30}") {
+    fn any_text_is_handled(text in ".{0,60}|[0-9., e-]{0,30}") {
         let _ = (integers(&text), numbers(&text), texts(&text));
         let _ = read(json!({"name": "x", "type": "?"}), &text);
     }

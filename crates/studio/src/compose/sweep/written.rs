@@ -1,4 +1,4 @@
-//! A sweep as a person writes it, found in the rows that it gave: to go on from a batch, it need not be written again.
+//! Reconstructs a sweep from its rows, so that a batch can be edited without typing the axes again.
 
 use atelier_contract::{Draft, Entry, Schema};
 
@@ -8,17 +8,17 @@ use crate::form::seed;
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenSweep {
-    /// The inputs that all items share in addition to the axes and the seed.
+    /// The inputs that all items share, without the axes and the seed.
     pub base: Draft,
-    /// Each parameter with its values as they are typed; the last axis changes fastest.
+    /// The parameters with their values as typed; the last axis changes fastest.
     pub axes: Vec<(String, String)>,
     pub combine: Combine,
-    /// The seed of all items; empty where each has one of its own, or it is an axis.
+    /// The seed of all items; empty if it differs or is an axis.
     pub seed: String,
 }
 
 impl WrittenSweep {
-    /// Gives `None` if the rows are not exactly those of a sweep, or if only their prompts differ: these are lines.
+    /// Returns `None` if the rows are not exactly those of a sweep, or if only their prompts differ: these are lines.
     pub fn of(items: &[Draft], schema: &Schema) -> Option<Self> {
         let prompt = prompt_of(schema);
         let differing = schema.parameters().map(|(parameter, _)| &parameter.name);
@@ -32,9 +32,9 @@ impl WrittenSweep {
             return None;
         }
         let product = || Self::combined(items, &columns, Combine::Product, schema);
-        // Lines may differ in anything in addition to their prompts.
+        // Lines may differ in other parameters, too.
         let has_lines = columns.iter().any(|(name, _)| is_prompt(name));
-        // So may what some rows have and others don't.
+        // So may rows of which some lack a parameter.
         let has_gaps = columns.iter().any(|(_, entries)| entries.contains(&None));
         let paired = || Self::combined(items, &columns, Combine::Paired, schema);
         product().or_else(|| paired().filter(|_| !has_lines && !has_gaps))
@@ -80,7 +80,7 @@ impl WrittenSweep {
         is_all.then_some(found)
     }
 
-    /// Reads the axes as [`Axis`] has them.
+    /// Parses the axes.
     ///
     /// # Errors
     ///
@@ -100,7 +100,7 @@ impl WrittenSweep {
         axes.collect()
     }
 
-    /// Gives the inputs that all items share in addition to the axes.
+    /// Returns the inputs that all items share, including the seed.
     pub fn base_with_seed(&self, schema: &Schema) -> Draft {
         let mut base = self.base.clone();
         if let (Some(seed), false) = (seed::parameter(schema), self.seed.is_empty()) {
@@ -115,18 +115,18 @@ impl WrittenSweep {
     }
 }
 
-/// Gives the value of a parameter in each item, or `None` where it is left out.
+/// Returns the value of a parameter in each item, or `None` if it is left out.
 fn column(items: &[Draft], name: &str) -> Vec<Option<Entry>> {
     items.iter().map(|item| item.get(name).cloned()).collect()
 }
 
-/// The first item that has another value than the first one.
+/// Returns the index of the first item whose value differs from that of item 0.
 fn first_change(entries: &[Option<Entry>]) -> Option<usize> {
     let first = entries.first()?;
     entries.iter().position(|entry| !is_alike(entry, first))
 }
 
-/// Gives the distinct entries, in the order in which they come.
+/// Returns the distinct entries, in order.
 fn distinct(entries: &[Option<Entry>]) -> Vec<Option<Entry>> {
     let mut found: Vec<Option<Entry>> = Vec::new();
     for entry in entries {
@@ -143,7 +143,7 @@ fn is_alike(one: &Option<Entry>, other: &Option<Entry>) -> bool {
     range::label(one) == range::label(other) && (!have_types || one == other)
 }
 
-/// Gives the values as a person sees them: `1` and "1" look the same, and are not sent as the same.
+/// Returns the values as the user sees them: `1` and `"1"` look the same, but are sent differently.
 fn texts(draft: &Draft) -> impl Iterator<Item = (&str, String)> {
     draft.iter().map(|(name, entry)| (name, entry.to_text()))
 }
@@ -151,7 +151,7 @@ fn texts(draft: &Draft) -> impl Iterator<Item = (&str, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::compose::panel_items::Beside;
+    use crate::compose::panel_items::PanelItems;
     use crate::compose::table::Table;
     use serde_json::{Value, json};
 
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn axes_values_and_the_seed_of_all_are_found() {
+    fn finds_the_axes_their_values_and_the_common_seed() {
         let items = [
             lake(0.0, "noon, high"),
             lake(0.5, "noon, high"),
@@ -204,21 +204,21 @@ mod tests {
         assert_eq!(sweep.base, drafts(&[json!({"prompt": "a lake"})])[0]);
     }
 
-    /// Guards against rows that would be sent twice: those in the table, and the same ones as the sweep has them.
+    /// Guards against sending rows twice: those in the table, and the same ones from the sweep.
     #[test]
-    fn its_rows_are_those_of_the_table() {
+    fn the_rows_equal_those_of_the_table() {
         let items = [lake(0.5, "dawn"), lake(1.0, "dawn"), lake(0.0, "dawn")];
         let (schema, sweep) = (schema(), found(&items).unwrap());
         let mut table = Table::default();
         table.add_sweep(&sweep, &schema).unwrap();
         assert_eq!(table.unsent(), 3);
         let rows = sweep.rows(&schema).unwrap();
-        assert_eq!(Beside::of(&rows, None, &table), Beside::Nothing);
+        assert_eq!(PanelItems::of(&rows, None, &table), PanelItems::InTable);
     }
 
-    /// Guards against a sweep over a value and none that comes back as single rows.
+    /// Guards against a sweep with a left-out value that is restored as single rows.
     #[test]
-    fn what_some_rows_leave_out_is_a_value_of_the_axis() {
+    fn a_left_out_parameter_is_a_value_of_the_axis() {
         let none = |time: &str| json!({"prompt": "a lake", "time": time, "seed": 7});
         let items = [
             lake(0.5, "dawn"),
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_what_is_no_whole_sweep_are_none() {
+    fn lines_and_incomplete_sweeps_are_no_sweeps() {
         let line = |prompt: &str| json!({"prompt": prompt, "seed": 7});
         assert_eq!(found(&[line("a"), line("b")]), None);
         assert_eq!(found(&[line("a"), line("a")]), None);
@@ -263,9 +263,9 @@ mod tests {
         assert_eq!(found(&gap), None);
     }
 
-    /// Guards against 1 that is sent where the batch had "1".
+    /// Guards against sending 1 instead of "1".
     #[test]
-    fn what_would_be_sent_as_another_type_is_no_sweep() {
+    fn rows_whose_values_would_change_their_type_are_no_sweep() {
         let schema = Schema::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {

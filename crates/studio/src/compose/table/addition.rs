@@ -1,4 +1,4 @@
-//! Rows that were put behind others from elsewhere: a person is told, and may take them out again.
+//! Rows that were appended to a table from elsewhere: the user is notified, and can undo it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,31 +11,30 @@ use crate::compose::plan::Plan;
 use crate::compose::sweep::WrittenSweep;
 use crate::text::plural::counted;
 
-/// The rows that were added last, and how many were to be sent before.
+/// The last addition, and how many rows were waiting before.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Addition {
-    /// Their ids: those of rows that come together follow each other.
+    /// The ids of the added rows, which are consecutive.
     ids: Range<u64>,
     drafts: Arc<Vec<Draft>>,
     before: usize,
 }
 
 impl Table {
-    /// As [`Table::append`], and remembers it: with rows that were here already more would be sent than the person who
-    /// adds some has in sight.
+    /// Like [`Table::append`], and remembers the addition. The user may not see the earlier rows, which would be sent, too.
     ///
     /// # Errors
     ///
-    /// The same sentence; the table stays as it was.
+    /// A message, see [`Table::append`]; the table is unchanged.
     pub fn add(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
         self.remember(|table| table.append(drafts, schema))
     }
 
-    /// The same with the rows of a sweep that was sent before; see [`Table::append_sweep`].
+    /// Adds the rows of a sweep that was sent before; see [`Table::append_sweep`].
     ///
     /// # Errors
     ///
-    /// The same sentence; the table stays as it was.
+    /// A message, see [`Table::append_sweep`]; the table is unchanged.
     pub fn add_sweep(&mut self, sweep: &WrittenSweep, schema: &Schema) -> Result<(), String> {
         let (base, axes) = (sweep.base_with_seed(schema), sweep.read_axes(schema)?);
         self.remember(|table| table.append_sweep(&base, &axes, sweep.combine, schema))
@@ -59,7 +58,7 @@ impl Table {
         Ok(())
     }
 
-    /// `Added 2 rows to the 3 that were here.`, for as long as all of them are here and none is sent.
+    /// `Added 2 rows to the 3 that were here.`, until one of them is removed, changed or sent.
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
         let Addition { ids, before, .. } = addition;
@@ -76,7 +75,7 @@ impl Table {
         Some(format!("Added {} to {others} here.", counted(there, "row")))
     }
 
-    /// What sending the rows that were added last will take, where Generate would send others with them.
+    /// Plans sending only the added rows, if Generate would send others with them.
     pub fn added_plan(&self, schema: &Schema) -> Option<Plan> {
         let addition = self.addition.as_ref()?;
         let added = self.to_send().filter(|row| addition.ids.contains(&row.id));
@@ -84,10 +83,10 @@ impl Table {
         (1..self.good()).contains(&plan.items).then_some(plan)
     }
 
-    /// Acts on the table while the rows that wait are not in it, but for those that were added last.
+    /// Runs `act` on the table without the other waiting rows: only those of the last addition are there.
     pub fn with_added_alone<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
-        // They have the numbers that they are shown with.
+        // The rows keep the numbers that are shown.
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbers: HashMap<u64, usize> = waiting.map(|row| row.id).zip(self.numbers()).collect();
         let sources: HashMap<u64, Source> = (self.rows.iter())
@@ -115,7 +114,7 @@ impl Table {
         done
     }
 
-    /// Takes out the rows that were added last, but for those that were changed or sent since.
+    /// Removes the rows of the last addition, except those that were changed or sent since.
     pub fn undo_addition(&mut self) {
         if let Some(addition) = self.addition.take() {
             self.take_out(|row| addition.holds(row));
@@ -124,7 +123,7 @@ impl Table {
 }
 
 impl Addition {
-    /// It is one of them, as it came.
+    /// Whether the row was added and is unchanged.
     fn holds(&self, row: &Row) -> bool {
         let place = row.id.checked_sub(self.ids.start);
         let draft = place.and_then(|at| self.drafts.get(at as usize));

@@ -1,5 +1,5 @@
 //! Two tabs have changed the same table without seeing each other's change. One version is shown, and the rows of the
-//! other are put aside, so that nothing is lost without a word.
+//! other are put aside, so that nothing is lost silently.
 
 use super::Table;
 use crate::text::plural::counted;
@@ -8,45 +8,45 @@ use crate::text::plural::counted;
 #[derive(Debug, Clone, PartialEq)]
 pub struct Conflict {
     pub table: Table,
-    pub why: Why,
+    pub reason: ConflictReason,
 }
 
 /// Why rows were put aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Why {
-    /// They stood in this tab, and another tab has changed the table later.
+pub enum ConflictReason {
+    /// The rows of this tab: another tab has changed the table later.
     Replaced,
-    /// They stood in another tab, and this one has changed the table later.
+    /// The rows of another tab: this tab has changed the table later.
     Replacing,
-    /// An earlier version of Atelier has left them.
+    /// The rows were stored by an earlier version of Atelier.
     Earlier,
-    /// A person has chosen the other rows.
+    /// The user has chosen the other rows.
     Chosen,
 }
 
 impl Conflict {
-    /// Puts a table aside where another one is shown; `None` where nothing would be lost.
-    pub fn beside(shown: &Table, table: Table, why: Why) -> Option<Self> {
-        let is_missed = !table.is_empty() && !table.looks_like(shown);
-        is_missed.then_some(Self { table, why })
+    /// Puts a table aside in favor of the `shown` one; `None` if nothing would be lost.
+    pub fn detect(shown: &Table, table: Table, reason: ConflictReason) -> Option<Self> {
+        let is_lost = !table.is_empty() && !table.looks_like(shown);
+        is_lost.then_some(Self { table, reason })
     }
 
-    /// What a person is told of it.
+    /// Returns the message for the user.
     pub fn user_message(&self) -> String {
         let rows = counted(self.table.rows().len(), "row");
-        match self.why {
-            Why::Replaced => format!(
+        match self.reason {
+            ConflictReason::Replaced => format!(
                 "Another tab changed this table later than this one, so its rows are shown. What stood \
              here was put aside: {rows}."
             ),
-            Why::Replacing => format!(
+            ConflictReason::Replacing => format!(
                 "Another tab had changed this table, too, but earlier than this one. What stood there \
              was put aside: {rows}."
             ),
-            Why::Earlier => {
+            ConflictReason::Earlier => {
                 format!("An earlier Atelier has left other rows for this model: {rows}.")
             }
-            Why::Chosen => format!("What stood here before was put aside: {rows}."),
+            ConflictReason::Chosen => format!("What stood here before was put aside: {rows}."),
         }
     }
 }
@@ -75,15 +75,20 @@ mod tests {
     fn only_rows_that_would_be_missed_are_put_aside() {
         let shown = table(&["a"]);
         for (other, is_put_aside) in [(&[][..], false), (&["a"], false), (&["b"], true)] {
-            let conflict = Conflict::beside(&shown, table(other), Why::Replaced);
+            let conflict = Conflict::detect(&shown, table(other), ConflictReason::Replaced);
             assert_eq!(conflict.is_some(), is_put_aside, "{other:?}");
         }
     }
 
     #[test]
-    fn a_person_is_told_how_many_rows_were_put_aside() {
-        for why in [Why::Replaced, Why::Replacing, Why::Earlier, Why::Chosen] {
-            let conflict = Conflict::beside(&Table::default(), table(&["a", "b"]), why);
+    fn the_message_counts_the_rows_that_were_put_aside() {
+        for reason in [
+            ConflictReason::Replaced,
+            ConflictReason::Replacing,
+            ConflictReason::Earlier,
+            ConflictReason::Chosen,
+        ] {
+            let conflict = Conflict::detect(&Table::default(), table(&["a", "b"]), reason);
             let message = conflict.unwrap().user_message();
             assert!(message.ends_with(": 2 rows."), "{message}");
         }

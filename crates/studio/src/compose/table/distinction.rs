@@ -1,4 +1,4 @@
-//! What tells the long texts of a table's rows from each other, where that is not their beginning.
+//! Finds the parts in which the long texts of a table differ, if they begin alike.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,11 @@ use atelier_contract::Entry;
 use super::Table;
 use crate::text::diff::told_by_less;
 
-/// Of more rows not all are compared, and each key press would look at all.
+/// More rows than this are not compared, because every key press would compare them.
 const MAX_ROWS: usize = 200;
 
 impl Table {
-    /// Gives, for the texts of these rows that are told by less than all of them, by what. `rows`: their places.
+    /// Returns an excerpt for each text of these rows that a part of it distinguishes. `rows` are indexes.
     pub fn told_by_less(&self, columns: &[String], rows: &[usize]) -> HashMap<String, String> {
         if rows.len() > MAX_ROWS {
             return HashMap::new();
@@ -21,10 +21,10 @@ impl Table {
             let entries = rows.filter_map(|row| row.draft.get(column));
             entries.map(Entry::to_text).collect::<Vec<_>>()
         };
-        let told = columns
+        let excerpts = columns
             .iter()
             .flat_map(|column| told_by_less(&texts(column)));
-        told.collect()
+        excerpts.collect()
     }
 }
 
@@ -34,9 +34,9 @@ mod tests {
     use atelier_contract::{Draft, Schema};
     use serde_json::json;
 
-    /// Guards against rows that look the same because what differs is cut off.
+    /// Guards against rows that look the same because the difference is cut off.
     #[test]
-    fn long_texts_that_begin_alike_are_told_by_their_ends() {
+    fn long_texts_that_begin_alike_are_shown_by_their_ends() {
         let schema = json!({
             "category": "image", "subcategory": "a",
             "parameters": {"required": [{"name": "prompt", "type": "string"}], "optional": []}
@@ -57,15 +57,15 @@ mod tests {
                 draft
             })
         };
-        let told = |count: usize| {
+        let excerpts = |count: usize| {
             let mut table = Table::default();
             table.append(rows(count).collect(), &schema).unwrap();
             let places: Vec<usize> = (0..count).collect();
             table.told_by_less(&["prompt".to_owned()], &places)
         };
-        let two = told(2);
+        let two = excerpts(2);
         assert!(two[&long("dusk")].ends_with("dusk") && two[&long("dusk")].starts_with('…'));
-        assert_eq!(told(MAX_ROWS).len(), 2);
-        assert!(told(MAX_ROWS + 1).is_empty());
+        assert_eq!(excerpts(MAX_ROWS).len(), 2);
+        assert!(excerpts(MAX_ROWS + 1).is_empty());
     }
 }

@@ -1,6 +1,6 @@
-//! A parameter of the rows that came from lines, as the lines of one text. What was sent has no line: who writes
-//! there would change it, and send and pay for it once more. Neither has a row that came from elsewhere: a prompt that
-//! is written over it would be sent with the other settings of that row.
+//! A parameter of the rows that came from lines, as the lines of one text. Rows that were sent have no line, because
+//! editing it would change the row, and send and charge it again. Rows from elsewhere have none either, because a prompt
+//! typed over theirs would be sent with their other settings.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,37 +9,36 @@ use atelier_contract::{Draft, Entry, Schema};
 use super::{Row, SentBefore, Source, Table, problems};
 use crate::compose::prompts::{line, prompts};
 
-/// How many lines further down a changed line is looked for.
+/// How many lines further down a changed line is searched for.
 const NEAR: usize = 3;
 
-/// The lines as they were when a person began to write there, each with its row: a line that is there again is that
-/// row's, whatever stood there between two keys.
+/// The lines when the user started to type, each with its row. A line that reappears gets its row back, whatever was
+/// there between two keys.
 #[derive(Debug, Clone, Default)]
-pub struct LinesBefore(Vec<(String, Row)>);
+pub struct LinesSnapshot(Vec<(String, Row)>);
 
-/// A row that a new line may go on with.
+/// Where the row of a new line comes from.
 #[derive(Debug, Clone)]
 enum Origin {
-    /// The row that stands there.
+    /// The row at this index.
     Row(usize),
-    /// A row that was there before.
+    /// A row from when the user started to type.
     Before(Box<Row>),
     New,
 }
 
 impl Table {
-    /// Gives the lines as they are now, to be kept while a person writes in [`Table::lines`].
-    pub fn lines_before(&self, parameter: &str) -> LinesBefore {
+    /// Returns a snapshot of the lines, for [`Table::set_lines`].
+    pub fn lines_snapshot(&self, parameter: &str) -> LinesSnapshot {
         let lined = self.lined(parameter);
-        LinesBefore(
+        LinesSnapshot(
             lined
                 .map(|(at, line)| (line, self.rows[at].clone()))
                 .collect(),
         )
     }
 
-    /// A parameter of the rows that came from lines and are to be sent, as lines of a text; rows that have nothing there
-    /// have no line.
+    /// Returns a parameter of the waiting rows that came from lines, as lines of a text. Rows without a value have no line.
     pub fn lines(&self, parameter: &str) -> Vec<String> {
         self.lined(parameter).map(|(_, line)| line).collect()
     }
@@ -53,25 +52,24 @@ impl Table {
         })
     }
 
-    /// Makes [`Table::lines`] those of `text`. A row goes where its line goes, and is left alone, as is what was sent; one
-    /// whose line changes keeps its other parameters; a line of `before` brings back its row; a new one has the parameters
-    /// of `base`, also where it takes the place of another (see [`is_changed_line`]). Refused, with a sentence, if they
-    /// are too many.
+    /// Replaces [`Table::lines`] with those of `text`. A row moves with its line and is otherwise unchanged. If its line is
+    /// edited, it keeps its other parameters. A line of `before` restores its row. A new line gets the parameters of
+    /// `base`, even if it replaces another one (see [`is_changed_line`]). Sent rows are unchanged.
     ///
     /// # Errors
     ///
-    /// The sentence; the table stays as it was.
+    /// A message if there are too many rows; the table is unchanged.
     pub fn set_lines(
         &mut self,
         parameter: &str,
         text: &str,
         base: &Draft,
         schema: &Schema,
-        before: &LinesBefore,
+        before: &LinesSnapshot,
     ) -> Result<(), String> {
         let new: Vec<&str> = prompts(text).collect();
         let lines = self.lined(parameter).count();
-        self.make_room(new.len().saturating_sub(lines))?;
+        self.make_space(new.len().saturating_sub(lines))?;
         let old: Vec<(usize, String)> = self.lined(parameter).collect();
         let same = |(old, new): &(&(usize, String), &&str)| old.1 == **new;
         let above = old.iter().zip(&new).take_while(same).count();
@@ -82,7 +80,7 @@ impl Table {
         if old_part.is_empty() && new_part.is_empty() {
             return Ok(());
         }
-        // Lines are no sweep.
+        // Edited lines are no sweep.
         self.grid = None;
         let origins = self.origins(old_part, new_part, before);
         let before = self.sent_before_with(parameter, new_part);
@@ -118,8 +116,8 @@ impl Table {
         Ok(())
     }
 
-    /// Changes a parameter of the lines that have `from` there, as a text.
-    pub fn exchange(
+    /// Replaces the value `from` of a parameter with `to` in the rows that came from lines. Values are compared as texts.
+    pub fn replace_in_lines(
         &mut self,
         name: &str,
         from: Option<&Entry>,
@@ -132,12 +130,12 @@ impl Table {
             .filter(|row| text(row.draft.get(name)) == text(from));
         let meant: Vec<u64> = meant.map(|row| row.id).collect();
         for id in meant {
-            self.put(id, name, to.cloned(), schema);
+            self.set_entry(id, name, to.cloned(), schema);
         }
     }
 
-    /// Whether all lines have this there, as a text.
-    pub fn all_have(&self, name: &str, text: &str) -> bool {
+    /// Whether all rows that came from lines have this text for the parameter.
+    pub fn all_lines_have(&self, name: &str, text: &str) -> bool {
         self.line_rows().all(|row| {
             let entry = row.draft.get(name);
             entry.is_some_and(|entry| entry.to_text() == text)
@@ -149,7 +147,7 @@ impl Table {
         rows.filter(|row| row.is_waiting() && row.source == Source::Line)
     }
 
-    /// What was sent with one of these lines: they are few, and the table may be long.
+    /// Returns the sent items with one of these lines. There are few lines, and the table may be long.
     fn sent_before_with(&self, parameter: &str, lines: &[&str]) -> SentBefore {
         let lines: HashSet<&str> = lines.iter().copied().collect();
         let has_one = |row: &&Row| {
@@ -159,9 +157,14 @@ impl Table {
         SentBefore::of(self.rows.iter().filter(has_one))
     }
 
-    /// Gives the row that each new line goes on with: the row whose line it is; or the one whose line it was before;
-    /// or, in their order, one whose line is not there any more.
-    fn origins(&self, old: &[(usize, String)], new: &[&str], before: &LinesBefore) -> Vec<Origin> {
+    /// Returns the origin of each new line: the row with the same line; else the row that had it before; else, in order,
+    /// a row whose line has disappeared.
+    fn origins(
+        &self,
+        old: &[(usize, String)],
+        new: &[&str],
+        before: &LinesSnapshot,
+    ) -> Vec<Origin> {
         let mut by_line: HashMap<&str, VecDeque<usize>> = HashMap::new();
         for (at, line) in old {
             by_line.entry(line.as_str()).or_default().push_back(*at);
@@ -197,7 +200,7 @@ impl Table {
         }
         let old_lines: HashMap<usize, &str> =
             old.iter().map(|(at, line)| (*at, line.as_str())).collect();
-        // Nor does one go on that was written anew letter by letter.
+        // A row whose line was replaced letter by letter is not continued either.
         let lines_before = before.0.iter().map(|(line, row)| (row.id, line.as_str()));
         let lines_before: HashMap<u64, &str> = lines_before.collect();
         let mut left = VecDeque::from(left);
@@ -210,7 +213,7 @@ impl Table {
                         && was.is_none_or(|was| is_changed_line(was, line))
                 };
                 let found = left.iter().take(NEAR).position(goes_on);
-                // Lines stay in their order.
+                // Lines keep their order.
                 let row = found.and_then(|found| left.drain(..=found).next_back());
                 row.map_or(Origin::New, Origin::Row)
             })
@@ -219,8 +222,8 @@ impl Table {
     }
 }
 
-/// Whether one line became the other as a person wrote in it: at least two thirds of the shorter one is what both begin or end
-/// with. A line that was written in the place of another is a new one.
+/// Whether the user edited one line into the other: the common prefix and suffix make up at least two thirds of the
+/// shorter line. Otherwise, the new line replaces the old one.
 pub(super) fn is_changed_line(old: &str, new: &str) -> bool {
     let (old, new): (Vec<char>, Vec<char>) = (old.chars().collect(), new.chars().collect());
     let shorter = old.len().min(new.len());

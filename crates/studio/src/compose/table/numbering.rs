@@ -1,27 +1,27 @@
-//! The numbers of rows. An imported row has the number that it has in its file wherever it can: errors, the table, the
-//! items of the batch, and the names of their files all say that one.
+//! The numbers of rows. An imported row keeps its number from the file if possible: errors, the table, the items of the
+//! batch and the names of their files all use it.
 
 use super::{Row, Source, Table};
 use crate::compose::MAX_ROWS;
 use crate::text::plural::listed_numbers;
 
-/// A row that can't be sent as it was filled in, with those that have the same mistakes.
+/// Rows that can't be sent as they were filled in, with the same mistakes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRow {
-    /// The place of the first of them among the rows that wait, from 0.
+    /// The position of the first of them among the waiting rows, from 0.
     pub place: usize,
-    /// The label of its first cell that is wrong; see [`cell_label`].
+    /// The label of its first invalid cell; see [`cell_label`].
     pub cell: String,
     /// `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
     pub message: String,
-    /// How many rows these are.
+    /// The number of rows.
     pub count: usize,
 }
 
-/// The place of a row among those that wait, the row, and its number.
+/// The position of a row among the waiting rows, the row, and its number.
 type Numbered<'a> = (usize, &'a Row, usize);
 
-/// What is wrong with a row.
+/// Returns the problems of a row.
 fn messages(row: &Row) -> impl Iterator<Item = &str> {
     row.problems.iter().map(|problem| problem.message.as_str())
 }
@@ -32,7 +32,7 @@ pub fn cell_label(parameter: &str, number: usize) -> String {
 }
 
 impl Table {
-    /// Gives the numbers of the rows that wait, in their order: each is higher than the one before.
+    /// Returns the numbers of the waiting rows, in ascending order.
     pub fn numbers(&self) -> Vec<usize> {
         let mut last = 0;
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
@@ -46,7 +46,7 @@ impl Table {
         numbers.collect()
     }
 
-    /// Gives the rows that can't be sent as they were filled in, those with the same mistakes together: the first `most`.
+    /// Returns the first `most` groups of rows that can't be sent as they were filled in, grouped by their mistakes.
     pub fn bad_rows(&self, most: usize) -> Vec<BadRow> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers()).enumerate();
@@ -54,7 +54,7 @@ impl Table {
         let bad = bad.map(|(place, (row, number))| (place, row, number));
         let mut found: Vec<Vec<Numbered>> = Vec::new();
         for one in bad {
-            // All rows are read, because a message names all rows that have its mistakes; without making a text of each.
+            // All rows are compared, because a message names all rows with its mistakes. No texts are built for that.
             let is_same = |rows: &Vec<Numbered>| messages(rows[0].1).eq(messages(one.1));
             match found.iter().position(is_same) {
                 Some(at) => found[at].push(one),
@@ -62,7 +62,7 @@ impl Table {
                 None => {}
             }
         }
-        let told = found.into_iter().map(|rows| {
+        let groups = found.into_iter().map(|rows| {
             let (place, row, number) = rows[0];
             let label = match rows.as_slice() {
                 [_] => Self::row_label(number, row.source),
@@ -78,11 +78,11 @@ impl Table {
                 count: rows.len(),
             }
         });
-        told.collect()
+        groups.collect()
     }
 
     /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 2 to 5,
-    /// 9, 12 and 4 more …`; empty where there is none.
+    /// 9, 12 and 4 more …`; empty if there are none.
     pub fn unlined_message(&self) -> String {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers());
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Names a row that can't be sent: `Row 7`; `Row 9 (row 7 of the file)` where other rows stand above it.
+    /// Names a row that can't be sent: `Row 7`, or `Row 9 (row 7 of the file)` if its number differs.
     fn row_label(number: usize, source: Source) -> String {
         match source {
             Source::File(own) if own != number => format!("Row {number} (row {own} of the file)"),
@@ -120,7 +120,7 @@ mod tests {
             .collect()
     }
 
-    /// Guards against row 7 of a file that is called row 19 after a sweep of 12.
+    /// Guards against calling row 7 of a file row 19 after a sweep of 12.
     #[test]
     fn rows_keep_the_numbers_of_their_file() {
         let schema = schema();
@@ -145,9 +145,9 @@ mod tests {
         assert_eq!(table.numbers(), [1, 4, 7, 8]);
     }
 
-    /// Guards against two rows of one number.
+    /// Guards against two rows with the same number.
     #[test]
-    fn rows_of_a_file_below_others_are_numbered_on() {
+    fn rows_of_a_file_below_others_continue_their_numbers() {
         let schema = schema();
         let mut table = Table::default();
         table.append(vec![prompt("a"); 2], &schema).unwrap();
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_with_the_numbers_of_the_file() {
+    fn mistakes_are_shown_with_the_numbers_of_the_file() {
         let schema = schema();
         let mut table = Table::default();
         let mut rows = imported([3, 7]);
@@ -198,7 +198,7 @@ mod tests {
         assert!(row.message.starts_with("Row 7: "), "{}", row.message);
     }
 
-    /// Guards against four lines that say the same, and hide the rows with other mistakes.
+    /// Guards against four messages that are the same and hide the rows with other mistakes.
     #[test]
     fn rows_with_the_same_mistakes_are_named_together() {
         let schema = schema();

@@ -1,36 +1,36 @@
-//! Sends what is not made yet, and leaves out what is.
+//! Sends only the rows whose results don't exist yet.
 
 use std::collections::HashSet;
 
 use atelier_contract::Schema;
 use atelier_engine::{BatchKey, BatchPlace};
 
-use super::{KnownPlace, Row, SentRows, Table};
+use super::{FindPlace, Row, SentRows, Table};
 use crate::compose::plan::Plan;
 
-/// A row that is made already, by its id, and the item that it is, where that is one of a batch.
-pub type MadeRow = (u64, Option<BatchPlace>);
+/// The id of a row whose result exists already, and the item that made it, if it is one of a batch.
+pub type DuplicateRow = (u64, Option<BatchPlace>);
 
 impl Table {
-    /// Plans what sending the rows will take that are not made already.
-    pub fn plan_new(&self, made: &[MadeRow], schema: &Schema) -> Plan {
+    /// Plans sending the rows without those in `made`.
+    pub fn plan_new(&self, made: &[DuplicateRow], schema: &Schema) -> Plan {
         let made: HashSet<u64> = made.iter().map(|(id, _)| *id).collect();
         let new = self.to_send().filter(|row| !made.contains(&row.id));
         Plan::of(new.map(|row| &row.draft), schema)
     }
 
-    /// As [`Table::send_good`], without the rows that are made already: each counts as sent as the item that it is, or
-    /// is taken out where that is none or has its row here. The way back from that goes on after the others are sent.
+    /// Like [`Table::send_good`], but without the rows in `made`. Each of those counts as sent, as the item that made it; it
+    /// is removed if there is no such item or if the item has a row already. The removal can be undone after sending.
     pub fn send_new(
         &mut self,
-        made: &[MadeRow],
+        made: &[DuplicateRow],
         batch: &BatchKey,
         schema: &Schema,
         send_defaults: bool,
         random: &mut dyn FnMut() -> u64,
-        known: KnownPlace<'_>,
+        known: FindPlace<'_>,
     ) -> SentRows {
-        // What is left out leaves a gap: the others have the numbers that they are shown with.
+        // Left-out rows leave a gap: the others keep the numbers that are shown.
         let numbers = self.waiting_numbers();
         let twins = self.leave_made(made);
         if !twins.is_empty() {
@@ -44,8 +44,8 @@ impl Table {
         rows
     }
 
-    /// Gives the rows for which there is no place among what was sent.
-    fn leave_made(&mut self, made: &[MadeRow]) -> HashSet<u64> {
+    /// Marks the rows in `made` as sent, and returns the ids of those that can't be.
+    fn leave_made(&mut self, made: &[DuplicateRow]) -> HashSet<u64> {
         let sent = self.rows.iter().filter(|row| row.sent.is_some());
         let mut texts: HashSet<String> = sent.clone().map(Row::text).collect();
         let mut places: HashSet<BatchPlace> = sent.filter_map(|row| row.sent.clone()).collect();

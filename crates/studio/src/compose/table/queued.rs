@@ -1,4 +1,4 @@
-//! Tells rows whose tasks were handed to the service from rows whose tasks were not.
+//! Distinguishes rows whose tasks were submitted to the service from rows whose tasks were not.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,16 @@ use super::{Row, Table};
 use crate::batch::Part;
 use crate::text::plural::{agreeing, counted};
 
-/// The places in batches whose tasks were not handed to the service: they are queued, or were taken back. As far as a
-/// tab knows.
+/// The places in batches whose tasks were not submitted: they are queued or were returned, as far as this tab knows.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueuedPlaces {
     queued: HashSet<BatchPlace>,
-    /// The places of all other tasks; `None` once all tasks are known. A place that is in neither set may be queued
-    /// until then.
+    /// The places of all other tasks; `None` once all tasks are known. Until then, a place in neither set may be queued.
     handed: Option<HashSet<BatchPlace>>,
 }
 
 impl QueuedPlaces {
-    /// `are_all_known`: the stored tasks have been read.
+    /// `are_all_known`: whether the stored tasks have been read.
     pub fn of<'a>(tasks: impl IntoIterator<Item = &'a Task>, are_all_known: bool) -> Self {
         let (mut queued, mut handed) = (HashSet::new(), HashSet::new());
         for task in tasks {
@@ -43,12 +41,12 @@ impl QueuedPlaces {
 }
 
 impl Table {
-    /// Says what has become of the rows that count as sent. `is_held`: storage refuses their tasks, and what is not stored
-    /// waits for that.
+    /// Returns the message about the rows that count as sent. `is_held`: storage rejects their tasks, so rows that are not
+    /// stored are not sent yet.
     pub fn sent_message(&self, is_held: bool, queued: &QueuedPlaces) -> String {
         let waits = |row: &&Row| is_held && self.is_under_way(row);
         let waiting = self.rows.iter().filter(waits).count();
-        // A task is stored before it is handed to the service.
+        // A task is stored before it is submitted.
         let is_queued = |row: &Row| {
             let place = row.sent.as_ref();
             place.is_some_and(|place| queued.has(place)) || self.is_under_way(row)
@@ -78,7 +76,7 @@ mod tests {
     use crate::batch::tests::{failed, queued, ready, task};
     use crate::compose::table::tests::{prompt, schema, send};
 
-    /// Two rows, sent and stored as the batch of the tests.
+    /// Two rows, sent and stored as the test batch.
     fn two_sent() -> Table {
         let schema = schema();
         let mut table = Table::default();
@@ -90,7 +88,7 @@ mod tests {
         table
     }
 
-    /// Guards against `sent` of rows in a batch that is paused or waits its turn.
+    /// Guards against `sent` for rows in a batch that is paused or queued.
     #[test]
     fn rows_whose_tasks_are_queued_are_in_a_batch_and_not_sent() {
         let table = two_sent();
@@ -103,14 +101,14 @@ mod tests {
         assert_eq!(message(&tasks, true), "2 rows in a batch");
         tasks[1] = task("b", 1, 1, failed());
         assert_eq!(message(&tasks, true), "2 rows sent");
-        // Its row is on its way back to the table.
+        // Its row is being returned to the table.
         tasks[1] = task("b", 1, 1, queued());
         tasks[1].taken_back = true;
         assert_eq!(message(&tasks, true), "2 rows in a batch");
-        // Another batch's, which has nothing to do with these rows.
+        // A task of another batch, unrelated to these rows.
         tasks[1] = task("b", 5, 1, queued());
         assert_eq!(message(&tasks, true), "2 rows sent");
-        // A task that is gone was sent, unless it is yet to be read.
+        // A task that was removed had been sent, unless it is not read yet.
         assert_eq!(message(&tasks[..1], true), "2 rows sent");
         assert_eq!(message(&tasks[..1], false), "2 rows in a batch");
         tasks[1] = task("b", 1, 1, ready());
@@ -118,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_on_their_way_to_storage_are_not_sent() {
+    fn rows_that_are_being_stored_are_not_sent() {
         let mut table = two_sent();
         let queued = QueuedPlaces::default();
         table.append(vec![prompt("c")], &schema()).unwrap();

@@ -1,4 +1,4 @@
-//! Rows that were taken out, and the way back. It is not stored: each tab has its own.
+//! Rows that were removed, and undoing that. It is not stored: each tab has its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,36 +10,36 @@ use super::{Axis, Combine, GridLabels, Row, SentBefore, Table};
 use crate::compose::MAX_ROWS;
 use crate::text::plural::counted;
 
-/// Where new rows are put.
+/// Where new rows go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Below the rows that are there.
-    Below,
-    /// In the place of all of them.
-    OfAll,
-    /// In the place of those that wait to be sent: what was sent stays known as that.
-    OfWaiting,
+pub enum Placement {
+    /// Below the existing rows.
+    Append,
+    /// In place of all rows.
+    ReplaceAll,
+    /// In place of the waiting rows; sent rows stay.
+    ReplaceWaiting,
 }
 
-/// The rows that were taken out last, as they were: put back, each becomes the same task as before, or none if it was
+/// The last removal, with its rows unchanged. Each restored row becomes the same task as before, or none if it was
 /// sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Removal {
     number: u64,
-    /// Each with where it stood.
+    /// The rows with their indexes.
     rows: Vec<(usize, Row)>,
-    /// The ids of those that took their place.
+    /// The ids of the rows that replaced them.
     instead: Range<u64>,
     added: Vec<String>,
     grid: Option<GridLabels>,
 }
 
 impl Table {
-    /// Puts rows of an imported table in the place of all that are there.
+    /// Replaces all rows with those of an imported table.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`Table::append`]; the table stays as it was.
+    /// A message, see [`Table::append`]; the table is unchanged.
     pub fn replace_by_imported(
         &mut self,
         rows: Vec<(usize, Draft)>,
@@ -49,14 +49,14 @@ impl Table {
         self.replace_with(|row| !row.is_aside, put)
     }
 
-    /// Puts the rows of a sweep where they belong.
+    /// Inserts the rows of a sweep.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`Table::append_sweep`]; the table stays as it was.
+    /// A message, see [`Table::append_sweep`]; the table is unchanged.
     pub fn put_sweep(
         &mut self,
-        place: Place,
+        place: Placement,
         base: &Draft,
         axes: &[Axis],
         combine: Combine,
@@ -64,9 +64,9 @@ impl Table {
     ) -> Result<(), String> {
         let put = |table: &mut Self| table.append_sweep(base, axes, combine, schema);
         match place {
-            Place::Below => put(self),
-            Place::OfAll => self.replace_with(|row| !row.is_aside, put),
-            Place::OfWaiting => self.replace_with(|row| row.is_waiting(), put),
+            Placement::Append => put(self),
+            Placement::ReplaceAll => self.replace_with(|row| !row.is_aside, put),
+            Placement::ReplaceWaiting => self.replace_with(|row| row.is_waiting(), put),
         }
     }
 
@@ -95,8 +95,8 @@ impl Table {
     pub(super) fn take_out(&mut self, is_meant: impl Fn(&Row) -> bool) {
         let grid = self.grid.take();
         let all = std::mem::take(&mut self.rows).into_iter().enumerate();
-        let (rows, kept): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_meant(row));
-        self.rows = kept.into_iter().map(|(_, row)| row).collect();
+        let (rows, rest): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_meant(row));
+        self.rows = rest.into_iter().map(|(_, row)| row).collect();
         self.removals += 1;
         self.removal = Some(Arc::new(Removal {
             number: self.removals,
@@ -107,8 +107,7 @@ impl Table {
         }));
     }
 
-    /// Tells of the rows that were taken out last, as long as they can be put back: a number of its own, and
-    /// `Replaced 30 rows by 1.`
+    /// Returns the number of the last removal and its message, as long as it can be undone: `Replaced 30 rows by 1.`
     pub fn removal_message(&self) -> Option<(u64, String)> {
         let removal = self.removal.as_ref()?;
         let count = removal.rows.len();
@@ -117,14 +116,14 @@ impl Table {
             return None;
         }
         let rows = counted(count, "row");
-        let said = match removal.instead.end - removal.instead.start {
+        let message = match removal.instead.end - removal.instead.start {
             0 => format!("Removed {rows}."),
             new => format!("Replaced {rows} by {new}."),
         };
-        Some((removal.number, said))
+        Some((removal.number, message))
     }
 
-    /// Puts back what was taken out last, in the place of what took its place.
+    /// Undoes the last removal. The rows that replaced the removed ones are removed.
     pub fn undo_removal(&mut self) {
         let Some(removal) = self.removal.take() else {
             return;
@@ -144,8 +143,7 @@ impl Table {
         }
     }
 
-    /// Settles a batch as [`Table::settle`] does, among the rows that were taken out while it was under way: they may
-    /// be put back.
+    /// Settles a batch like [`Table::settle`], for rows that were removed while it was being stored and may be restored.
     pub(super) fn settle_removed(&mut self, is_lost: impl Fn(&BatchPlace) -> bool) {
         if let Some(removal) = &mut self.removal {
             for (_, row) in &mut Arc::make_mut(removal).rows {

@@ -1,4 +1,4 @@
-//! Rows that were sent and stand in the table once more: they say so, for who sends them pays again.
+//! Rows that were sent and are in the table again. They are labelled, because sending them is charged again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::{Row, Source, Table};
 use crate::compose::sweep::WrittenSweep;
 use crate::form::seed;
 
-/// An item, and what it asks for.
+/// An item, and the inputs that it requested.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Earlier {
     place: BatchPlace,
@@ -21,14 +21,14 @@ impl Earlier {
         Self { place, draft }
     }
 
-    /// The item, if this asks for the same.
+    /// Returns the item if this draft requests the same.
     pub fn place_of(&self, draft: &Draft) -> Option<&BatchPlace> {
-        let is_same = self.draft == *draft || words(&self.draft) == words(draft);
+        let is_same = self.draft == *draft || request_texts(&self.draft) == request_texts(draft);
         is_same.then_some(&self.place)
     }
 }
 
-/// Items that were sent, by what they ask for.
+/// Sent items by their inputs.
 #[derive(Debug, Default)]
 pub(super) struct SentBefore(HashMap<Vec<String>, Earlier>);
 
@@ -37,7 +37,7 @@ impl SentBefore {
         let items = rows.into_iter().filter_map(Row::sent_as);
         let items = items.map(|(place, draft)| {
             let earlier = Earlier::new(place.clone(), draft.clone());
-            (words(draft), earlier)
+            (request_texts(draft), earlier)
         });
         Self(items.collect())
     }
@@ -45,29 +45,29 @@ impl SentBefore {
     pub fn find(&self, draft: &Draft) -> Option<Earlier> {
         match self.0.is_empty() {
             true => None,
-            false => self.0.get(&words(draft)).cloned(),
+            false => self.0.get(&request_texts(draft)).cloned(),
         }
     }
 }
 
-/// What a draft asks for, typed or not.
-fn words(draft: &Draft) -> Vec<String> {
+/// Returns the inputs of a draft as texts, whether they were typed or not.
+fn request_texts(draft: &Draft) -> Vec<String> {
     let entries = draft.iter();
     entries
         .flat_map(|(name, entry)| [name.to_owned(), entry.to_text()])
         .collect()
 }
 
-/// What Generate sends.
+/// The rows that Generate sends.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToSend {
     pub drafts: Vec<Draft>,
-    /// Which of them were sent before, by their places.
+    /// The indexes of those that were sent before.
     pub sent_before: HashSet<usize>,
 }
 
 impl Row {
-    /// The item that it is or was, and what that asks for.
+    /// Returns the item that the row is or was, and what it requested.
     pub(super) fn sent_as(&self) -> Option<(&BatchPlace, &Draft)> {
         let sent = self.sent.as_ref().map(|place| (place, &self.draft));
         let earlier = self.earlier.as_ref();
@@ -76,8 +76,8 @@ impl Row {
 }
 
 impl Table {
-    /// The rows that a person can want to be sent once more: what waits here again already is not doubled, and one item
-    /// is there once.
+    /// Returns the indexes of the sent rows that can be sent again: without those that are waiting again already, and each
+    /// item once.
     fn to_put_back(&self) -> impl Iterator<Item = usize> {
         let waiting = || self.rows.iter().filter(|row| row.is_waiting());
         let mut places: HashSet<&BatchPlace> = waiting().filter_map(Row::earlier).collect();
@@ -94,12 +94,12 @@ impl Table {
         absent.map(|(at, _)| at)
     }
 
-    /// Adds the items of a batch to be sent once more, but for those that wait here again already; `sweep`: what all of
-    /// them are. How many were added.
+    /// Adds the items of a batch to send them again, except those that are waiting again already. `sweep`: the sweep that
+    /// all of them come from. Returns the number of added rows.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`Table::append`]; the table stays as it was.
+    /// A message, see [`Table::append`]; the table is unchanged.
     pub fn add_again(
         &mut self,
         items: Vec<(BatchPlace, Draft)>,
@@ -125,12 +125,12 @@ impl Table {
         Ok(added)
     }
 
-    /// How many rows [`Table::put_all_back`] would put back.
-    pub fn can_put_back(&self) -> usize {
+    /// Returns how many rows [`Table::put_all_back`] would put back.
+    pub fn put_back_count(&self) -> usize {
         self.to_put_back().count()
     }
 
-    /// A person wants all that was sent to be sent once more. Gives the rows as they were, for [`Table::undo_put_back`].
+    /// Makes all sent rows waiting again. Returns the rows as they were, for [`Table::undo_put_back`].
     pub fn put_all_back(&mut self) -> Vec<Row> {
         let places: Vec<usize> = self.to_put_back().collect();
         let before = places.iter().map(|at| self.rows[*at].clone()).collect();
@@ -141,7 +141,7 @@ impl Table {
         before
     }
 
-    /// Counts them as sent again, but for those that were changed or sent since.
+    /// Undoes [`Table::put_all_back`], except for rows that were changed or sent since.
     pub fn undo_put_back(&mut self, before: Vec<Row>) {
         for old in before {
             if let Some(at) = self.place(old.id)
@@ -154,7 +154,7 @@ impl Table {
         }
     }
 
-    /// Gives the rows that are to be sent other seeds in the place of those that they have.
+    /// Replaces the seeds of the waiting rows. `fresh` maps old seeds to new ones.
     pub fn renew_seeds(&mut self, fresh: &HashMap<String, String>, schema: &Schema) {
         let seed = |row: &Row| {
             let new = fresh.get(&seed::text(&row.draft))?;
@@ -162,11 +162,11 @@ impl Table {
         };
         let rows = self.rows.iter().filter(|row| row.is_waiting());
         for (id, entry) in rows.filter_map(seed).collect::<Vec<_>>() {
-            self.put(id, seed::NAME, Some(entry), schema);
+            self.set_entry(id, seed::NAME, Some(entry), schema);
         }
     }
 
-    /// What Generate sends: the rows that can be sent, and what the same press puts here, which may take their place.
+    /// Returns what Generate sends: the rows that can be sent, and `offered` ones, which may replace them.
     pub fn with_offered(&self, offered: &[Draft], replaces: bool) -> ToSend {
         let before = SentBefore::of(&self.rows);
         let rows = self.to_send().filter(|_| !replaces);

@@ -1,15 +1,14 @@
-//! Finds the inputs that are the same in all rows. They are said once and need no column.
+//! Finds the inputs that all rows share. They are shown once and need no column.
 
 use super::Table;
 use crate::text::excerpt::excerpt;
 
-/// A parameter and its value in all rows, as a text.
-pub type Alike = (String, String);
+/// A parameter, and the value that all rows share, as a text.
+pub type SharedInput = (String, String);
 
 impl Table {
-    /// Gives the inputs that are the same in all rows that are shown, if there are several rows and they differ in
-    /// something.
-    pub fn alike(&self, columns: &[String]) -> Vec<Alike> {
+    /// Returns the inputs that all shown rows share. Empty if there is one row, or if the rows don't differ at all.
+    pub fn shared_inputs(&self, columns: &[String]) -> Vec<SharedInput> {
         let mut rows = self.rows.iter().filter(|row| row.is_waiting());
         let Some(first) = rows.next() else {
             return Vec::new();
@@ -21,20 +20,20 @@ impl Table {
             let text = entry.to_text();
             (is_shared && !text.trim().is_empty()).then(|| (name.clone(), text))
         };
-        let alike: Vec<Alike> = columns.iter().filter_map(shared).collect();
-        match others.is_empty() || alike.len() == columns.len() {
+        let shared_inputs: Vec<SharedInput> = columns.iter().filter_map(shared).collect();
+        match others.is_empty() || shared_inputs.len() == columns.len() {
             true => Vec::new(),
-            false => alike,
+            false => shared_inputs,
         }
     }
 }
 
 /// `prompt: a lake at dawn · seed: 7, in all rows.`
-pub fn alike_message(alike: &[Alike]) -> String {
+pub fn shared_inputs_message(shared_inputs: &[SharedInput]) -> String {
     const LONGEST: usize = 60;
-    let said = |(name, value): &Alike| format!("{name}: {}", excerpt(value, LONGEST));
-    let said: Vec<String> = alike.iter().map(said).collect();
-    format!("{}, in all rows.", said.join(" · "))
+    let format = |(name, value): &SharedInput| format!("{name}: {}", excerpt(value, LONGEST));
+    let texts: Vec<String> = shared_inputs.iter().map(format).collect();
+    format!("{}, in all rows.", texts.join(" · "))
 }
 
 #[cfg(test)]
@@ -44,7 +43,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn what_all_rows_share_is_said_once() {
+    fn inputs_that_all_rows_share_are_listed_once() {
         let schema = json!({
             "category": "image", "subcategory": "a",
             "parameters": {"required": [], "optional": []}
@@ -58,16 +57,23 @@ mod tests {
             draft
         };
         let columns = ["prompt", "time", "mist", "seed"].map(str::to_owned);
-        let alike = |rows: Vec<Draft>| {
+        let shared_inputs = |rows: Vec<Draft>| {
             let mut table = Table::default();
             table.append(rows, &schema).unwrap();
-            table.alike(&columns)
+            table.shared_inputs(&columns)
         };
         let lake = ("prompt".to_owned(), "a lake".to_owned());
         let rows = vec![row(["a lake", "dawn", ""]), row(["a lake", "noon", ""])];
-        assert_eq!(alike(rows), std::slice::from_ref(&lake));
-        assert_eq!(alike_message(&[lake]), "prompt: a lake, in all rows.");
-        assert_eq!(alike(vec![row(["a lake", "dawn", ""])]), [], "one row");
-        assert_eq!(alike(Vec::new()), []);
+        assert_eq!(shared_inputs(rows), std::slice::from_ref(&lake));
+        assert_eq!(
+            shared_inputs_message(&[lake]),
+            "prompt: a lake, in all rows."
+        );
+        assert_eq!(
+            shared_inputs(vec![row(["a lake", "dawn", ""])]),
+            [],
+            "one row"
+        );
+        assert_eq!(shared_inputs(Vec::new()), []);
     }
 }

@@ -9,7 +9,7 @@ use super::{Row, Table, text};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not note it.
+    /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not record it.
     #[default]
     Other,
     /// A line of prompts, or a row that was added manually.
@@ -26,7 +26,7 @@ impl Source {
         }
     }
 
-    /// As it is stored.
+    /// Returns the stored form.
     pub(super) fn code(self) -> Option<usize> {
         match self {
             Self::Other => None,
@@ -45,18 +45,18 @@ impl Source {
 }
 
 impl From<&BatchPlace> for Source {
-    /// Of a row that this item becomes again: it keeps its number.
+    /// The source of a row that this item becomes again. It keeps its number.
     fn from(place: &BatchPlace) -> Self {
         Self::File(place.index + 1)
     }
 }
 
 impl Table {
-    /// Appends rows of an imported table, each with its number there.
+    /// Appends rows of an imported table, each with its number in the file.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`Table::append`]; the table stays as it was.
+    /// A message, see [`Table::append`]; the table is unchanged.
     pub fn append_imported(
         &mut self,
         rows: Vec<(usize, Draft)>,
@@ -68,25 +68,25 @@ impl Table {
         Ok(())
     }
 
-    /// Appends a row that a person fills in.
+    /// Appends a row that the user fills in.
     ///
     /// # Errors
     ///
-    /// A sentence, see [`Table::append`]; the table stays as it was.
+    /// A message, see [`Table::append`]; the table is unchanged.
     pub fn add_row(&mut self, draft: Draft, schema: &Schema) -> Result<(), String> {
         self.append(vec![draft], schema)?;
         self.set_last_sources([Source::Line]);
         Ok(())
     }
 
-    /// From the last row upwards.
+    /// Sets the sources of the last rows, from the last one upwards.
     pub(super) fn set_last_sources(&mut self, sources: impl IntoIterator<Item = Source>) {
         for (row, source) in self.rows.iter_mut().rev().zip(sources) {
             row.source = source;
         }
     }
 
-    /// Gives the drafts that the table does not have yet, sent or not.
+    /// Returns the drafts that the table does not have yet, sent or not.
     pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
         let is_new = self.is_unknown();
         let new = drafts.iter().filter(|draft| is_new(draft));
@@ -99,7 +99,7 @@ impl Table {
         move |draft| !known.contains(&text(draft))
     }
 
-    /// Gives the rows of an imported table that the table does not have yet, sent or not.
+    /// Returns the rows of an imported table that this table does not have yet, sent or not.
     pub fn unknown_imported(&self, mut rows: Vec<(usize, Draft)>) -> Vec<(usize, Draft)> {
         let is_new = self.is_unknown();
         rows.retain(|(_, draft)| is_new(draft));

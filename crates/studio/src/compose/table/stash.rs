@@ -1,12 +1,12 @@
-//! Rows that a person has put aside: they are neither shown nor sent, and nothing changes them, until they are brought
-//! back. They are stored with the table.
+//! Rows that the user has put aside: they are neither shown nor sent nor changed until they are brought back. They are
+//! stored with the table.
 
 use super::{Table, too_many};
 use crate::compose::MAX_ROWS;
 use crate::text::plural::{agreeing, counted};
 
 impl Table {
-    /// Puts the waiting rows aside that are meant. How many.
+    /// Puts the waiting rows aside for which `is_meant` is true. Returns how many.
     pub fn put_aside(&mut self, is_meant: impl Fn(&super::Row) -> bool) -> usize {
         let mut count = 0;
         for row in self
@@ -24,7 +24,7 @@ impl Table {
         count
     }
 
-    /// Of what was sent, only rows that can't be sent are left.
+    /// Whether the rest of the batch was sent and only rows with mistakes are left.
     pub fn has_left_rows(&self) -> bool {
         self.sent() > 0 && self.good() == 0 && self.bad().next().is_some()
     }
@@ -33,7 +33,7 @@ impl Table {
     ///
     /// # Errors
     ///
-    /// A sentence: with those that wait they are too many; the table stays as it was.
+    /// A message if there would be too many waiting rows; the table is unchanged.
     pub fn bring_back(&mut self) -> Result<(), String> {
         let count = self.unsent() + self.aside();
         if count > MAX_ROWS {
@@ -46,19 +46,19 @@ impl Table {
         Ok(())
     }
 
-    /// Takes out the rows that were put aside; see [`Table::undo_removal`].
+    /// Removes the rows that were put aside; see [`Table::undo_removal`].
     pub fn remove_aside(&mut self) {
         let grid = self.grid.clone();
         self.take_out(|row| row.is_aside);
         self.grid = grid;
     }
 
-    /// Rows that were put aside.
+    /// Returns the number of rows that were put aside.
     pub fn aside(&self) -> usize {
         self.rows.iter().filter(|row| row.is_aside).count()
     }
 
-    /// `2 rows are put aside.`; empty where none is.
+    /// `2 rows are put aside.`; empty if there are none.
     pub fn aside_message(&self) -> String {
         match self.aside() {
             0 => String::new(),
@@ -78,7 +78,7 @@ mod tests {
     use super::super::tests::{prompt, schema, send};
     use super::super::{Source, Table, Writer};
 
-    /// Guards against rows that are lost, sent or changed while they are put aside.
+    /// Guards against losing, sending or changing rows that were put aside.
     #[test]
     fn rows_put_aside_wait_to_be_brought_back() {
         let schema = schema();

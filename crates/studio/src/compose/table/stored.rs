@@ -1,5 +1,5 @@
-//! The table as it is stored: names and shapes do not change. Rows that were sent or put aside stand apart from the
-//! others, so that a version that knows nothing of them does not send them.
+//! The stored form of the table: its names and shapes must not change. Rows that were sent or put aside are stored
+//! separately, so that earlier versions don't send them.
 
 use atelier_contract::{Draft, Schema, json};
 use atelier_engine::{BatchKey, BatchPlace, Millis, TaskKey};
@@ -14,7 +14,7 @@ struct StoredTable {
     rows: Vec<Draft>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<SentRow>,
-    /// The sources of those of `rows` that have one, each with its place among them; see [`Source::code`].
+    /// The sources of those `rows` that have one, each with its index; see [`Source::code`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sources: Vec<(usize, usize)>,
     added: Vec<String>,
@@ -24,19 +24,19 @@ struct StoredTable {
     sending: Vec<BatchKey>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     put_back: Vec<(TaskKey, Millis)>,
-    /// The nonces of `rows`, in the same order.
+    /// The nonces of `rows`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nonces: Vec<u64>,
-    /// What those of `rows` were that are to be sent once more, each with its place among them.
+    /// The earlier items of those `rows` that will be sent again, each with its index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<(usize, BatchPlace)>,
 }
 
-/// A row that was sent, or put aside: to a version that knows nothing of the latter it was sent with the batch [`ASIDE`], so
-/// that it keeps the row and does not send it.
+/// A row that was sent or put aside. To a version that doesn't know the latter, the row was sent with the batch
+/// [`ASIDE`], so that it keeps the row and does not send it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SentRow {
-    /// The place of the row among all rows.
+    /// The index of the row among all rows.
     at: usize,
     #[serde(rename = "row")]
     draft: Draft,
@@ -45,12 +45,12 @@ pub(super) struct SentRow {
     nonce: u64,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     source: Option<usize>,
-    /// What a row that is aside was sent as before.
+    /// The earlier item of a row that was put aside.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     earlier: Option<BatchPlace>,
 }
 
-/// The key of no batch.
+/// A key that no batch has.
 const ASIDE: &str = "aside";
 
 fn is_none_yet(nonce: &u64) -> bool {
@@ -90,11 +90,11 @@ impl SentRow {
 }
 
 impl Table {
-    /// Reads what [`Table::to_value`] wrote and checks it against today's schema.
+    /// Reads the stored form and validates it against the current schema.
     pub fn from_value(value: Value, schema: &Schema) -> Option<Self> {
         let stored: StoredTable = json::decode(value)?;
         let mut table = Self::default();
-        // However many they are: nothing that is stored is lost.
+        // No limit here: stored rows must not be lost.
         for draft in stored.rows {
             let row = table.new_row(draft, schema, &SentBefore::default());
             table.rows.push(row);
@@ -160,7 +160,7 @@ impl Table {
         sources.collect()
     }
 
-    /// Gives the nonces of the rows that are to be sent; empty if none was drawn yet.
+    /// Returns the nonces of the waiting rows; empty if none were drawn yet.
     pub(super) fn nonces(&self) -> Vec<u64> {
         let unsent = self.rows.iter().filter(|row| row.is_waiting());
         let nonces: Vec<u64> = unsent.map(|row| row.nonce).collect();

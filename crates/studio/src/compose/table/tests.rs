@@ -7,7 +7,7 @@ mod sent;
 mod sent_before;
 
 use super::*;
-use crate::compose::fill_method::Way;
+use crate::compose::fill_method::FillMethod;
 use crate::compose::plan::Plan;
 use crate::compose::prompts::prompts;
 use atelier_contract::json;
@@ -66,7 +66,7 @@ fn a_row_is_checked_as_it_changes() {
     );
     table.add_column("size");
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
-    // Guards against a column that goes while a person empties a cell of it to write something else.
+    // Guards against a column that disappears while the user empties a cell of it to type something else.
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     table.set(id, "steps", None, &schema);
     assert_eq!(table.columns(&schema), ["prompt", "size", "steps"]);
@@ -81,25 +81,28 @@ fn rows_are_numbered_as_they_are_shown() {
 }
 
 #[test]
-fn what_all_lines_to_be_sent_share_is_known() {
+fn inputs_that_all_lines_share_are_known() {
     let schema = schema();
     let mut table = Table::default();
-    assert!(table.all_have("prompt", "a"), "there is none without it");
+    assert!(
+        table.all_lines_have("prompt", "a"),
+        "there is none without it"
+    );
     table.append(vec![prompt("b")], &schema).unwrap();
     send(&mut table, "one");
     append_lines(&mut table, vec![prompt("a")], &schema);
-    assert!(table.all_have("prompt", "a"));
+    assert!(table.all_lines_have("prompt", "a"));
     append_lines(&mut table, vec![Draft::default()], &schema);
-    assert!(!table.all_have("prompt", "a"));
+    assert!(!table.all_lines_have("prompt", "a"));
 }
 
-/// Guards against a new row, in which nothing stands yet, that is told off at once.
+/// Guards against an error in a new row that is still empty.
 #[test]
-fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
+fn an_empty_row_is_not_sent_and_not_wrong() {
     let schema = schema();
     let mut table = Table::default();
     assert_eq!(
-        table.said(&schema, None, Way::Lines),
+        table.status_message(&schema, None, FillMethod::Lines),
         "Type one prompt per line."
     );
     let plan = Plan {
@@ -107,33 +110,36 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
         outputs: 2,
     };
     assert_eq!(
-        table.said(&schema, Some(plan), Way::Sweep),
+        table.status_message(&schema, Some(plan), FillMethod::Sweep),
         "2 items of this sweep."
     );
     table.append(vec![Draft::default()], &schema).unwrap();
-    let said = |table: &Table| {
+    let messages = |table: &Table| {
         (
-            table.said(&schema, None, Way::Lines),
+            table.status_message(&schema, None, FillMethod::Lines),
             table.unsent_rest_message(),
         )
     };
-    let told = |said: &str, rest: &str| (said.to_owned(), rest.to_owned());
+    let expected = |status: &str, rest: &str| (status.to_owned(), rest.to_owned());
     assert_eq!((table.good(), table.bad().count()), (0, 0));
     assert_eq!(
-        said(&table),
-        told("Fill in a row to send it.", "1 empty row stays.")
+        messages(&table),
+        expected("Fill in a row to send it.", "1 empty row stays.")
     );
 
-    // Emptied, a row is what it was before.
+    // Once emptied, the row is empty again.
     let id = table.rows()[0].id;
     let mut steps = |text: &str| {
         table.set(id, "steps", Some(Entry::Text(text.into())), &schema);
-        (table.bad().count(), said(&table))
+        (table.bad().count(), messages(&table))
     };
-    assert_eq!(steps("2"), (1, told("Correct a row to send it.", "")));
+    assert_eq!(steps("2"), (1, expected("Correct a row to send it.", "")));
     assert_eq!(
         steps(" "),
-        (0, told("Fill in a row to send it.", "1 empty row stays."))
+        (
+            0,
+            expected("Fill in a row to send it.", "1 empty row stays.")
+        )
     );
 
     let mut steps = Draft::default();
@@ -142,7 +148,7 @@ fn a_row_in_which_nothing_stands_is_not_sent_and_not_wrong() {
         .append(vec![prompt("a"), steps, Draft::default()], &schema)
         .unwrap();
     let rest = "1 row stays. 2 empty rows stay.";
-    assert_eq!(said(&table), told("1 item in 1 call", rest));
+    assert_eq!(messages(&table), expected("1 item in 1 call", rest));
 }
 
 /// `a` and `b`, sent as `one`.
@@ -159,7 +165,7 @@ pub(super) fn send(table: &mut Table, batch: &str) -> (Vec<Item>, Option<GridLab
     (sent.items, sent.grid)
 }
 
-/// The prompts of the rows that wait.
+/// Returns the prompts of the waiting rows.
 fn waiting(table: &Table) -> Vec<String> {
     let waiting = table.rows().iter().filter(|row| row.is_waiting());
     let prompts = waiting.filter_map(|row| row.draft.get("prompt"));
@@ -175,7 +181,7 @@ fn append_lines(table: &mut Table, rows: Vec<Draft>, schema: &Schema) {
     }
 }
 
-/// A person wants a row that was sent to be sent once more.
+/// Makes a sent row waiting again.
 fn send_again(table: &mut Table, id: u64) {
     let at = table.place(id).unwrap();
     table.rows[at].put_back();
@@ -199,7 +205,7 @@ fn seeded_schema() -> Schema {
 }
 
 #[test]
-fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
+fn an_untouched_seed_is_drawn_when_its_row_is_sent() {
     let schema = seeded_schema();
     let mut chosen = prompt("b");
     chosen.set("seed", Entry::Text("7".into()));
@@ -218,7 +224,7 @@ fn a_seed_that_was_left_alone_is_drawn_as_a_row_is_sent() {
 }
 
 #[test]
-fn rows_that_the_table_has_already_are_told_apart() {
+fn rows_that_the_table_has_already_are_recognized() {
     let schema = schema();
     let table = two_sent(&schema);
     let unknown = table.unknown(&[prompt("b"), prompt("c"), prompt("a")]);
@@ -226,7 +232,7 @@ fn rows_that_the_table_has_already_are_told_apart() {
 }
 
 #[test]
-fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
+fn a_sweep_is_a_grid_until_it_is_changed() {
     let schema = schema();
     let axes = [axis("steps", &["1", "2", "30"]), axis("size", &["s", "l"])];
     let mut table = Table::default();
@@ -234,7 +240,7 @@ fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
         .append_sweep(&prompt("a"), &axes, Combine::Product, &schema)
         .unwrap();
     let id = table.rows()[0].id;
-    // Another parameter may change: the labels stay true.
+    // Another parameter may change: the labels stay correct.
     table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
     let mut sent = table.clone();
     let (inputs, grid) = send(&mut sent, "b");
@@ -256,7 +262,7 @@ fn a_sweep_is_a_grid_for_as_long_as_it_is_untouched() {
 }
 
 #[test]
-fn too_many_rows_are_refused_and_nothing_changes() {
+fn too_many_rows_are_rejected_and_nothing_changes() {
     let schema = schema();
     let mut table = Table::default();
     table.append(vec![prompt("a")], &schema).unwrap();
@@ -267,7 +273,7 @@ fn too_many_rows_are_refused_and_nothing_changes() {
 
 proptest! {
     #[test]
-    fn what_is_kept_is_read_back(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool, keeps: bool) {
+    fn a_stored_table_survives_a_round_trip(texts in prop::collection::vec("[a-z0-9]{0,4}", 0..8), sweep: bool, has_sent: bool) {
         let schema = schema();
         let mut table = Table::default();
         if sweep {
@@ -276,7 +282,7 @@ proptest! {
         } else {
             table.append(texts.iter().map(|text| prompt(text)).collect(), &schema).unwrap();
         }
-        if keeps {
+        if has_sent {
             send(&mut table, "b");
             table.append(vec![prompt("x")], &schema).unwrap();
         }
@@ -289,9 +295,9 @@ proptest! {
     }
 }
 
-/// Tables of earlier visits lie in browsers.
+/// Browsers have tables of earlier versions.
 #[test]
-fn stored_samples_are_read_and_written_as_they_were() {
+fn stored_samples_survive_a_round_trip() {
     let schema = schema();
     for sample in include_str!("stored/samples.jsonl").lines() {
         let table = json::read(sample).and_then(|value| Table::from_value(value, &schema));
@@ -302,7 +308,7 @@ fn stored_samples_are_read_and_written_as_they_were() {
 }
 
 #[test]
-fn a_table_that_cannot_be_read_is_none() {
+fn invalid_tables_are_rejected() {
     let schema = schema();
     for odd in [
         json!(1),
@@ -314,13 +320,13 @@ fn a_table_that_cannot_be_read_is_none() {
     ] {
         assert_eq!(Table::from_value(odd, &schema), None);
     }
-    // Fields of a later version do not stop an earlier one.
+    // An earlier version ignores fields of a later one.
     let newer = json!({"rows": [], "added": [], "grid": null, "colour": "red"});
     assert_eq!(Table::from_value(newer, &schema), Some(Table::default()));
 }
 
 #[test]
-fn a_table_written_in_pieces_is_the_same_text() {
+fn a_table_written_in_pieces_gives_the_same_text() {
     let schema = schema();
     let mut swept = Table::default();
     let axes = [axis("steps", &["1", "2", "3"]), axis("size", &["s", "l"])];

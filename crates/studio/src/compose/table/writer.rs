@@ -4,12 +4,12 @@ use serde_json::Value;
 use super::Table;
 use super::stored::SentRow;
 
-/// Writes a table as text, a few rows at a time: thousands at once would hold up a person who types.
+/// Serializes a table a few rows at a time, because thousands of rows at once would block typing.
 #[derive(Debug)]
 pub struct Writer {
     table: Table,
     next: usize,
-    /// The rows that are to be sent.
+    /// The waiting rows.
     rows: String,
     sent: String,
 }
@@ -24,7 +24,7 @@ impl Writer {
         }
     }
 
-    /// Writes so many more rows. Whether there are more.
+    /// Writes up to `rows` more rows. Returns whether there are more.
     pub fn write(&mut self, rows: usize) -> bool {
         let rest = self.table.rows.get(self.next..).unwrap_or_default();
         for row in rest.iter().take(rows) {
@@ -41,7 +41,7 @@ impl Writer {
         self.next < self.table.rows.len()
     }
 
-    /// The same text as [`Table::to_value`] gives.
+    /// Returns the same text as [`Table::to_value`].
     pub fn finish(mut self) -> String {
         while self.write(usize::MAX) {}
         let mut rest = Record::new();

@@ -1,4 +1,4 @@
-//! Rows that come from elsewhere are told of, and can be taken out again.
+//! Rows from elsewhere are announced and can be removed again.
 
 use super::*;
 
@@ -9,16 +9,16 @@ fn table(texts: &[&str]) -> Table {
     table
 }
 
-/// Guards against a button that sends more than was added, without a word.
+/// Guards against a button that silently sends more than was added.
 #[test]
-fn what_is_added_to_other_rows_is_said_and_undone() {
+fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     let schema = schema();
     let mut table = table(&["a", "b", "c"]);
     let before = table.rows().to_vec();
     table.add(vec![prompt("d"), prompt("e")], &schema).unwrap();
-    let said = table.addition_message();
+    let message = table.addition_message();
     assert_eq!(
-        said.as_deref(),
+        message.as_deref(),
         Some("Added 2 rows to the 3 that were here.")
     );
     table.undo_addition();
@@ -27,7 +27,7 @@ fn what_is_added_to_other_rows_is_said_and_undone() {
         (&before[..], None)
     );
 
-    // What was sent is not in the way, and not counted.
+    // Sent rows are not counted.
     let [first, second, _] = [0, 1, 2].map(|at| table.rows()[at].id);
     table.remove(first);
     table.remove(second);
@@ -35,15 +35,15 @@ fn what_is_added_to_other_rows_is_said_and_undone() {
     table.add(vec![prompt("f")], &schema).unwrap();
     assert_eq!(table.addition_message(), None, "to none");
     table.add(vec![prompt("g")], &schema).unwrap();
-    let said = table.addition_message();
+    let message = table.addition_message();
     assert_eq!(
-        said.as_deref(),
+        message.as_deref(),
         Some("Added 1 row to the one that was here.")
     );
 }
 
 #[test]
-fn what_came_of_the_rows_since_is_not_undone() {
+fn undoing_keeps_rows_that_were_changed_or_sent_since() {
     let schema = schema();
     let added = || {
         let mut table = table(&["a"]);
@@ -69,15 +69,15 @@ fn what_came_of_the_rows_since_is_not_undone() {
     let id = table.rows()[1].id;
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     assert!(table.addition_message().is_some());
-    // Guards against words that are gone with what they were put into.
+    // Guards against losing text that was typed into an added row.
     table.undo_addition();
     assert_eq!(waiting(&table), ["a", "b"]);
 }
 
-/// Guards against rows that stay though what they came with is undone: with nothing to be sent in addition to them they
-/// are not talked of.
+/// Guards against rows that stay although their addition is undone. They are not announced, because no other rows are
+/// waiting.
 #[test]
-fn what_is_added_to_none_is_undone_as_well() {
+fn an_addition_to_an_empty_table_can_be_undone() {
     let mut table = table(&["a"]);
     send(&mut table, "one");
     table.add(vec![prompt("b")], &schema()).unwrap();
@@ -86,9 +86,9 @@ fn what_is_added_to_none_is_undone_as_well() {
     assert_eq!((table.sent(), table.unsent()), (1, 0));
 }
 
-/// Guards against rows that are paid for though the person who adds others to them does not mean them.
+/// Guards against charging earlier rows that the user does not mean to send.
 #[test]
-fn what_was_added_is_sent_without_the_rows_that_were_here() {
+fn an_addition_can_be_sent_alone() {
     let schema = schema();
     let mut table = table(&["a", "b", "c"]);
     assert_eq!(table.added_plan(&schema), None, "nothing was added");
@@ -102,9 +102,9 @@ fn what_was_added_is_sent_without_the_rows_that_were_here() {
     assert_eq!(table.added_plan(&schema), None, "it was sent");
 }
 
-/// Guards against a way out where there is nothing to be left out.
+/// Guards against offering to send fewer rows if there are no others.
 #[test]
-fn what_was_added_to_none_is_all_that_is_sent() {
+fn an_addition_to_an_empty_table_is_sent_as_a_whole() {
     let schema = schema();
     let mut table = Table::default();
     table.add(vec![prompt("a")], &schema).unwrap();

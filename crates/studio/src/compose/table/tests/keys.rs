@@ -1,8 +1,8 @@
-//! Two tabs show the same table, and do not hear of each other.
+//! Two tabs show the same table and are not notified of each other's changes.
 
 use super::*;
 
-/// As a tab shows what is stored.
+/// Reads the stored table like a tab does.
 fn shown(stored: &Value) -> Table {
     let mut table = Table::from_value(stored.clone(), &schema()).unwrap();
     table.derive_nonces("image/a", 5);
@@ -14,7 +14,7 @@ fn keys(table: &mut Table, batch: &str) -> Vec<TaskKey> {
     items.into_iter().map(|item| item.key).collect()
 }
 
-/// Counts up, from 1.
+/// Returns 1, 2, 3, and so on.
 fn counting() -> impl FnMut() -> u64 {
     let mut last = 0;
     move || {
@@ -23,15 +23,15 @@ fn counting() -> impl FnMut() -> u64 {
     }
 }
 
-/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows in addition to the
-/// newer ones, each with a key of its own.
+/// Guards against charging rows twice: a tab that did not know of an edit sent its older rows in addition to the newer
+/// ones, with different keys.
 #[test]
-fn rows_that_stayed_have_the_same_keys_in_both() {
+fn unchanged_rows_have_the_same_keys_in_both_tabs() {
     let schema = schema();
     let mut table = Table::default();
     let rows = ["a", "b", "c"].map(prompt).to_vec();
     table.append(rows.clone(), &schema).unwrap();
-    // The version that stored it may know of no nonces.
+    // The version that stored the table may not know nonces.
     let of_before = table.to_value();
     table.draw_nonces(&mut counting());
     for stored in [table.to_value(), of_before] {
@@ -46,9 +46,9 @@ fn rows_that_stayed_have_the_same_keys_in_both() {
     }
 }
 
-/// Guards against a row that a person wants once more, or types again, and that is taken for the one of before.
+/// Guards against confusing a row that the user wants again, or types again, with the earlier one.
 #[test]
-fn what_is_wanted_once_more_has_another_key() {
+fn a_row_that_is_sent_again_has_another_key() {
     let schema = schema();
     let mut random = counting();
     let mut table = Table::default();
@@ -64,7 +64,7 @@ fn what_is_wanted_once_more_has_another_key() {
         .append(vec![prompt("a"), prompt("a")], &schema)
         .unwrap();
     sends(&mut table, 2);
-    // Also in a tab that is loaded anew.
+    // Also in a tab that is reloaded.
     table = Table::from_value(table.to_value(), &schema).unwrap();
     table.put_all_back();
     sends(&mut table, 2);
@@ -81,10 +81,10 @@ fn what_is_wanted_once_more_has_another_key() {
     sends(&mut table, 1);
 }
 
-/// Guards against a row that is sent twice: its page was left before its task was known to be stored, and it was. A
-/// service refuses the same key with another seed.
+/// Guards against sending a row twice: its page was closed before its task was known to be stored. A service rejects the
+/// same key with another seed.
 #[test]
-fn what_was_perhaps_not_stored_is_the_same_task() {
+fn a_row_that_may_be_stored_becomes_the_same_task() {
     let schema = seeded_schema();
     let mut table = Table::default();
     table.append(vec![prompt("a")], &schema).unwrap();
@@ -99,9 +99,9 @@ fn what_was_perhaps_not_stored_is_the_same_task() {
     assert_ne!(wanted[0].input, before[0].input, "another seed");
 }
 
-/// Guards against a batch of rows that another tab has sent, and that are nowhere to be found in it.
+/// Guards against a batch of rows that another tab has sent, and that are not found there.
 #[test]
-fn what_another_tab_has_sent_is_that_one_s() {
+fn rows_that_another_tab_has_sent_belong_to_that_tab() {
     let schema = schema();
     let mut table = Table::default();
     table
@@ -121,19 +121,19 @@ fn what_another_tab_has_sent_is_that_one_s() {
     let two = BatchKey("two".into());
     let sent = deaf.send_good(&two, &schema, false, &mut || 0, &found);
     assert_eq!((sent.items.len(), sent.elsewhere), (1, 3));
-    let said = "3 rows have been sent already, by another tab.";
-    assert_eq!(sent.sent_elsewhere_message(), said);
+    let expected = "3 rows have been sent already, by another tab.";
+    assert_eq!(sent.sent_elsewhere_message(), expected);
     assert_eq!(deaf.rows()[2].sent, Some(place(2)));
-    // Its page is left, and none of its tasks was stored.
+    // Its page was closed before any of its tasks was stored.
     left.send_good(&two, &schema, false, &mut || 0, &|_| None);
     assert_eq!(left.settle(&two, &[].into(), &found), [3]);
     assert_eq!(waiting(&left), ["d"]);
 }
 
-/// Guards against rows that are paid twice: their lines were moved, or others written between them, and each place had
-/// another text then.
+/// Guards against charging rows twice because their lines were moved, or others were inserted, so that each index had
+/// another text.
 #[test]
-fn a_line_takes_its_row_with_it() {
+fn a_row_moves_with_its_line() {
     let schema = schema();
     let write = |table: &mut Table, text: &str| {
         let written = table.set_lines(
@@ -141,7 +141,7 @@ fn a_line_takes_its_row_with_it() {
             text,
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         );
         written.unwrap();
     };
@@ -172,7 +172,7 @@ fn a_line_takes_its_row_with_it() {
         assert_eq!(waiting(&table).join("\n"), text);
         assert_eq!(of(&table, &all), before, "{text}");
     }
-    // A line that is written on stays the same row.
+    // A line that is continued stays the same row.
     write(&mut table, "one\ntwo and a half\nthree");
     assert_eq!(table.rows()[1].id, steps);
     assert!(table.rows()[1].draft.get("steps").is_some());

@@ -1,4 +1,4 @@
-//! Rows that are left, put aside, brought back or sent once more: none is lost, sent with other settings, or another number.
+//! Rows that are left, put aside, brought back or sent again are not lost, and keep their settings and numbers.
 
 use super::*;
 
@@ -8,9 +8,9 @@ fn imported(count: usize) -> Vec<(usize, Draft)> {
         .collect()
 }
 
-/// Guards against a table that can't be read any more, and with it what was sent.
+/// Guards against a table that can't be read any more, including what was sent.
 #[test]
-fn no_more_rows_are_brought_back_than_a_table_has() {
+fn bringing_back_respects_the_maximum_number_of_rows() {
     let schema = schema();
     let mut table = Table::default();
     table
@@ -29,9 +29,9 @@ fn no_more_rows_are_brought_back_than_a_table_has() {
     assert!(read.looks_like(&table));
 }
 
-/// Guards against rows that are paid again without a word.
+/// Guards against charging rows again silently.
 #[test]
-fn rows_put_aside_still_say_that_they_were_sent() {
+fn rows_put_aside_remember_that_they_were_sent() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(2), &schema).unwrap();
@@ -45,7 +45,7 @@ fn rows_put_aside_still_say_that_they_were_sent() {
     assert_eq!(read.with_offered(&[], false).sent_before.len(), 2);
 }
 
-/// Guards against a manifest that counts from 0, whose first row became a line.
+/// Guards against treating the first row of a manifest that counts from 0 as a line.
 #[test]
 fn an_imported_row_is_no_line_whatever_its_number() {
     let schema = schema();
@@ -61,7 +61,7 @@ fn an_imported_row_is_no_line_whatever_its_number() {
     assert_eq!((read.lines("prompt"), read.numbers()), (vec![], vec![1, 2]));
 }
 
-/// Guards against pictures of a sweep under wrong labels.
+/// Guards against images of a sweep with wrong labels.
 #[test]
 fn a_sweep_is_no_grid_once_other_rows_wait_again() {
     let schema = schema();
@@ -79,7 +79,7 @@ fn a_sweep_is_no_grid_once_other_rows_wait_again() {
 }
 
 #[test]
-fn a_sweep_that_was_cleared_is_a_grid_again_beside_rows_that_are_aside() {
+fn a_cleared_sweep_is_a_grid_again_next_to_rows_that_are_aside() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(1), &schema).unwrap();
@@ -94,9 +94,9 @@ fn a_sweep_that_was_cleared_is_a_grid_again_beside_rows_that_are_aside() {
     assert!(table.grid.is_some());
 }
 
-/// Guards against a prompt written over another one that begins with the same letter, and has its settings.
+/// Guards against a prompt that is typed over another one with the same first letter, and gets its settings.
 #[test]
-fn a_line_that_was_written_anew_letter_by_letter_has_the_settings_of_the_form() {
+fn a_line_retyped_letter_by_letter_has_the_settings_of_the_form() {
     let schema = schema();
     let mut table = Table::default();
     let mut lake = prompt("a lake at dawn");
@@ -108,7 +108,7 @@ fn a_line_that_was_written_anew_letter_by_letter_has_the_settings_of_the_form() 
         nonce
     };
     table.draw_nonces(&mut random);
-    let before = table.lines_before("prompt");
+    let before = table.lines_snapshot("prompt");
     let mut write = |text: &str| {
         let base = Draft::default();
         let written = table.set_lines("prompt", text, &base, &schema, &before);
@@ -123,26 +123,26 @@ fn a_line_that_was_written_anew_letter_by_letter_has_the_settings_of_the_form() 
     assert!(write("a lake at dawn").get("steps").is_some(), "taken back");
 }
 
-/// Guards against imported rows that are changed though they are said to stay as they are.
+/// Guards against changing imported rows that should stay unchanged.
 #[test]
-fn one_seed_for_all_lines_is_none_for_other_rows() {
+fn a_seed_for_all_lines_is_not_set_in_other_rows() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(2), &schema).unwrap();
     append_lines(&mut table, vec![prompt("a line")], &schema);
     let nine = Entry::Text("9".into());
-    table.exchange("steps", None, Some(&nine), &schema);
+    table.replace_in_lines("steps", None, Some(&nine), &schema);
     let steps = table
         .rows()
         .iter()
         .map(|row| row.draft.get("steps").is_some());
     assert!(steps.eq([false, false, true]));
-    assert!(table.all_have("steps", "9"));
+    assert!(table.all_lines_have("steps", "9"));
 }
 
-/// Guards against items that have other numbers than their rows had: edited again, stopped, or sent without the others.
+/// Guards against items with other numbers than their rows had: edited again, stopped, or sent without the others.
 #[test]
-fn rows_that_come_again_keep_their_numbers() {
+fn rows_that_return_keep_their_numbers() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(4), &schema).unwrap();
@@ -152,13 +152,13 @@ fn rows_that_come_again_keep_their_numbers() {
         batch: BatchKey("one".into()),
         index,
     };
-    let item = TakenBack {
+    let item = ReturnedItem {
         task: TaskKey("k".into()),
         created: 1,
         place: place(3),
         draft: prompt("row 4"),
     };
-    table.take_back(vec![item], &schema).unwrap();
+    table.return_items(vec![item], &schema).unwrap();
     assert_eq!(table.numbers(), [4]);
     table.clear();
     let again = [0, 1, 3].map(|index| (place(index), prompt("again")));
@@ -174,9 +174,9 @@ fn rows_that_come_again_keep_their_numbers() {
     assert_eq!(table.numbers(), [1, 2, 3]);
 }
 
-/// Guards against rows that were added, taken out by one key, and gone for good.
+/// Guards against losing added rows that a single key press removes.
 #[test]
-fn rows_that_were_added_and_taken_out_can_be_put_back() {
+fn added_rows_that_were_removed_can_be_restored() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(3), &schema).unwrap();
@@ -231,17 +231,17 @@ fn check(table: &Table, schema: &Schema, log: &[String]) {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn numbers_ids_and_what_is_stored_hold_whatever_is_done(acts in prop::collection::vec((0..20u8, 0..6usize), 1..24), with_settle: bool) {
+    fn invariants_hold_after_any_actions(acts in prop::collection::vec((0..20u8, 0..6usize), 1..24), with_settle: bool) {
         let schema = schema();
         let mut table = Table::default();
         let mut last = 0u64;
         let mut random = move || { last += 1; last * 1_000 };
         let mut log = Vec::new();
         let mut batches: Vec<BatchKey> = Vec::new();
-        let mut before = LinesBefore::default();
+        let mut before = LinesSnapshot::default();
         let mut put_back = Vec::new();
         for (step, (act, n)) in acts.into_iter().enumerate() {
-            log.push(format!("{act} {n}")); if act != 2 { before = LinesBefore::default(); }
+            log.push(format!("{act} {n}")); if act != 2 { before = LinesSnapshot::default(); }
             let id = table.rows().get(n).map(|row| row.id);
             match act {
                 0 => { let rows = (0..n).map(|at| (at * 3 % 7 + 1, prompt(&format!("f{at}")))).collect(); table.append_imported(rows, &schema).unwrap() }
@@ -265,7 +265,7 @@ proptest! {
                 13 => if let Some(id) = id && table.row(id).unwrap().1.is_waiting() { table.duplicate(id, &schema) },
                 14 => table = Table::from_value(table.to_value(), &schema).unwrap(),
                 15 => table.clear_sent(),
-                16 => before = table.lines_before("prompt"),
+                16 => before = table.lines_snapshot("prompt"),
                 17 => table.undo_put_back(std::mem::take(&mut put_back)),
                 18 => { let rows = (0..n).map(|at| (at + 1, prompt(&format!("r{at}")))).collect(); table.replace_by_imported(rows, &schema).unwrap() }
                 _ => { table.add((0..n).map(|at| prompt(&format!("g{at}"))).collect(), &schema).unwrap(); if n == 3 { table.undo_addition() } }

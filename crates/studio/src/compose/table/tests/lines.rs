@@ -4,7 +4,7 @@ use super::super::lines::is_changed_line;
 use super::*;
 
 #[test]
-fn a_changed_line_keeps_the_rows_other_parameters() {
+fn an_edited_line_keeps_the_other_parameters_of_its_row() {
     let schema = schema();
     let mut table = Table::default();
     table
@@ -13,7 +13,7 @@ fn a_changed_line_keeps_the_rows_other_parameters() {
             "a\nb\n",
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     let id = table.rows()[1].id;
@@ -26,7 +26,7 @@ fn a_changed_line_keeps_the_rows_other_parameters() {
             "new\na\n\n b",
             &base,
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(table.lines("prompt"), ["new", "a", "b"]);
@@ -37,7 +37,7 @@ fn a_changed_line_keeps_the_rows_other_parameters() {
             "new\na\nb2",
             &base,
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(table.lines("prompt"), ["new", "a", "b2"]);
@@ -46,7 +46,7 @@ fn a_changed_line_keeps_the_rows_other_parameters() {
 }
 
 #[test]
-fn rows_without_a_line_are_left_alone() {
+fn rows_without_a_line_are_unchanged() {
     let schema = schema();
     let mut table = Table::default();
     let mut other = Draft::default();
@@ -59,7 +59,7 @@ fn rows_without_a_line_are_left_alone() {
             "two lines\nx",
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(table.rows().len(), 3);
@@ -73,16 +73,16 @@ fn rows_without_a_line_are_left_alone() {
             "",
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(table.rows().len(), 1);
 }
 
-/// Guards against other parameters that go to another line, or are lost, where a person writes above a line, or
-/// clears all and takes that back.
+/// Guards against other parameters that move to another line, or are lost, if the user types above a line, or clears
+/// all and undoes that.
 #[test]
-fn a_line_that_is_there_again_is_its_rows() {
+fn a_line_that_reappears_gets_its_row_back() {
     let schema = schema();
     let mut table = Table::default();
     let mut lake = prompt("a lake");
@@ -95,7 +95,7 @@ fn a_line_that_is_there_again_is_its_rows() {
     };
     table.draw_nonces(&mut random);
     let rows = table.rows().to_vec();
-    let before = table.lines_before("prompt");
+    let before = table.lines_snapshot("prompt");
     let mut write = |text: &str| {
         let base = Draft::default();
         let written = table.set_lines("prompt", text, &base, &schema, &before);
@@ -103,7 +103,7 @@ fn a_line_that_is_there_again_is_its_rows() {
         table.draw_nonces(&mut random);
         table.rows().to_vec()
     };
-    // As it is typed, key by key.
+    // Typed key by key.
     for typed in ["na lake\na mill", "newa lake\na mill"] {
         write(typed);
     }
@@ -120,12 +120,12 @@ fn a_line_that_is_there_again_is_its_rows() {
 
 proptest! {
     #[test]
-    fn the_lines_are_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
+    fn the_lines_equal_those_of_the_text(first in "[ab\n]{0,12}", second in "[ab\n]{0,12}", bare in 0..3usize) {
         let schema = schema();
         let mut table = Table::default();
         table.append(vec![Draft::default(); bare], &schema).unwrap();
         for text in [first, second] {
-            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesBefore::default()).unwrap();
+            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesSnapshot::default()).unwrap();
             prop_assert_eq!(table.lines("prompt"), prompts(&text).collect::<Vec<_>>());
             prop_assert_eq!(table.rows().len(), bare + prompts(&text).count());
             let ids: std::collections::HashSet<u64> = table.rows().iter().map(|row| row.id).collect();
@@ -134,8 +134,8 @@ proptest! {
     }
 }
 
-/// Guards against prompts that are sent with the settings of other rows: those of a file that were left, and those of
-/// the lines that stood there before.
+/// Guards against sending prompts with the settings of other rows: those left of a file, and those of the lines that
+/// were there before.
 #[test]
 fn a_new_line_has_the_settings_of_the_form() {
     let schema = schema();
@@ -153,7 +153,7 @@ fn a_new_line_has_the_settings_of_the_form() {
         &schema,
     );
     assert_eq!(table.lines("prompt"), ["a mill at dawn", "pines"]);
-    let before = table.lines_before("prompt");
+    let before = table.lines_snapshot("prompt");
     let mut write = |text: &str| {
         let base = Draft::default();
         let written = table.set_lines("prompt", text, &base, &schema, &before);
@@ -162,19 +162,19 @@ fn a_new_line_has_the_settings_of_the_form() {
         rows.map(|row| row.draft.clone()).collect::<Vec<_>>()
     };
     let left = left[0].1.clone();
-    // All is replaced by a paste.
+    // A paste replaces everything.
     let rows = write("dunes\na harbor in rain");
     assert_eq!(
         rows,
         [left.clone(), prompt("dunes"), prompt("a harbor in rain")]
     );
-    // What is typed in a line goes on with its row.
+    // Typing in a line continues its row.
     let rows = write("a mill at dusk\npines, fog");
     assert_eq!(rows, [left, prompt("a mill at dusk"), prompt("pines, fog")]);
 }
 
 #[test]
-fn a_line_is_changed_where_it_begins_or_ends_as_before() {
+fn a_line_is_edited_if_its_beginning_or_end_is_unchanged() {
     for (old, new, is_changed) in [
         ("pines", "pines, fog", true),
         ("pines", "tall pines", true),

@@ -1,4 +1,4 @@
-//! Rows that were taken out can be put back, and nothing is sent twice because of it.
+//! Removed rows can be restored, and nothing is sent twice because of that.
 
 use super::*;
 
@@ -14,33 +14,33 @@ fn table(texts: &[&str]) -> Table {
     table
 }
 
-fn said(table: &Table) -> Option<String> {
-    table.removal_message().map(|(_, said)| said)
+fn message(table: &Table) -> Option<String> {
+    table.removal_message().map(|(_, message)| message)
 }
 
-/// Guards against one press that loses all that was typed.
+/// Guards against losing everything that was typed with one key press.
 #[test]
-fn what_was_replaced_or_removed_is_put_back_as_it_was() {
+fn replaced_and_removed_rows_are_restored_unchanged() {
     let schema = schema();
     let mut table = table(&["a", "b", "c"]);
     table.draw_nonces(&mut || 7);
-    assert_eq!(said(&table), None);
+    assert_eq!(message(&table), None);
     let before = table.rows().to_vec();
     table.add_column("size");
     table
         .replace_by_imported(numbered(vec![prompt("d")]), &schema)
         .unwrap();
     assert_eq!(waiting(&table), ["d"]);
-    assert_eq!(said(&table).as_deref(), Some("Replaced 3 rows by 1."));
+    assert_eq!(message(&table).as_deref(), Some("Replaced 3 rows by 1."));
     table.undo_removal();
-    assert_eq!((table.rows(), said(&table)), (&before[..], None));
+    assert_eq!((table.rows(), message(&table)), (&before[..], None));
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
 
     let (first, _) = (table.removal_message(), table.remove(before[1].id));
     assert_eq!(waiting(&table), ["a", "c"]);
-    assert_eq!(said(&table).as_deref(), Some("Removed 1 row."));
+    assert_eq!(message(&table).as_deref(), Some("Removed 1 row."));
     assert_ne!(table.removal_message(), first);
-    // What was done since stays.
+    // Later changes stay.
     table.set(
         before[2].id,
         "prompt",
@@ -51,25 +51,25 @@ fn what_was_replaced_or_removed_is_put_back_as_it_was() {
     assert_eq!(waiting(&table), ["a", "b", "e"]);
 
     table.clear();
-    assert_eq!(said(&table).as_deref(), Some("Removed 3 rows."));
+    assert_eq!(message(&table).as_deref(), Some("Removed 3 rows."));
     table.undo_removal();
     assert_eq!(waiting(&table), ["a", "b", "e"]);
 }
 
-/// Guards against a new batch that begins with what is left of the last one.
+/// Guards against a new batch that starts with the rest of the last one.
 #[test]
-fn a_new_batch_begins_without_the_columns_of_the_last_one() {
+fn a_new_batch_starts_without_the_columns_of_the_last_one() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table.add_column("size");
-    table.begin_anew();
+    table.reset_columns();
     assert_eq!((table.unsent(), table.sent()), (0, 2));
     assert_eq!(table.columns(&schema), ["prompt"]);
-    assert_eq!(said(&table), None);
+    assert_eq!(message(&table), None);
 }
 
 #[test]
-fn what_cannot_take_the_place_of_the_rows_leaves_them() {
+fn a_failed_replacement_leaves_the_rows_unchanged() {
     let mut table = table(&["a"]);
     let before = table.clone();
     let many = vec![prompt("b"); MAX_ROWS + 1];
@@ -79,16 +79,16 @@ fn what_cannot_take_the_place_of_the_rows_leaves_them() {
             .is_err()
     );
     assert_eq!(table, before);
-    // Nor is there a way back that would make it too large.
+    // A removal can't be undone if there would be too many rows.
     table.remove(table.rows()[0].id);
     table
         .append(vec![prompt("b"); MAX_ROWS], &schema())
         .unwrap();
-    assert_eq!(said(&table), None);
+    assert_eq!(message(&table), None);
 }
 
 #[test]
-fn a_sweep_that_is_put_back_is_one_again() {
+fn a_restored_sweep_is_a_grid_again() {
     let schema = schema();
     let axes = [axis("prompt", &["a", "b"]), axis("steps", &["1", "2"])];
     let mut table = Table::default();
@@ -98,7 +98,7 @@ fn a_sweep_that_is_put_back_is_one_again() {
     let swept = table.to_value();
     table
         .put_sweep(
-            Place::OfAll,
+            Placement::ReplaceAll,
             &prompt("c"),
             &axes[1..],
             Combine::Product,
@@ -107,53 +107,59 @@ fn a_sweep_that_is_put_back_is_one_again() {
         .unwrap();
     table.undo_removal();
     assert_eq!(table.to_value(), swept);
-    // A grid that has lost a row is no grid, even once the row is back.
+    // A grid that has lost a row is no grid, even after the row is restored.
     table.remove(table.rows()[0].id);
     table.undo_removal();
     assert_ne!(table.to_value(), swept);
 }
 
-/// Guards against a sweep that is changed and takes with it what is known of what was sent.
+/// Guards against forgetting which rows were sent when a sweep is changed.
 #[test]
-fn what_was_sent_stays_where_only_what_waits_is_replaced() {
+fn sent_rows_stay_if_only_waiting_rows_are_replaced() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table.append(vec![prompt("c")], &schema).unwrap();
     let axes = [axis("steps", &["1", "2"])];
     let base = prompt("d");
     table
-        .put_sweep(Place::OfWaiting, &base, &axes, Combine::Product, &schema)
+        .put_sweep(
+            Placement::ReplaceWaiting,
+            &base,
+            &axes,
+            Combine::Product,
+            &schema,
+        )
         .unwrap();
     assert_eq!((table.sent(), table.unsent()), (2, 2));
-    assert_eq!(said(&table).as_deref(), Some("Replaced 1 row by 2."));
+    assert_eq!(message(&table).as_deref(), Some("Replaced 1 row by 2."));
     table.undo_removal();
     assert_eq!((table.sent(), table.unsent()), (2, 1));
 }
 
 #[test]
-fn what_was_sent_is_put_back_as_sent() {
+fn sent_rows_are_restored_as_sent() {
     let mut table = table(&["a", "b"]);
     send(&mut table, "one");
     table.clear_sent();
-    assert_eq!((table.sent(), said(&table).is_some()), (0, true));
+    assert_eq!((table.sent(), message(&table).is_some()), (0, true));
     table.undo_removal();
     assert_eq!((table.sent(), table.unsent()), (2, 0));
-    // Its page was left before it was known whether its tasks are stored.
+    // Its page was closed before its tasks were known to be stored.
     table.clear();
     table.settle(&BatchKey("one".into()), &[0].into(), &|_| None);
     table.undo_removal();
     assert_eq!((table.sent(), waiting(&table)), (1, vec!["b".into()]));
-    // Once the others are sent, they are what was meant.
+    // Once the others are sent, the removal can't be undone.
     table.clear();
     table.append(vec![prompt("c")], &schema()).unwrap();
     send(&mut table, "two");
-    assert_eq!(said(&table), None);
+    assert_eq!(message(&table), None);
 }
 
 proptest! {
-    /// Whatever is removed and put back, a key is sent once; only who wants a row again sends it again.
+    /// Whatever is removed and restored, a key is sent once, unless the user sends a row again.
     #[test]
-    fn nothing_is_sent_twice_because_of_it(acts in prop::collection::vec(0..7u8, 1..40)) {
+    fn no_key_is_sent_twice(acts in prop::collection::vec(0..7u8, 1..40)) {
         let schema = schema();
         let mut table = Table::default();
         let mut known = HashSet::new();

@@ -1,9 +1,9 @@
-//! What was sent stays in the table, and stays sent.
+//! Sent rows stay in the table, and stay sent.
 
 use super::*;
 
 #[test]
-fn only_good_rows_are_sent_and_all_stay() {
+fn only_valid_rows_are_sent_and_all_stay() {
     let schema = schema();
     let mut table = Table::default();
     let rows = vec![prompt("a"), Draft::default(), prompt("c")];
@@ -18,7 +18,7 @@ fn only_good_rows_are_sent_and_all_stay() {
     );
     assert_eq!((grid, table.rows().len(), table.sent()), (None, 3, 2));
     assert_eq!((table.good(), table.bad().count()), (0, 0));
-    // What was sent is not sent again by itself; what a person changes is another one.
+    // Sent rows are not sent again automatically; a row that the user changes is a new item.
     assert!(send(&mut table, "again").0.is_empty());
     let [first, _, last] = [0, 1, 2].map(|at| table.rows()[at].id);
     table.set(first, "steps", Some(Entry::Text("2".into())), &schema);
@@ -28,7 +28,7 @@ fn only_good_rows_are_sent_and_all_stay() {
             "a\nd",
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(table.good(), 2);
@@ -47,14 +47,14 @@ fn only_good_rows_are_sent_and_all_stay() {
 }
 
 #[test]
-fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
+fn unsent_items_return_as_they_were_typed() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let id = table.rows()[0].id;
     table.remove(id);
     let back = |index: usize, text: &str| {
         let batch = BatchKey("one".into());
-        TakenBack {
+        ReturnedItem {
             task: TaskKey(format!("task {index}")),
             created: 1,
             place: BatchPlace { batch, index },
@@ -62,25 +62,25 @@ fn what_was_not_sent_after_all_counts_again_as_it_was_typed() {
         }
     };
     let items = vec![back(0, "as it was sent"), back(1, "as it was sent")];
-    table.take_back(items.clone(), &schema).unwrap();
+    table.return_items(items.clone(), &schema).unwrap();
     assert_eq!(waiting(&table), ["b", "as it was sent"]);
     assert_eq!(table.good(), 2);
-    // Another tab, which has not heard of that, reads the table and puts them back, too.
+    // Another tab that was not notified reads the table and returns them, too.
     let mut read = Table::from_value(table.to_value(), &schema).unwrap();
-    read.take_back(items, &schema).unwrap();
+    read.return_items(items, &schema).unwrap();
     assert_eq!(waiting(&read), ["b", "as it was sent"]);
     // A retry of the same key is another task.
-    let again = TakenBack {
+    let again = ReturnedItem {
         created: 2,
         ..back(0, "again")
     };
-    read.take_back(vec![again], &schema).unwrap();
+    read.return_items(vec![again], &schema).unwrap();
     assert_eq!(read.good(), 3);
 }
 
-/// Guards against rows that are neither to be sent nor a task: the page was left in the middle of storing them.
+/// Guards against rows that are neither waiting nor a task: the page was closed while they were being stored.
 #[test]
-fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
+fn rows_without_a_stored_task_are_waiting_again() {
     let schema = schema();
     let mut table = Table::default();
     table
@@ -97,7 +97,7 @@ fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
     assert_eq!(left.settle(&batch, &[1].into(), &|_| None), [0, 2]);
     assert_eq!(waiting(&left), ["a", "c"]);
     assert!(left.sending().is_empty());
-    // What is stored stays sent, also once its task was removed.
+    // Stored items stay sent, even after their tasks were removed.
     assert!(!table.is_stored(&batch));
     table.mark_stored(&batch);
     assert!(table.is_stored(&batch));
@@ -106,10 +106,9 @@ fn what_was_never_stored_as_a_task_is_yet_to_be_sent() {
     assert_eq!((table.sending().len(), table.sent()), (0, 3));
 }
 
-/// Guards against columns that only rows sent earlier have, and against rows sent earlier in the way of
-/// what comes.
+/// Guards against columns that only rows sent earlier have, and against counting those rows for the limit.
 #[test]
-fn what_was_sent_steps_aside_and_can_be_sent_again() {
+fn sent_rows_are_hidden_and_can_be_sent_again() {
     let schema = schema();
     let mut table = Table::default();
     let mut small = prompt("a");
@@ -125,7 +124,7 @@ fn what_was_sent_steps_aside_and_can_be_sent_again() {
 }
 
 #[test]
-fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
+fn sent_rows_are_evicted_and_not_part_of_the_next_grid() {
     let schema = schema();
     let mut table = Table::default();
     table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
@@ -141,9 +140,9 @@ fn what_was_sent_makes_way_and_is_no_part_of_the_next_grid() {
     assert_eq!((inputs.len(), grid.unwrap().cells), (4, vec![0, 1, 2, 3]));
 }
 
-/// Guards against paying twice: who writes lines changes rows that are to be sent, and those alone.
+/// Guards against charging twice: typing lines changes waiting rows only.
 #[test]
-fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
+fn sent_rows_have_no_line_and_are_unchanged_by_typing() {
     let schema = schema();
     let axes = [axis("steps", &["1", "2", "3"]), axis("size", &["s", "l"])];
     let mut table = Table::default();
@@ -161,7 +160,7 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
                 text,
                 &Draft::default(),
                 &schema,
-                &LinesBefore::default(),
+                &LinesSnapshot::default(),
             )
             .unwrap();
     };
@@ -173,7 +172,7 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
     write(&mut table, "");
     assert_eq!(table.rows(), sent);
 
-    // A person's own word brings them back; what is written then is sent in addition to them.
+    // Only the user makes them waiting again; lines typed then are sent in addition.
     send_again(&mut table, sent[1].id);
     write(&mut table, "sea");
     assert_eq!(waiting(&table), ["lake", "sea"]);
@@ -181,7 +180,7 @@ fn what_was_sent_has_no_line_and_is_left_alone_by_what_is_written() {
 }
 
 #[test]
-fn lines_are_written_beside_a_full_table_of_what_was_sent() {
+fn lines_can_be_typed_in_a_table_full_of_sent_rows() {
     let schema = schema();
     let mut table = Table::default();
     table.append(vec![prompt("a"); MAX_ROWS], &schema).unwrap();
@@ -192,7 +191,7 @@ fn lines_are_written_beside_a_full_table_of_what_was_sent() {
             "b\nc",
             &Draft::default(),
             &schema,
-            &LinesBefore::default(),
+            &LinesSnapshot::default(),
         )
         .unwrap();
     assert_eq!(waiting(&table), ["b", "c"]);
@@ -200,7 +199,7 @@ fn lines_are_written_beside_a_full_table_of_what_was_sent() {
 }
 
 #[test]
-fn a_column_is_dropped_and_a_value_exchanged_where_lines_are_to_be_sent() {
+fn a_column_is_dropped_and_a_value_replaced_in_waiting_lines() {
     let schema = schema();
     let steps = |text: &str| Entry::Text(text.into());
     let mut table = Table::default();
@@ -212,14 +211,14 @@ fn a_column_is_dropped_and_a_value_exchanged_where_lines_are_to_be_sent() {
     append_lines(&mut table, vec![first.clone(), prompt("b")], &schema);
     assert!(table.can_drop("steps"));
 
-    table.exchange("steps", Some(&steps("3")), Some(&steps("4")), &schema);
+    table.replace_in_lines("steps", Some(&steps("3")), Some(&steps("4")), &schema);
     let shown: Vec<_> = table
         .rows()
         .iter()
         .map(|row| row.draft.get("steps"))
         .collect();
     assert_eq!(shown, [Some(&steps("3")), Some(&steps("4")), None]);
-    table.exchange("steps", None, Some(&steps("5")), &schema);
+    table.replace_in_lines("steps", None, Some(&steps("5")), &schema);
     assert_eq!(table.rows()[2].draft.get("steps"), Some(&steps("5")));
 
     table.drop_column("steps", &schema);
@@ -229,8 +228,7 @@ fn a_column_is_dropped_and_a_value_exchanged_where_lines_are_to_be_sent() {
 }
 
 proptest! {
-    /// Whatever is written, sent and written again: the text is the rows that are to be sent, and what was sent
-    /// stays as it was.
+    /// Whatever is typed, sent and typed again: the text equals the waiting rows, and the sent ones are unchanged.
     #[test]
     fn no_text_changes_what_was_sent(texts in prop::collection::vec(("[ab\n]{0,10}", any::<bool>()), 1..6), swept: bool) {
         let schema = schema();
@@ -243,7 +241,7 @@ proptest! {
         let sent = |table: &Table| table.rows().iter().filter(|row| row.sent.is_some()).cloned().collect::<Vec<Row>>();
         for (at, (text, is_sent)) in texts.into_iter().enumerate() {
             let before = sent(&table);
-            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesBefore::default()).unwrap();
+            table.set_lines("prompt", &text, &Draft::default(), &schema, &LinesSnapshot::default()).unwrap();
             prop_assert_eq!(sent(&table), before.clone());
             prop_assert_eq!(waiting(&table), prompts(&text).collect::<Vec<_>>());
             prop_assert_eq!(table.good(), prompts(&text).count());
@@ -257,10 +255,10 @@ proptest! {
     }
 }
 
-/// Guards against a sweep that is offered once more after it was sent and paid, and against one that is forgotten although
-/// other rows were sent.
+/// Guards against offering a sweep again after it was sent and charged, and against forgetting it because other rows
+/// were sent.
 #[test]
-fn what_was_sent_from_wherever_is_known() {
+fn drafts_that_were_sent_are_recognized() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let drafts = |texts: &[&str]| texts.iter().map(|text| prompt(text)).collect::<Vec<_>>();

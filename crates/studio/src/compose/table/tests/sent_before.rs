@@ -1,10 +1,10 @@
-//! What was sent before says so, and what is made already is not sent once more by itself.
+//! Rows that were sent before are labelled, and existing results are not requested again automatically.
 
 use super::*;
 
-/// Guards against rows that are paid twice without a word: put back, they go on saying that they were sent.
+/// Guards against charging rows twice silently: rows that are put back stay labelled as sent before.
 #[test]
-fn what_is_put_back_says_that_it_was_sent() {
+fn rows_put_back_are_labelled_as_sent_before() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let place = |table: &Table, at: usize| table.rows()[at].earlier().map(|it| it.index);
@@ -14,9 +14,9 @@ fn what_is_put_back_says_that_it_was_sent() {
     assert_eq!(sent_before(&table, &[]), 2);
     let mut read = Table::from_value(table.to_value(), &schema).unwrap();
     assert_eq!(place(&read, 1), Some(1));
-    // What takes its place and asks for the same says it as well.
+    // A row that replaces it and requests the same is labelled as well.
     read.put_sweep(
-        Place::OfWaiting,
+        Placement::ReplaceWaiting,
         &Draft::default(),
         &[axis("prompt", &["a", "c"])],
         Combine::Product,
@@ -24,19 +24,19 @@ fn what_is_put_back_says_that_it_was_sent() {
     )
     .unwrap();
     assert_eq!((place(&read, 0), place(&read, 1)), (Some(0), None));
-    // What is changed is another one.
+    // A changed row is a new item.
     let id = table.rows()[0].id;
     table.set(id, "steps", Some(Entry::Text("2".into())), &schema);
-    let before = LinesBefore::default();
+    let before = LinesSnapshot::default();
     table
         .set_lines("prompt", "a\nc", &Draft::default(), &schema, &before)
         .unwrap();
     assert_eq!(sent_before(&table, &[]), 0);
 }
 
-/// Guards against a key that is taken back, and with it what is known of the row: it is paid again without a word.
+/// Guards against forgetting that a row was sent after a key was typed and deleted.
 #[test]
-fn what_is_typed_and_taken_back_was_sent_before_all_the_same() {
+fn a_row_restored_by_typing_is_labelled_as_sent_before() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table.put_all_back();
@@ -52,13 +52,13 @@ fn what_is_typed_and_taken_back_was_sent_before_all_the_same() {
     table.drop_column("steps", &schema);
     assert_eq!(sent_before(&table, &[]), 2);
     let mut write = |text: &str| {
-        let (base, before) = (Draft::default(), LinesBefore::default());
+        let (base, before) = (Draft::default(), LinesSnapshot::default());
         let written = table.set_lines("prompt", text, &base, &schema, &before);
         written.unwrap();
         sent_before(&table, &[])
     };
     assert_eq!((write("ax\nb"), write("a\nb")), (1, 2));
-    // A row that counts as sent is typed in.
+    // Typing in a row that counts as sent.
     let mut table = two_sent(&schema);
     let id = table.rows()[0].id;
     for text in ["ax", "a"] {
@@ -68,15 +68,15 @@ fn what_is_typed_and_taken_back_was_sent_before_all_the_same() {
     assert_eq!((table.unsent(), sent_before(&table, &[])), (1, 1));
 }
 
-/// Guards against rows that come in by another way, and are paid again without a word.
+/// Guards against charging rows again silently that are added in another way.
 #[test]
-fn what_is_doubled_or_written_again_was_sent_before() {
+fn duplicated_and_retyped_rows_are_labelled_as_sent_before() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let id = table.rows()[0].id;
     table.duplicate(id, &schema);
     assert_eq!(table.rows()[1].earlier(), table.rows()[0].sent.as_ref());
-    let (base, before) = (Draft::default(), LinesBefore::default());
+    let (base, before) = (Draft::default(), LinesSnapshot::default());
     // Key by key.
     for text in ["a\nx", "a\nb"] {
         let written = table.set_lines("prompt", text, &base, &schema, &before);
@@ -90,7 +90,7 @@ fn what_is_doubled_or_written_again_was_sent_before() {
 }
 
 #[test]
-fn what_makes_room_is_known_as_sent() {
+fn evicted_rows_are_recognized_as_sent() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let mut many = vec![prompt("c"); MAX_ROWS - 1];
@@ -103,9 +103,9 @@ fn sent_before(table: &Table, offered: &[Draft]) -> usize {
     table.with_offered(offered, false).sent_before.len()
 }
 
-/// Guards against an offer in the place of all rows that is counted in addition to them.
+/// Guards against counting offered items that replace all rows in addition to them.
 #[test]
-fn what_takes_the_place_of_the_rows_is_sent_alone() {
+fn offered_items_that_replace_the_rows_are_sent_alone() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table
@@ -115,13 +115,13 @@ fn what_takes_the_place_of_the_rows_is_sent_alone() {
     let instead = table.with_offered(&offered, true);
     assert_eq!(instead.drafts, offered);
     assert_eq!(instead.sent_before, [1].into());
-    let beside = table.with_offered(&offered, false);
-    assert_eq!(beside.drafts, [prompt("b"), prompt("c"), prompt("a")]);
-    assert_eq!(beside.sent_before, [0, 2].into());
+    let added = table.with_offered(&offered, false);
+    assert_eq!(added.drafts, [prompt("b"), prompt("c"), prompt("a")]);
+    assert_eq!(added.sent_before, [0, 2].into());
 }
 
 #[test]
-fn only_what_came_since_is_asked_about() {
+fn only_newer_rows_count_as_bad_since() {
     let schema = schema();
     let mut table = Table::default();
     let mut bad = prompt("a");
@@ -129,36 +129,36 @@ fn only_what_came_since_is_asked_about() {
     table
         .append(vec![prompt("b"), bad.clone()], &schema)
         .unwrap();
-    let newest = table.newest();
+    let last_id = table.last_id();
     table.append(vec![prompt("c")], &schema).unwrap();
-    assert!(!table.has_bad_since(newest));
+    assert!(!table.has_bad_since(last_id));
     table.append(vec![bad], &schema).unwrap();
-    assert!(table.has_bad_since(newest));
+    assert!(table.has_bad_since(last_id));
 }
 
-/// Guards against the same rows twice: edited again they wait in the table already.
+/// Guards against adding the same rows twice: edited again, they are waiting in the table already.
 #[test]
-fn what_waits_again_already_is_not_put_back_beside_that() {
+fn rows_that_are_waiting_again_are_not_put_back_twice() {
     let schema = schema();
     let mut table = two_sent(&schema);
     table.append(vec![prompt("b")], &schema).unwrap();
     assert_eq!(sent_before(&table, &[]), 1);
-    assert_eq!(table.can_put_back(), 1);
+    assert_eq!(table.put_back_count(), 1);
     let before = table.put_all_back();
     assert_eq!(waiting(&table), ["a", "b"]);
-    assert_eq!(table.can_put_back(), 0);
+    assert_eq!(table.put_back_count(), 0);
     table.undo_put_back(before);
     assert_eq!((table.sent(), waiting(&table)), (2, vec!["b".to_owned()]));
 }
 
 /// Guards against a batch whose items are edited again in addition to the rows that were put back.
 #[test]
-fn what_is_edited_again_waits_once() {
+fn items_that_are_edited_again_are_waiting_once() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let item = |index, text: &str| {
         let mut draft = Draft::default();
-        // As an input has it.
+        // The value from an input.
         draft.set("prompt", Entry::Value(json!(text)));
         draft.set("steps", Entry::Value(json!(3)));
         let batch = BatchKey("one".into());
@@ -166,7 +166,7 @@ fn what_is_edited_again_waits_once() {
     };
     let items = vec![item(0, "a"), item(1, "b")];
     assert_eq!(table.add_again(items.clone(), None, &schema), Ok(2));
-    assert_eq!((table.can_put_back(), sent_before(&table, &[])), (0, 2));
+    assert_eq!((table.put_back_count(), sent_before(&table, &[])), (0, 2));
     assert!(table.put_all_back().is_empty());
     assert_eq!(table.add_again(items.clone(), None, &schema), Ok(0));
     assert_eq!(waiting(&table), ["a", "b"]);
@@ -177,7 +177,7 @@ fn what_is_edited_again_waits_once() {
 }
 
 #[test]
-fn what_is_made_is_left_out_or_has_another_seed() {
+fn existing_results_are_left_out_or_get_another_seed() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {
@@ -205,15 +205,15 @@ fn what_is_made_is_left_out_or_has_another_seed() {
         &[(first, Some(place.clone())), (second, None)],
         &schema,
     );
-    // What goes on as no row comes back, if a person wants that.
+    // A row that is left out can be restored.
     assert_eq!((table.sent(), table.unsent()), (2, 0));
-    let (_, said) = table.removal_message().unwrap();
-    assert_eq!(said, "Removed 1 row.");
+    let (_, message) = table.removal_message().unwrap();
+    assert_eq!(message, "Removed 1 row.");
     table.undo_removal();
     assert_eq!(waiting(&table), ["b"]);
     table = before;
     table.renew_seeds(&[("7".to_owned(), "9".to_owned())].into(), &schema);
-    assert!(table.all_have("seed", "9"));
+    assert!(table.all_lines_have("seed", "9"));
 
     // Guards against two rows that are the same item.
     let mut table = Table::default();
@@ -235,18 +235,18 @@ fn what_is_made_is_left_out_or_has_another_seed() {
     ];
     send_new(&mut table, &made, &schema);
     assert_eq!((table.sent(), table.unsent()), (2, 0));
-    assert_eq!(table.can_put_back(), 2);
+    assert_eq!(table.put_back_count(), 2);
 }
 
-fn send_new(table: &mut Table, made: &[MadeRow], schema: &Schema) {
+fn send_new(table: &mut Table, made: &[DuplicateRow], schema: &Schema) {
     let batch = BatchKey("new".into());
     table.send_new(made, &batch, schema, false, &mut || 1, &|_| None);
 }
 
-/// Guards against an item that is put back twice where two rows are it.
+/// Guards against putting an item back twice if two rows come from it.
 #[test]
 fn one_item_is_put_back_once() {
     let mut table = two_sent(&schema());
     table.rows[1].sent = table.rows[0].sent.clone();
-    assert_eq!(table.can_put_back(), 1);
+    assert_eq!(table.put_back_count(), 1);
 }
