@@ -228,7 +228,7 @@ impl TabSync {
     pub fn ask_of_batch(self, batch: &BatchKey, action: BatchAction) {
         let leads = self.leads();
         let at = self.state.try_update_value(|state| {
-            let at = state.batches.ask(batch, action, clock::now());
+            let at = state.batches.request(batch, action, clock::now());
             if leads {
                 state.batches.settle();
             }
@@ -248,7 +248,7 @@ impl TabSync {
         });
         let counts = self
             .state
-            .try_update_value(|state| state.batches.hear(batch, action, at, now));
+            .try_update_value(|state| state.batches.receive(batch, action, at, now));
         counts == Some(true)
     }
 
@@ -265,7 +265,7 @@ impl TabSync {
             let is_of_it = |task: &&&Task| task.is_of(batch);
             let tasks = tasks.iter().filter(is_of_it).copied();
             self.state
-                .update_value(|state| state.batches.look(batch, tasks, clock::now()));
+                .update_value(|state| state.batches.observe(batch, tasks, clock::now()));
         });
     }
 
@@ -300,7 +300,7 @@ impl TabSync {
             let acts = acts.map(|(key, action)| TabMessage::Act(key.clone(), *action));
             let asked = std::mem::take(&mut state.asked).into_iter();
             let asked = asked.filter(|(then, _)| now.saturating_sub(*then) < ASKED_MS);
-            let batches = state.batches.unsettled(now).into_iter();
+            let batches = state.batches.unfinished(now).into_iter();
             let batches =
                 batches.map(|(batch, action, at)| TabMessage::ActOnBatch(batch, action, Some(at)));
             acts.chain(asked.map(|(_, message)| message))

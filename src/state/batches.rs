@@ -104,9 +104,8 @@ impl Batches {
                     continue;
                 };
                 let now = clock::now();
-                let is_forgotten = || {
-                    runner.with_tasks(|tasks| batch.is_to_be_forgotten(tasks.iter().copied(), now))
-                };
+                let is_forgotten =
+                    || runner.with_tasks(|tasks| batch.is_expired(tasks.iter().copied(), now));
                 // The tasks of this batch may not have been read yet.
                 if runner.has_read_tasks() && is_forgotten() {
                     runner.delete_batch(&batch.key);
@@ -324,7 +323,7 @@ impl Batches {
             let runner = self.0.runner;
             runner.with_tasks_of(&left, |tasks| {
                 let inputs: Vec<&Input> = tasks.iter().map(|task| &task.input).collect();
-                batch.name_anew(&inputs);
+                batch.update_name(&inputs);
             });
             match batch.count() == 0 && left.is_empty() {
                 true => self.remove(key),

@@ -26,7 +26,7 @@ use std::sync::Arc;
 
 use atelier_contract::{Draft, ModelId, Schema};
 use atelier_studio::batch::Batch;
-use atelier_studio::batch::listed::{Listed, labels};
+use atelier_studio::batch::listed::{ListedBatch, labels};
 use atelier_studio::text::plural::counted;
 use icondata_lu::LuLayoutGrid;
 use leptos::html::Button;
@@ -150,7 +150,7 @@ fn earlier(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView
     let options = move || {
         let now = clock::now();
         let batches = batches.read();
-        let listed = batches.iter().map(|batch| Listed {
+        let listed = batches.iter().map(|batch| ListedBatch {
             about: format!(
                 "{} · {}",
                 dates::time(batch.created, now),

@@ -1,5 +1,5 @@
-//! A batch: many tasks that were composed together. Its record holds what the tasks do not; how it
-//! stands is always counted from them.
+//! A batch: many tasks that were composed together. Its record stores what the tasks don't; its progress is always
+//! counted from the tasks.
 
 use std::collections::HashSet;
 
@@ -34,29 +34,29 @@ mod stored;
 pub mod summary;
 pub mod working_time;
 
-/// A batch as it is stored: names and shapes do not change. Fields of later versions are kept.
+/// The stored form of a batch: names and shapes must not change. Fields of later versions are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub key: BatchKey,
     pub model: ModelId,
     pub model_name: String,
-    /// The name that people see; they may change it.
+    /// The displayed name, which the user may change.
     pub name: String,
-    /// When it was composed, in ms since 1970.
+    /// When it was composed, in ms since 1970-01-01 UTC.
     pub created: Millis,
-    /// One more than the place of the last item: items that were to be sent, with those of `left_out`.
+    /// One more than the place of the last item: the number of items, including those in `left_out`.
     pub size: usize,
     /// How to lay out the items of a sweep over two axes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
-    /// When a person removed it, in ms since 1970. Its tasks say whether it was brought back since.
+    /// When the user removed it, in ms since 1970-01-01 UTC. It may have been restored since: its tasks decide.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
-    /// Items, from 0, that were not sent with it, ascending: their rows can't be sent, another tab had sent them, or they
-    /// are to be sent again.
+    /// Items, from 0, that were not sent with it, in ascending order: their rows can't be sent, another tab has sent them,
+    /// or they will be sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<usize>,
-    /// The task that all of it are variations of.
+    /// The task of which all its items are variations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varied: Option<TaskKey>,
     #[serde(flatten)]
@@ -69,12 +69,12 @@ pub struct Items<'a> {
     attempts: Vec<Option<&'a Task>>,
     /// See [`Batch::left_out`].
     left_out: &'a [usize],
-    /// The time that its tasks have worked, with all their attempts.
+    /// The time spent on its tasks, including all attempts.
     worked: WorkingTime,
 }
 
 impl Batch {
-    /// Another name, if that says anything; whether it is another.
+    /// Changes the name, unless the new one is blank. Returns whether it changed.
     pub fn rename(&mut self, name: &str) -> bool {
         const LONGEST: usize = 120;
         let name: String = name.trim().chars().take(LONGEST).collect();
@@ -85,19 +85,19 @@ impl Batch {
         is_new
     }
 
-    /// Items that were sent with it.
+    /// Returns the number of items that were sent with it.
     pub fn count(&self) -> usize {
         self.size.saturating_sub(self.left_out.len())
     }
 
-    /// Gives the size of a batch of items at these places, which ascend, and the places between them that have none.
+    /// Returns the size of a batch with items at these ascending places, and the places without an item.
     pub fn gaps(places: &[usize]) -> (usize, Vec<usize>) {
         let size = places.last().map_or(0, |last| last + 1);
         let is_gap = |place: &usize| places.binary_search(place).is_err();
         (size, (0..size).filter(is_gap).collect())
     }
 
-    /// Gives the items that have no task any more once those go, and these are `left`.
+    /// Returns the items that lose their last task when `going` are removed and only `left` remain.
     pub fn emptied<'a>(
         &self,
         going: impl IntoIterator<Item = &'a Task>,
@@ -109,7 +109,7 @@ impl Batch {
         going.filter(|item| !left.contains(item)).collect()
     }
 
-    /// Some items were not sent with it after all; whether that is new of any.
+    /// Records items that were not sent with it after all. Returns whether any of them is new.
     pub fn leave_out(&mut self, items: impl IntoIterator<Item = usize>) -> bool {
         let before = self.left_out.len();
         self.left_out
@@ -119,19 +119,15 @@ impl Batch {
         self.left_out.len() != before
     }
 
-    /// A person has removed it, and none of its tasks is there: it is not shown any more.
+    /// Whether the user has removed it and none of its tasks is left.
     pub fn is_removed<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> bool {
         self.removed.is_some() && self.items(tasks).latest().all(|task| task.is_none())
     }
 
-    /// It can't be brought back any more: its record may go. Variations are no batch for who sees them: they are removed
-    /// one by one.
-    pub fn is_to_be_forgotten<'a>(
-        &self,
-        tasks: impl IntoIterator<Item = &'a Task>,
-        now: Millis,
-    ) -> bool {
-        // Other tabs may hear of a batch before they hear of its tasks.
+    /// Whether its record can be deleted, because the batch can't be restored any more. Variations are not shown as a batch:
+    /// they are removed one by one.
+    pub fn is_expired<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> bool {
+        // Other tabs may receive a batch before its tasks.
         const SETTLED_AFTER: Millis = 3_600_000;
         let mut tasks = tasks.into_iter();
         let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|b| b.batch == self.key);
@@ -141,7 +137,7 @@ impl Batch {
         may_go && !tasks.any(is_mine)
     }
 
-    /// Picks this batch's items out of the tasks. An item whose tasks were all removed has none.
+    /// Returns the items, each with its latest attempt. An item whose tasks were all removed has none.
     pub fn items<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
         let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
         let mut spans = Vec::new();
@@ -157,7 +153,7 @@ impl Batch {
             };
             spans.extend(span(task));
             let is_later = |other: &Task| {
-                // A clock that was set back must not bring an old attempt to the front.
+                // If the clock was set back, a retry is older than the task that it retries.
                 let repeats = |a: &Task, b: &Task| a.retry_of.as_ref() == Some(&b.key);
                 repeats(task, other) || (task.created > other.created && !repeats(other, task))
             };
@@ -173,20 +169,20 @@ impl Batch {
     }
 }
 
-/// When a task began, and ended if it did; `None` where the time is unknown, and while it waits for a person.
+/// Returns when a task started and ended; `None` if unknown, and while the task waits for the user.
 fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
     let is_awaited = match Part::of(task) {
         Part::InProgress => true,
         Part::Queued => !task.paused,
         _ => false,
     };
-    // Records of earlier versions don't say when it was sent once more.
+    // Records of earlier versions lack the time of a resubmission.
     let resubmitted = task.submitted.filter(|_| task.resubmitted);
     let began = task.requeued.or(resubmitted).unwrap_or(task.created);
     (is_awaited || task.finished.is_some()).then_some((began, task.finished))
 }
 
-/// How many items each part has; parts without any are left out.
+/// The number of items in each part, without empty parts.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts(pub Vec<(Part, usize)>);
 
@@ -213,12 +209,12 @@ impl Counts {
         self.0.iter().map(|(_, count)| count).sum()
     }
 
-    /// Gives how many items have come to their end.
+    /// Returns the number of items that have ended.
     pub fn done(&self) -> usize {
         self.total() - self.of(Part::InProgress) - self.of(Part::Queued)
     }
 
-    /// Nothing more happens by itself.
+    /// Whether all items have ended.
     pub fn is_settled(&self) -> bool {
         self.done() == self.total()
     }
@@ -235,7 +231,7 @@ impl Counts {
         phrases.join(", ")
     }
 
-    /// The bar: each part's share of the whole, from 0 to 1.
+    /// Returns each part's share of the progress bar, from 0 to 1.
     pub fn shares(&self) -> impl Iterator<Item = (Part, f64)> {
         let total = self.total().max(1) as f64;
         self.0
@@ -245,7 +241,7 @@ impl Counts {
 }
 
 impl<'a> Items<'a> {
-    /// The latest attempt of each item, in the batch's order.
+    /// Returns the latest attempt of each item, in order.
     pub fn latest(&self) -> impl Iterator<Item = Option<&'a Task>> {
         self.attempts.iter().copied()
     }
@@ -258,20 +254,20 @@ impl<'a> Items<'a> {
         self.attempts.get(index).copied().flatten()
     }
 
-    /// Not of those that were left out.
+    /// Counts the items, without those that were left out.
     pub fn counts(&self) -> Counts {
         let numbered = self.latest().enumerate();
         let sent = numbered.filter(|(at, task)| task.is_some() || !self.is_left_out(*at));
         Counts::of_parts(sent.map(|(_, task)| task.map_or(Part::Removed, Part::of)))
     }
 
-    /// It was not sent with this batch after all.
+    /// Whether the item was not sent with this batch after all.
     pub fn is_left_out(&self, index: usize) -> bool {
         self.left_out.binary_search(&index).is_ok()
     }
 
-    /// The attempts that `Retry failed` repeats: items whose latest attempt failed or is gone, where the service did not name
-    /// what it refuses of the input.
+    /// Returns the attempts that `Retry failed` retries: the latest ones that failed or are gone, unless the service named the
+    /// invalid input.
     pub fn to_retry(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
@@ -279,7 +275,7 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// The items that `Stop` takes back: those of which nothing was sent yet.
+    /// Returns the items that `Stop` takes back: those that were not sent yet.
     pub fn unsent(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
@@ -287,13 +283,13 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// Gives the tasks that were stopped and do not stand in the table yet.
+    /// Returns the tasks that were stopped and are not in the table yet.
     pub fn taken_back(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest.filter(|task| task.taken_back).collect()
     }
 
-    /// When the last item ended; `None` while any goes on.
+    /// Returns when the last item ended; `None` while any is in progress.
     pub fn finished(&self) -> Option<Millis> {
         if !self.counts().is_settled() {
             return None;
@@ -304,7 +300,7 @@ impl<'a> Items<'a> {
             .max()
     }
 
-    /// How many outputs each item asks for, where that is the same for all.
+    /// Returns the number of outputs that each item requests, if it is the same for all.
     pub fn outputs_of_each(&self, schema: Option<&Schema>) -> Option<usize> {
         let items = self.latest().flatten();
         let mut counts =
@@ -313,16 +309,16 @@ impl<'a> Items<'a> {
         counts.all(|count| count == first).then_some(first)
     }
 
-    /// How long the rest will take, in ms: by the pace of the latest items to end since it was taken up, or, of a
-    /// single item, by the time that a task of this model takes (`typical`). `None` if neither is known or nothing is
-    /// left: how many a service works on at one time is not known before.
+    /// Estimates the remaining time in ms: from the rate of the latest items that ended, or, for a single item, from the
+    /// `typical` time of a task of this model. `None` if neither is known or nothing is left: how many tasks a service runs
+    /// concurrently is unknown.
     pub fn remaining(&self, now: Millis, typical: Option<Millis>) -> Option<Millis> {
         const PACE_OF: usize = 20;
         const LEAST: usize = 5;
         let counts = self.counts();
         let left = counts.of(Part::InProgress) + counts.of(Part::Queued);
-        // A pause before a retry says nothing about the pace.
-        let since = self.worked.going_on_since().filter(|_| left > 0)?;
+        // A pause before a retry must not count.
+        let since = self.worked.running_since().filter(|_| left > 0)?;
         let ends = self.latest().flatten().filter_map(|task| task.finished);
         let mut ends: Vec<Millis> = ends.filter(|end| *end >= since).collect();
         ends.sort_unstable();
@@ -330,7 +326,7 @@ impl<'a> Items<'a> {
         if let ([first, .., last], true) = (recent, recent.len() >= LEAST)
             && last > first
         {
-            // Counted up to now, so that a batch that has come to a halt gives no pace.
+            // Counted up to now, so that a stalled batch has no estimate.
             let pace = (now.max(*last) - first) / recent.len() as u64;
             return Some(pace.saturating_mul(left as u64));
         }

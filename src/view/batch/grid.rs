@@ -53,7 +53,7 @@ pub fn laid(
             }
             (None, None) => return None,
         };
-        let labels = labelled_grid::laid(labels, &shapes, width);
+        let labels = labelled_grid::oriented(labels, &shapes, width);
         Some(Arc::new(Blocks { headings, labels }))
     })
 }
@@ -83,7 +83,7 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
         let (seen, left) = (seen.get(), left.get());
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
-        let whole = item_grid::whole(width, left.to / rem, size, ratio.get());
+        let whole = item_grid::fit_in_pane(width, left.to / rem, size, ratio.get());
         whole.unwrap_or_else(|| {
             let columns = item_grid::columns(width, size, ratio.get());
             let cell = (width - GAP * (columns - 1) as f64) / columns as f64;

@@ -60,7 +60,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         composer
             .table
             .read()
-            .told_by_less(&columns.read(), &shown.read())
+            .shortened_texts(&columns.read(), &shown.read())
     });
     let is_narrow = memo(move || {
         let seen = seen.read();

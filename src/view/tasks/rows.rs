@@ -2,7 +2,7 @@ use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use atelier_engine::{BatchKey, TaskKey};
-use atelier_studio::batch::naming::is_said_beside;
+use atelier_studio::batch::naming::has_differences_besides_name;
 use atelier_studio::history::HistoryRow;
 use atelier_studio::list::window::Stack;
 use leptos::html::Div;
@@ -120,6 +120,6 @@ fn is_explained(all: Contexts, batch: &BatchKey, tasks: &[TaskKey]) -> bool {
     first.can_retry()
         || tasks.any(|task| {
             let task = task.read_untracked();
-            task.can_retry() || is_said_beside(&name, &first, &task)
+            task.can_retry() || has_differences_besides_name(&name, &first, &task)
         })
 }

@@ -1,9 +1,9 @@
-//! The message about items of a batch that are sent once more.
+//! The message about items of a batch that are sent again.
 
 use crate::text::plural::{agreeing, counted};
 
-/// Says how many items were sent again, or are to be once what holds them back has gone, and what to do about those
-/// that lack their secret parameters.
+/// Reports how many items were sent again, or will be once sending is possible, and what to do about those that lack
+/// their secret parameters.
 pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
     let items = counted(sent, "item");
     let mut message = match (sent, is_held) {
@@ -17,7 +17,7 @@ pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
     if lacking > 0 {
         message.push_str(&format!(
             " {} not: {} secret parameters are not kept. Look at your usage in the service's dashboard, then dismiss \
-             {}; to make {} anew, enter the secret in the form and send the input from there.",
+             {}; to generate {} again, enter the secret in the form and send the input from there.",
             match lacking {
                 1 => "1 item is".to_owned(),
                 lacking => format!("{lacking} items are"),
@@ -34,7 +34,7 @@ pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
 mod tests {
     use super::*;
 
-    /// Guards against "Sent again: 3 items" where two of them lack their secrets and were not sent.
+    /// Guards against "Sent again: 3 items" if two of them lack their secrets and were not sent.
     #[test]
     fn only_items_that_were_sent_count_as_sent() {
         assert_eq!(user_message(3, 0, false), "Sent again: 3 items.");

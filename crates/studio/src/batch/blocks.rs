@@ -1,24 +1,23 @@
-//! Labelled grids below each other, where a batch has more axes than a page has directions.
+//! Labelled grids below each other, for batches with more axes than a page has dimensions.
 
 use crate::compose::sweep::GridLabels;
 
-/// Grids of the same rows and columns, one below the other.
+/// Grids with the same rows and columns, one below the other.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Blocks {
-    /// What each of them is headed by; none where it is the only one.
+    /// The heading of each grid; empty if there is only one.
     pub headings: Vec<Heading>,
-    /// Those of each; cells are counted on from one grid to the next.
+    /// The labels of each grid; cells are numbered across grids.
     pub labels: GridLabels,
 }
 
 impl Blocks {
-    /// How many lines each grid has: its heading, where it has one, and its rows.
+    /// Returns the number of lines of each grid: its heading, if any, and its rows.
     pub fn lines(&self) -> usize {
         self.labels.rows.values.len() + usize::from(!self.headings.is_empty())
     }
 
-    /// The same for a batch in which these items, in their order, have these places: the places between them are beyond the
-    /// grids.
+    /// Spreads the items to these places of a batch. The places between them are beyond the grids.
     #[must_use]
     pub fn spread(mut self, places: &[usize]) -> Self {
         let labels = &mut self.labels;
@@ -33,7 +32,7 @@ impl Blocks {
         self
     }
 
-    /// The items in the order in which they are seen: one grid after the other, row by row.
+    /// Returns the items in visual order: one grid after the other, row by row.
     pub fn order(&self) -> Vec<usize> {
         let cells = &self.labels.cells;
         let mut order: Vec<usize> = (0..cells.len()).collect();
@@ -46,8 +45,8 @@ impl Blocks {
 pub struct Heading {
     pub parameter: String,
     pub value: String,
-    /// What tells it from the other values.
-    pub told: String,
+    /// The part that distinguishes the value from the others.
+    pub excerpt: String,
 }
 
 impl From<GridLabels> for Blocks {
@@ -83,9 +82,9 @@ mod tests {
         assert!(turned[0] >= 4 && turned[3] >= 4, "{turned:?}");
     }
 
-    /// Guards against arrows that lead down the columns of what is read in rows.
+    /// Guards against arrow keys that follow the columns of a grid that is read in rows.
     #[test]
-    fn items_are_seen_row_by_row() {
+    fn items_are_ordered_row_by_row() {
         let labels = |values: &[&str]| Labels {
             parameter: String::new(),
             values: values.iter().map(|&value| value.to_owned()).collect(),

@@ -1,5 +1,5 @@
-//! A batch along more axes than a page has directions: a labelled grid for each value of those that are neither its
-//! rows nor its columns. Found from the inputs, so that it works for whatever was sent together.
+//! A batch with more axes than a page has dimensions: a labelled grid for each combination of the other axes' values.
+//! Derived from the inputs, so that it works for any batch.
 
 use atelier_engine::Task;
 
@@ -7,24 +7,24 @@ use super::differences::{chosen_differences, shown, slowest_first, value};
 use crate::batch::blocks::{Blocks, Heading};
 use crate::batch::labelled_grid::{is_long, value_shapes};
 use crate::compose::sweep::{GridLabels, Labels};
-use crate::text::diff::told_apart;
+use crate::text::diff::distinguishing_parts;
 
-/// More directions than these can't be taken in at once.
+/// More axes are hard to grasp.
 const MOST: usize = 4;
 
-/// Every combination of the values of several axes, each of them an item; the last axis changes fastest.
+/// The product of several axes, with an item for each combination; the last axis changes fastest.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Combined {
     axes: Vec<Axis>,
 }
 
-/// Its values as they are shown.
+/// An axis with its displayed values.
 #[derive(Debug, Clone, PartialEq)]
 struct Axis {
     labels: Labels,
-    /// Of each value what tells it from the others.
-    told: Vec<String>,
-    /// So many items follow each other with the same value.
+    /// The parts that distinguish the values from each other.
+    parts: Vec<String>,
+    /// So many consecutive items have the same value.
     every: usize,
 }
 
@@ -33,14 +33,15 @@ impl Axis {
         self.labels.values.len()
     }
 
-    /// Which of the values an item has.
+    /// Returns the index of an item's value.
     fn place(&self, item: usize) -> usize {
         item / self.every % self.count()
     }
 }
 
 impl Combined {
-    /// `items`: of a batch, each by its latest attempt. None where they are not that, or a grid of two axes.
+    /// Finds the axes of a batch, given the latest attempt of each item. `None` if the items are not the product of 3 or more
+    /// axes.
     pub fn of(items: &[Option<&Task>]) -> Option<Self> {
         let known: Vec<&Task> = items.iter().flatten().copied().collect();
         let mut axes = chosen_differences(&known);
@@ -51,7 +52,7 @@ impl Combined {
         if !(3..=MOST).contains(&axes.len()) || count != items.len() {
             return None;
         }
-        // What changes least often is the first.
+        // The axis that changes least often comes first.
         slowest_first(
             &mut axes,
             &known.iter().map(|it| &it.input).collect::<Vec<_>>(),
@@ -72,7 +73,7 @@ impl Combined {
             let values = values.map(|value| Some(shown(&value?).to_owned()));
             let values: Vec<String> = values.collect::<Option<_>>()?;
             Some(Axis {
-                told: told_apart(&values),
+                parts: distinguishing_parts(&values),
                 labels: Labels {
                     parameter: axis.parameter,
                     values,
@@ -85,8 +86,8 @@ impl Combined {
         })
     }
 
-    /// `shapes`: of the items. Long prompts have room in the headings; what gives the pictures their shape runs to the
-    /// right.
+    /// Lays out the grids. `shapes`: the aspect ratios of the items. Axes with long values become headings; the axis that
+    /// determines the shapes becomes the columns.
     pub fn blocks(&self, shapes: &[Option<f64>]) -> Blocks {
         let mut order: Vec<&Axis> = self.axes.iter().collect();
         order.sort_by_key(|axis| !is_long(&axis.labels.values));
@@ -94,7 +95,7 @@ impl Combined {
             let places = (0..shapes.len()).map(|item| axis.place(item));
             value_shapes(axis.count(), places, shapes).is_some()
         };
-        // The rows and the columns of a grid can still change places.
+        // The rows and columns of a grid can still be swapped.
         let (before, last) = order.split_at(order.len() - 2);
         if !last.iter().any(gives_shape)
             && let Some(at) = before.iter().position(gives_shape)
@@ -106,7 +107,7 @@ impl Combined {
     }
 }
 
-/// The last two of the axes are the rows and the columns.
+/// Lays out the axes in this order; the last two are the rows and the columns.
 fn in_order(axes: &[&Axis]) -> Blocks {
     const BETWEEN: &str = " · ";
     let (before, last) = axes.split_at(axes.len() - 2);
@@ -121,17 +122,17 @@ fn in_order(axes: &[&Axis]) -> Blocks {
             every /= axis.count();
             (*axis, block / every % axis.count())
         });
-        let words = places.map(|(axis, place)| {
+        let names = places.map(|(axis, place)| {
             (
                 axis.labels.values[place].as_str(),
-                axis.told[place].as_str(),
+                axis.parts[place].as_str(),
             )
         });
-        let (whole, told): (Vec<&str>, Vec<&str>) = words.unzip();
+        let (whole, excerpt): (Vec<&str>, Vec<&str>) = names.unzip();
         Heading {
             parameter: parameter.clone(),
             value: whole.join(BETWEEN),
-            told: told.join(BETWEEN),
+            excerpt: excerpt.join(BETWEEN),
         }
     });
     let cell = |item: usize| {
@@ -148,7 +149,7 @@ fn in_order(axes: &[&Axis]) -> Blocks {
     }
 }
 
-/// How many combinations of their values there are.
+/// Returns the number of combinations of the axes' values.
 fn product(axes: &[&Axis]) -> usize {
     axes.iter().map(|axis| axis.count()).product()
 }
@@ -171,7 +172,7 @@ mod tests {
             .collect()
     }
 
-    /// Two prompts, at two times, with mist from much to little.
+    /// Two prompts, two times, and two decreasing values of mist.
     fn swept(prompts: [&str; 2]) -> Vec<Task> {
         let mut inputs = Vec::new();
         for prompt in prompts {
@@ -195,7 +196,7 @@ mod tests {
         let heading = |value: &str| Heading {
             parameter: "prompt".into(),
             value: value.into(),
-            told: value.into(),
+            excerpt: value.into(),
         };
         assert_eq!(blocks.headings, [heading("a lake"), heading("a sea")]);
         let GridLabels {
@@ -210,7 +211,7 @@ mod tests {
 
     /// Guards against a batch that loses its grid with one of its items.
     #[test]
-    fn what_was_removed_leaves_its_cell_empty() {
+    fn a_removed_item_leaves_its_cell_empty() {
         let tasks = swept(["a lake", "a sea"]);
         let whole = Combined::of(&all(&tasks));
         let mut items = all(&tasks);
@@ -240,15 +241,19 @@ mod tests {
         let tasks = tasks(inputs);
         let combined = Combined::of(&all(&tasks)).unwrap();
         let blocks = combined.blocks(&[]);
-        let told: Vec<&str> = blocks.headings.iter().map(|it| it.told.as_str()).collect();
+        let excerpts: Vec<&str> = blocks
+            .headings
+            .iter()
+            .map(|it| it.excerpt.as_str())
+            .collect();
         assert_eq!(
-            told,
+            excerpts,
             ["…between the pines, dawn", "…between the pines, dusk"]
         );
         assert_eq!(blocks.labels.rows.parameter, "mist");
         assert_eq!(blocks.labels.cells, [0, 4, 1, 5, 2, 6, 3, 7]);
 
-        // The first axis gives the shape.
+        // The first axis determines the shape.
         let tasks = swept(["a lake", "a sea"]);
         let combined = Combined::of(&all(&tasks)).unwrap();
         let shapes: Vec<_> = (0..8)
@@ -258,7 +263,7 @@ mod tests {
         assert_eq!(blocks.labels.columns.parameter, "prompt");
         assert_eq!(blocks.headings[1].value, "night");
         assert_eq!(blocks.labels.cells, [0, 2, 4, 6, 1, 3, 5, 7]);
-        // The rows give it, which can become columns; and where none gives it, nothing changes.
+        // The rows determine it, and can become columns; if no axis does, nothing changes.
         let by_rows = [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0].map(Some);
         let by_none = [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0].map(Some);
         for shapes in [by_rows, by_none] {

@@ -6,26 +6,25 @@ use atelier_contract::Input;
 use atelier_engine::{BatchKey, Task, TaskKey};
 
 use crate::form::{control, seed};
-use crate::text::diff::told_apart;
+use crate::text::diff::distinguishing_parts;
 use crate::text::excerpt::excerpt;
 
-/// Up to so many values are shown side by side. If there are more, numbers are shown by their bounds and texts by
-/// their beginning.
+/// The number of values that are listed. If there are more, numbers are shown as a range, and of texts the first ones.
 const FEW: usize = 3;
 const FIRST: usize = 2;
-/// Characters that are shown of a value: prompts can be books.
+/// The maximum length of a displayed value: prompts can be very long.
 const LONGEST: usize = 28;
 
-/// A parameter that is not the same in all items.
+/// A parameter that differs among the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Difference {
     pub parameter: String,
-    /// Each value once, in the order in which they come.
+    /// The distinct values, in order.
     pub values: Vec<String>,
 }
 
 impl Difference {
-    /// `mist: 0, 0.5, 1`; where they are more, `mist: 0 to 1, 5 values` or `prompt: a lake, a dune, +12`
+    /// `mist: 0, 0.5, 1`; if there are more, `mist: 0 to 1, 5 values` or `prompt: a lake, a dune, +12`
     pub fn user_message(&self) -> String {
         let (parameter, count) = (&self.parameter, self.values.len());
         if count > FEW
@@ -34,12 +33,12 @@ impl Difference {
             return format!("{parameter}: {least} to {most}, {count} values");
         }
         let shown = if count > FEW { FIRST } else { count };
-        let told = told_apart(&self.values);
-        let mut parts: Vec<String> = told[..shown].iter().map(|it| said(it)).collect();
+        let values = distinguishing_parts(&self.values);
+        let mut parts: Vec<String> = values[..shown].iter().map(|it| short_value(it)).collect();
         if count > shown {
             parts.push(format!("+{}", count - shown));
         }
-        // Values that have commas themselves would seem to be more.
+        // Values that contain commas are separated by dots.
         let between = if parts.iter().any(|it| it.contains(", ")) {
             " · "
         } else {
@@ -48,7 +47,7 @@ impl Difference {
         format!("{parameter}: {}", parts.join(between))
     }
 
-    /// The least and the most, where all are numbers.
+    /// Returns the minimum and maximum, if all values are numbers.
     fn bounds(&self) -> Option<(&str, &str)> {
         let number = |text: &String| text.parse().ok().filter(|it: &f64| it.is_finite());
         let numbers = self.values.iter().map(|text| Some((number(text)?, text)));
@@ -59,21 +58,21 @@ impl Difference {
     }
 }
 
-/// The same, with its parameter where it would say nothing alone.
-pub fn said_alone(parameter: &str, value: &str) -> String {
+/// Formats a value, with its parameter if it is meaningless alone.
+pub fn labelled_value(parameter: &str, value: &str) -> String {
     match value {
-        "" | "true" | "false" => format!("{parameter}: {}", said(value)),
+        "" | "true" | "false" => format!("{parameter}: {}", short_value(value)),
         number if number.parse::<f64>().is_ok() => format!("{parameter} {number}"),
-        value => said(value),
+        value => short_value(value),
     }
 }
 
-/// A value as it is shown, in as few letters as a line of several has room for.
-pub(super) fn said(value: &str) -> String {
+/// Formats a value for a line with several values.
+pub(super) fn short_value(value: &str) -> String {
     excerpt(shown(value), LONGEST)
 }
 
-/// A value as it is shown.
+/// Formats a value.
 pub fn shown(value: &str) -> &str {
     match value {
         "" => "not set",
@@ -81,14 +80,14 @@ pub fn shown(value: &str) -> &str {
     }
 }
 
-/// What an input says of a parameter, as text; empty where it says nothing.
+/// Returns the value of a parameter as text; empty if it has none.
 pub(super) fn value(input: &Input, parameter: &str) -> String {
     let value = input.values().get(parameter);
     value.map_or_else(String::new, control::text)
 }
 
-/// Gives the inputs that differ among the tasks of a batch for a person. It leaves out the seed if each task has
-/// drawn its own, because these are not compared.
+/// Returns the differences among the tasks of a batch that the user chose. Seeds that were drawn for each task are left
+/// out.
 pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     let mut found = differences(tasks.iter().map(|task| &task.input));
     if tasks.iter().all(|task| !task.seed_chosen) {
@@ -97,8 +96,8 @@ pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     found
 }
 
-/// Puts first what changes least often from one of these inputs to the next: the axes of a sweep, in the order in which a
-/// person gave them.
+/// Sorts the parameter first that changes least often between consecutive inputs. This is the order of the axes of a
+/// sweep.
 pub fn slowest_first(found: &mut [Difference], inputs: &[&Input]) {
     found.sort_by_cached_key(|difference| {
         let values = inputs.iter().map(|it| value(it, &difference.parameter));
@@ -107,18 +106,17 @@ pub fn slowest_first(found: &mut [Difference], inputs: &[&Input]) {
     });
 }
 
-/// A name for each item of a batch that tells it from the others: its prompt, if no two items have the same; else
-/// the values in which it differs (of variations their seeds), followed by its prompt where not all have that. An item
-/// that is no longer there has an empty name.
+/// Returns a distinct name for each item of a batch: its prompt, if all prompts differ; else the differing values (for
+/// variations, their seeds), followed by the prompt unless all share it. Removed items have an empty name.
 pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
     let items: Vec<Option<&Task>> = items.into_iter().collect();
     names(&items, &titles(&items), true)
 }
 
-/// The same where there is little room: of the prompts what tells them apart.
+/// Like [`item_names`], for little space: only the distinguishing parts of the prompts.
 pub fn item_captions<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
     let items: Vec<Option<&Task>> = items.into_iter().collect();
-    names(&items, &told_apart(&titles(&items)), true)
+    names(&items, &distinguishing_parts(&titles(&items)), true)
 }
 
 fn titles(items: &[Option<&Task>]) -> Vec<String> {
@@ -131,8 +129,8 @@ fn differ_in_seed(tasks: &[&Task]) -> bool {
     found.iter().any(|it| it.parameter == seed::NAME)
 }
 
-/// `titles`: what stands for each item's prompt. `tells_by_seed`: a seed that each has drawn tells them apart where
-/// nothing else does.
+/// `titles`: the texts for the items' prompts. `tells_by_seed`: whether drawn seeds distinguish the items if nothing else
+/// does.
 fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec<String> {
     let tasks: Vec<&Task> = items.iter().flatten().copied().collect();
     let prompts: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
@@ -148,9 +146,9 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         titles.all(|title| title == Some(name))
     };
     names.retain(|name| !is_title(name));
-    // Its digits say nothing: what was varied in addition to it comes first.
+    // The digits of a seed mean little: other parameters come first.
     names.sort_by_key(|name| name == seed::NAME);
-    // Variations differ in nothing else.
+    // Variations differ only in their seeds.
     if names.is_empty() && tells_by_seed && prompts.len() == 1 && differ_in_seed(&tasks) {
         names.push(seed::NAME.to_owned());
     }
@@ -158,9 +156,9 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         return titles.to_vec();
     }
     let values = |task: &Task, title: &String| {
-        let value = |name: &String| said_alone(name, &value(&task.input, name));
+        let value = |name: &String| labelled_value(name, &value(&task.input, name));
         let values = names.iter().map(value);
-        // Last: it is the longest, and what is cut off.
+        // The prompt comes last: it is the longest, and is cut off.
         let prompt = (prompts.len() > 1).then(|| title.clone());
         values.chain(prompt).collect::<Vec<_>>().join(" · ")
     };
@@ -171,9 +169,8 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         .collect()
 }
 
-/// Names the tasks that share their prompt with others of their batch, by the values that differ, or by their number
-/// if none does, and those whose prompt begins as that of another does, by where it differs. All other tasks are known
-/// by their prompts.
+/// Names the tasks that share their prompt with others of their batch by the values that differ, or by their number if
+/// none does, and those whose prompts begin alike by the parts that differ. Other tasks are known by their prompts.
 pub fn names_among_siblings<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
 ) -> HashMap<TaskKey, String> {
@@ -186,7 +183,7 @@ pub fn names_among_siblings<'a>(
     batches.values().flat_map(|tasks| names_in(tasks)).collect()
 }
 
-/// The same within one batch.
+/// Names the tasks of one batch.
 fn names_in(tasks: &[&Task]) -> HashMap<TaskKey, String> {
     let mut siblings: HashMap<&str, Vec<&Task>> = HashMap::new();
     for task in tasks {
@@ -196,14 +193,14 @@ fn names_in(tasks: &[&Task]) -> HashMap<TaskKey, String> {
     let mut names: HashMap<TaskKey, String> =
         several.flat_map(|tasks| sibling_names(tasks)).collect();
     let titles: Vec<String> = tasks.iter().map(|it| it.input.title().to_owned()).collect();
-    for (task, told) in tasks.iter().zip(told_apart(&titles)) {
-        if told == task.input.title() {
+    for (task, part) in tasks.iter().zip(distinguishing_parts(&titles)) {
+        if part == task.input.title() {
             continue;
         }
-        // First what tells few apart: the rest of a prompt is long.
+        // The distinguishing values come first: the rest of a prompt is long.
         let name = match names.remove(&task.key) {
-            Some(name) => format!("{name} · {told}"),
-            None => told,
+            Some(name) => format!("{name} · {part}"),
+            None => part,
         };
         names.insert(task.key.clone(), name);
     }
@@ -217,7 +214,7 @@ fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
     for name in &names {
         *counts.entry(name).or_default() += 1;
     }
-    let called = |(task, name): (&&Task, &String)| {
+    let named = |(task, name): (&&Task, &String)| {
         let number = task.batch.as_ref().map_or(0, |place| place.index + 1);
         let name = match name.as_str() {
             name if counts[name] == 1 => name.to_owned(),
@@ -226,11 +223,11 @@ fn sibling_names(tasks: &[&Task]) -> Vec<(TaskKey, String)> {
         };
         (task.key.clone(), name)
     };
-    tasks.iter().zip(&names).map(called).collect()
+    tasks.iter().zip(&names).map(named).collect()
 }
 
-/// The parameters in which inputs differ, in the order in which they are sent. A value that is left out is a
-/// value, too.
+/// Returns the parameters in which the inputs differ, in the order in which they are sent. A missing value counts as a
+/// value.
 pub fn differences<'a>(inputs: impl IntoIterator<Item = &'a Input>) -> Vec<Difference> {
     let inputs: Vec<&Input> = inputs.into_iter().collect();
     let mut names: Vec<&String> = Vec::new();

@@ -1,26 +1,26 @@
-//! A batch as a space to move through: the parameters in which its items differ are the axes, and each item
-//! lies where its values meet. Found from the inputs, so that it works for whatever was sent together.
+//! A batch as a space to explore: the parameters in which its items differ are the axes, and each item is at the
+//! position of its values. Derived from the inputs, so that it works for any batch.
 
 use std::collections::BTreeMap;
 
 use super::differences::shown;
 use crate::batch::labelled_grid::is_long;
-use crate::text::diff::told_apart;
+use crate::text::diff::distinguishing_parts;
 
 mod address;
 mod axes;
 
 pub use address::{beginning, read_address};
 
-/// A parameter, and the values that items have of it.
+/// A parameter, and its values among the items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExploredAxis {
     pub parameter: String,
-    /// Numbers by their size, all else in the order in which it comes. A value that is left out is empty.
+    /// Numbers are sorted; other values are in order of appearance. A missing value is empty.
     pub values: Vec<String>,
-    /// Of each value what tells it from the others: long prompts often begin alike.
-    told: Vec<String>,
-    /// All values are numbers.
+    /// The parts that distinguish the values: long prompts often begin alike.
+    parts: Vec<String>,
+    /// Whether all values are numbers.
     pub is_numeric: bool,
 }
 
@@ -37,8 +37,8 @@ impl ExploredAxis {
     fn new(parameter: &str, values: Vec<String>) -> Self {
         Self {
             parameter: parameter.to_owned(),
-            told: match is_long(&values) {
-                true => told_apart(&values),
+            parts: match is_long(&values) {
+                true => distinguishing_parts(&values),
                 false => values.clone(),
             },
             is_numeric: values.iter().all(|value| number(value).is_some()),
@@ -46,66 +46,66 @@ impl ExploredAxis {
         }
     }
 
-    /// Few and short enough to stand side by side, where numbers are rather on a scale.
-    pub fn has_few_words(&self) -> bool {
+    /// Whether the values are few and short enough to be listed side by side. Numbers are shown on a scale instead.
+    pub fn has_few_short_values(&self) -> bool {
         const FEW: usize = 6;
         !self.is_numeric && self.values.len() <= FEW && !is_long(&self.values)
     }
 
-    /// In how many columns a few words stand, in a room of so many characters: in as few lines as they fit into, all
-    /// but the last of them equally long.
-    pub fn columns(&self, room: usize) -> usize {
-        const AROUND: usize = 4;
+    /// Returns the number of columns for a few values in a space of so many characters: as few lines as possible, all but
+    /// the last of them equally long.
+    pub fn columns(&self, width: usize) -> usize {
+        const PADDING: usize = 4;
         let count = self.values.len();
-        let letters = |place: usize| self.label(place).chars().count() + AROUND;
+        let letters = |place: usize| self.label(place).chars().count() + PADDING;
         let longest = (0..count).map(letters).max().unwrap_or(1);
-        let fits = |lines: &usize| count.div_ceil(*lines) * longest <= room;
+        let fits = |lines: &usize| count.div_ceil(*lines) * longest <= width;
         let lines = (1..=count).find(fits).unwrap_or(count).max(1);
         count.div_ceil(lines).max(1)
     }
 
-    /// The places whose values stand at a scale, in as little room as there is: all where they fit, else evenly so
-    /// many as do with both ends, and none where the ends alone would meet.
+    /// Returns the indexes of the values that label a scale: all if they fit, else an even selection with both ends, and none
+    /// if the ends would touch.
     pub fn ticks(&self) -> Vec<usize> {
-        const ROOM: usize = 40;
-        const BETWEEN: usize = 2;
+        const WIDTH: usize = 40;
+        const GAP: usize = 2;
         let Some(last) = self.values.len().checked_sub(1) else {
             return Vec::new();
         };
-        let length = |place: usize| self.label(place).chars().count() + BETWEEN;
+        let length = |place: usize| self.label(place).chars().count() + GAP;
         let longest = (0..=last).map(length).max().unwrap_or_default();
         let divisors = (1..=last).filter(|step| last % step == 0);
         let fitting = divisors
             .map(|step| (0..=last).step_by(step).collect::<Vec<_>>())
-            .find(|places| places.len() * longest <= ROOM);
+            .find(|places| places.len() * longest <= WIDTH);
         fitting.unwrap_or_default()
     }
 
-    /// Some are longer than the line of a name has room for.
-    pub fn has_long_words(&self) -> bool {
-        is_long(&self.told)
+    /// Whether some values exceed a single line.
+    pub fn has_long_values(&self) -> bool {
+        is_long(&self.parts)
     }
 
-    /// A value as it is shown.
+    /// Formats a value.
     pub fn label(&self, place: usize) -> &str {
-        shown(self.told.get(place).map_or("", String::as_str))
+        shown(self.parts.get(place).map_or("", String::as_str))
     }
 }
 
 impl Exploration {
-    /// The item there, by its place in the batch.
+    /// Returns the item at a position, by its index in the batch.
     pub fn item(&self, position: &[usize]) -> Option<usize> {
         self.items.get(position).copied()
     }
 
-    /// Gives the place of an item on each axis.
+    /// Returns the position of an item.
     pub fn place_of(&self, item: usize) -> Option<&[usize]> {
         let mut items = self.items.iter();
         let (position, _) = items.find(|(_, other)| **other == item)?;
         Some(position)
     }
 
-    /// One step along an axis, unless that leads beyond its end.
+    /// Moves one step along an axis; `None` beyond its end.
     pub fn step(&self, position: &[usize], axis: usize, step: isize) -> Option<Vec<usize>> {
         let to = position.get(axis)?.checked_add_signed(step)?;
         let mut position = position.to_vec();
@@ -113,8 +113,7 @@ impl Exploration {
         (to < self.axes.get(axis)?.values.len()).then_some(position)
     }
 
-    /// The items that differ from the one there in this axis alone, and that one, in the order of the axis: at most
-    /// so many, the nearest.
+    /// Returns up to `most` items along an axis around this position, including the one there, in the order of the axis.
     pub fn along(&self, position: &[usize], axis: usize, most: usize) -> Vec<usize> {
         let (Some(at), Some(explored)) = (position.get(axis), self.axes.get(axis)) else {
             return Vec::new();
@@ -129,7 +128,7 @@ impl Exploration {
         items.collect()
     }
 
-    /// The other items, those first that differ from the one there in the fewest axes, and of these the nearest.
+    /// Returns the other items, sorted by the number of axes in which they differ, then by their distance.
     pub fn nearest(&self, position: &[usize]) -> Vec<usize> {
         let others = self.items.iter();
         let others = others.filter(|(other, _)| other.as_slice() != position);
@@ -144,7 +143,7 @@ impl Exploration {
         ranked.into_iter().map(|(.., item)| item).collect()
     }
 
-    /// The items that are one step away: likely to be looked at next.
+    /// Returns the items that are one step away, which are likely to be viewed next.
     pub fn neighbors(&self, position: &[usize]) -> Vec<usize> {
         let axes = 0..self.axes.len();
         let steps = axes.flat_map(|axis| [1, -1].map(|step| self.step(position, axis, step)));

@@ -1,26 +1,26 @@
-//! The labelled grid of a sweep as one picture: where its outputs and its words stand, in pixels.
+//! The labelled grid of a sweep as one image: the positions of its outputs and texts, in pixels.
 
 use crate::batch::blocks::Blocks;
 use crate::text::excerpt::excerpt;
 
-/// The longer side of an output's place, where there is room for that.
+/// The maximum length of the longer side of an output.
 const SIDE: f64 = 512.0;
-/// Browsers draw no picture that is larger in one direction.
+/// The maximum width and height of an image in browsers.
 const MOST: f64 = 8_192.0;
 const GAP: f64 = 8.0;
-/// Above each block.
+/// The space above each block.
 const SPACE: f64 = 2.0 * GAP;
-/// The column of the rows' names.
+/// The width of the column with the row names.
 const HEAD: f64 = 240.0;
 pub const LINE: f64 = 24.0;
-/// So wide is a letter, about.
+/// The approximate width of a letter.
 const LETTER: f64 = 9.0;
 const MAX_LINES: usize = 6;
 
-/// Where one output is drawn.
+/// The position of one output.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OutputPlace {
-    /// Of the batch, from 0.
+    /// Its index in the batch.
     pub item: usize,
     pub x: f64,
     pub y: f64,
@@ -28,11 +28,11 @@ pub struct OutputPlace {
     pub height: f64,
 }
 
-/// One line of text, by the middle of its height.
+/// A line of text; `y` is its vertical center.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TextLine {
     pub text: String,
-    /// Its left end, or the middle of its width.
+    /// Its left end, or its center if `is_centered`.
     pub x: f64,
     pub y: f64,
     pub is_heading: bool,
@@ -48,7 +48,7 @@ pub struct GridPicture {
 }
 
 impl GridPicture {
-    /// `shape`: of the outputs, width to height. None where browsers draw no picture that is large enough for all rows.
+    /// Lays out the grid. `shape`: the aspect ratio of the outputs. `None` if the image would exceed the browsers' maximum.
     pub fn of(blocks: &Blocks, shape: f64) -> Option<Self> {
         let labels = &blocks.labels;
         let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len().max(1));
@@ -56,7 +56,7 @@ impl GridPicture {
         let names = lines(&labels.columns.values, SIDE.min(SIDE * shape));
         let head_lines = 1 + names + usize::from(!blocks.headings.is_empty());
         let above = head_lines as f64 * LINE + GAP;
-        // All of it fits, whatever shape the outputs have.
+        // Everything fits for any aspect ratio.
         let side = SIDE.min(SIDE / shape);
         let across = (MOST - HEAD - GAP) / columns as f64 - GAP;
         let down = (MOST / count as f64 - SPACE - above) / rows.max(1) as f64 - GAP;
@@ -90,7 +90,7 @@ impl GridPicture {
             for (column, name) in labels.columns.values.iter().enumerate() {
                 let first = picture.texts.len();
                 picture.write(name, (column_x(column), y), width, names, true);
-                // A narrow output stands in the middle of its place.
+                // The names are centered above narrow outputs.
                 for line in &mut picture.texts[first..] {
                     (line.x, line.is_centered) = (line.x + width / 2.0, true);
                 }
@@ -100,7 +100,7 @@ impl GridPicture {
                 let lines = ((height / LINE) as usize).clamp(1, MAX_LINES);
                 let first = picture.texts.len();
                 let end = picture.write(name, (GAP, y), HEAD - GAP, lines, true);
-                // In the middle of the row.
+                // Center the name vertically in the row.
                 for line in &mut picture.texts[first..] {
                     line.y += (y + height - end).max(0.0) / 2.0;
                 }
@@ -122,7 +122,7 @@ impl GridPicture {
         Some(picture)
     }
 
-    /// Writes a text from this corner on, in so many lines at most. Gives where the next one begins.
+    /// Writes a text at this position, in at most `most` lines. Returns the position below it.
     fn write(
         &mut self,
         text: &str,
@@ -147,13 +147,13 @@ impl GridPicture {
     }
 }
 
-/// How many lines the longest of these takes in so many pixels.
+/// Returns the number of lines of the longest text at this width in pixels.
 fn lines(texts: &[String], width: f64) -> usize {
     let lines = |text: &String| wrapped(text, (width / LETTER) as usize, MAX_LINES).len();
     texts.iter().map(lines).max().unwrap_or_default().max(1)
 }
 
-/// The text in lines of so many letters; what has no room in the last of them is cut off.
+/// Wraps a text at `letters` per line. Text that does not fit in the last line is cut off.
 fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     let letters = letters.max(4);
     let mut lines: Vec<String> = vec![String::new()];
@@ -199,7 +199,7 @@ mod tests {
         let heading = |at: usize| Heading {
             parameter: "mist".into(),
             value: at.to_string(),
-            told: at.to_string(),
+            excerpt: at.to_string(),
         };
         Blocks {
             headings: (0..headings).map(heading).collect(),
@@ -211,9 +211,9 @@ mod tests {
         }
     }
 
-    /// Guards against outputs that lie over each other, over words, or outside of the picture.
+    /// Guards against outputs that overlap each other or texts, or exceed the image.
     #[test]
-    fn outputs_stand_beside_their_words() {
+    fn outputs_do_not_overlap() {
         let long = "a lighthouse on a cliff in heavy rain, seen from the sea at night";
         let many: Vec<&str> = vec!["x"; 60];
         for (blocks, shape) in [
@@ -257,15 +257,15 @@ mod tests {
         }
     }
 
-    /// Guards against a picture without its last rows.
+    /// Guards against an image without its last rows.
     #[test]
-    fn a_grid_that_has_no_room_is_none() {
+    fn a_grid_that_is_too_large_is_rejected() {
         let many: Vec<&str> = vec!["x"; 1_000];
         assert_eq!(GridPicture::of(&blocks(&many, &["1", "2"], 0), 1.0), None);
     }
 
     #[test]
-    fn words_are_wrapped_and_cut_at_the_end() {
+    fn texts_are_wrapped_and_cut_at_the_end() {
         assert_eq!(wrapped("a lake at dawn", 20, 3), ["a lake at dawn"]);
         assert_eq!(wrapped("a lake at dawn", 7, 3), ["a lake", "at dawn"]);
         let cut = wrapped("a lake at dawn in the mist", 8, 2);

@@ -1,5 +1,5 @@
-//! How large the items of a sweep over two axes are shown: as large as the page has room for, each in its own
-//! shape, so that what differs can be seen.
+//! The sizes of the items of a sweep over two axes: as large as the page allows, each in its own shape, so that
+//! differences are visible.
 
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
@@ -12,49 +12,49 @@ use crate::output::expected_output;
 /// Lengths in `rem`.
 const MIN_HEAD: f64 = 3.5;
 const MAX_HEAD: f64 = 9.0;
-/// On a phone, where it is to leave room for two columns.
+/// On a phone, where it must leave space for two columns.
 const MAX_NARROW_HEAD: f64 = 5.5;
 const MIN_CELL: f64 = 8.0;
-/// Where all columns have room for that.
+/// Used if all columns fit with it.
 const LEAST_CELL: f64 = 4.75;
-/// A heading of one line, and each one more.
+/// The height of a heading of one line, and of each further line.
 const HEADING: f64 = 2.25;
 const LINE: f64 = 1.25;
-/// Below it a page is a phone's.
+/// Narrower pages are those of phones.
 const NARROW: f64 = 32.0;
-/// How high a picture is at most: two rows of them are seen whole where the window is high.
+/// The maximum height of an image: in a high window, two rows are visible.
 const MAX_HEIGHT: f64 = 22.0;
-/// The line with the names of the columns, and the one above it where there are axes to be named.
+/// The line with the column names, and the line above it with the names of the axes.
 const NAMES: f64 = 4.0;
-/// The line with the names of the columns in each of several grids.
+/// The line with the column names in each of several grids.
 const NAMES_OF_EACH: f64 = 1.75;
-/// A length is a whole number of such parts, so that all together are no wider than the page.
+/// Lengths are rounded down to multiples of 1/16, so that their sum does not exceed the width of the page.
 const PARTS: f64 = 16.0;
 
 /// Lengths in `rem`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measures {
-    /// How wide the column of the rows' names is.
+    /// The width of the column with the row names.
     pub head: f64,
-    /// How wide the pictures of each column are, without the gap before them, and their shape: of width to height.
+    /// The width of the images of each column, without the gap before them, and their aspect ratio.
     pub columns: Vec<(f64, f64)>,
-    /// How high a row is, with the gap below it.
+    /// The height of a row, including the gap below it.
     pub row: f64,
-    /// What the axes are called has no room next to their values.
+    /// Whether the names of the axes don't fit next to their values.
     pub is_narrow: bool,
-    /// How high a heading is, where grids stand one below the other.
+    /// The height of a heading, if grids are stacked.
     pub heading: f64,
 }
 
-/// Whether some of the values are prompts rather than words: they do not stand well next to each other, or a name.
+/// Whether some of the values are too long to be shown next to each other, or to a name.
 pub fn is_long(values: &[String]) -> bool {
     const LONG: usize = 24;
     values.iter().any(|value| letters(value) > LONG)
 }
 
-/// How the axes lie: what gives the pictures their shape to the right, where each column is as wide as its pictures
-/// are; else the one with more values, where all of them fit next to each other. `width`: of the page, in `rem`.
-pub fn laid(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabels {
+/// Orients the axes: the one that determines the shapes becomes the columns, each as wide as its images; else the one
+/// with more values, if they all fit. `width`: of the page, in `rem`.
+pub fn oriented(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabels {
     let transposed = labels.transposed();
     let has_columns = |labels: &GridLabels| column_shapes(labels, shapes).is_some();
     match (has_columns(&labels), has_columns(&transposed)) {
@@ -64,25 +64,25 @@ pub fn laid(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabel
     }
     let (rows, columns) = (labels.rows.values.len(), labels.columns.values.len());
     let fits = MAX_HEAD + rows as f64 * (MIN_CELL + GAP) <= width;
-    // On a phone the one with fewer, where only these are seen next to each other.
-    let is_seen = |labels: &GridLabels| {
+    // On a phone, prefer the axis with fewer values if only those fit.
+    let has_space = |labels: &GridLabels| {
         let columns = labels.columns.values.len() as f64;
         head(&labels.rows, true) + columns * (LEAST_CELL + GAP) <= width
     };
-    let fits_alone = width < NARROW && !is_seen(&labels) && is_seen(&transposed);
-    match rows > columns && fits || fits_alone {
+    let only_transposed_fits = width < NARROW && !has_space(&labels) && has_space(&transposed);
+    match rows > columns && fits || only_transposed_fits {
         true => transposed,
         false => labels,
     }
 }
 
-/// `width`: of the page, in `rem`; `room`: the height of the pane, in `rem`, where all of it is to be seen there at once;
-/// `shapes`: of the items of the batch, see [`shape`].
-pub fn measures(width: f64, room: f64, blocks: &Blocks, shapes: &[Option<f64>]) -> Measures {
+/// Computes the sizes. `width`: of the page, in `rem`. `pane_height`: in `rem`, if everything should fit in the pane.
+/// `shapes`: the aspect ratios of the items, see [`shape`].
+pub fn measures(width: f64, pane_height: f64, blocks: &Blocks, shapes: &[Option<f64>]) -> Measures {
     let (labels, headings) = (&blocks.labels, &blocks.headings);
     let is_narrow = width < NARROW;
     let head = head(&labels.rows, is_narrow);
-    let is_long = |it: &Heading| is_cut(&it.told, width - width_of(&it.parameter), 1);
+    let is_long = |it: &Heading| exceeds(&it.excerpt, width - width_of(&it.parameter), 1);
     let heading = match headings.iter().any(is_long) {
         true => HEADING + LINE,
         false => HEADING,
@@ -90,25 +90,25 @@ pub fn measures(width: f64, room: f64, blocks: &Blocks, shapes: &[Option<f64>]) 
     let columns = labels.columns.values.len().max(1);
     let in_columns = column_shapes(labels, shapes);
     let in_columns = in_columns.unwrap_or_else(|| vec![frame(shapes); columns]);
-    // All of a row are equally high.
+    // All images of a row have the same height.
     let together: f64 = in_columns.iter().sum();
     let free = width - head - GAP * columns as f64;
-    // All of them next to each other are worth more than large ones of which some have to be scrolled to.
+    // Prefer small columns that all fit to large ones that must be scrolled.
     let height_of = |cell: f64| cell * columns as f64 / together;
     let least = match free >= LEAST_CELL * columns as f64 {
         true => height_of(LEAST_CELL),
         false => height_of(MIN_CELL),
     };
     let most = MAX_HEIGHT.max(least);
-    // The widest is seen whole, next to the names of the rows.
+    // The widest image must fit next to the row names.
     let widest = in_columns.iter().copied().fold(0.0, f64::max);
     let least = least.min((width - head - GAP).max(MIN_CELL) / widest);
     let rows = labels.rows.values.len().max(1) * headings.len().max(1);
     let named = (heading + NAMES_OF_EACH) * headings.len() as f64;
-    let seen = (room - NAMES - named) / rows as f64 - GAP;
+    let seen = (pane_height - NAMES - named) / rows as f64 - GAP;
     let most = match seen >= height_of(MIN_CELL) {
         true => most.min(seen),
-        // Not all of them have room there.
+        // Not all of them fit in the pane.
         false => most,
     };
     let height = (free / together).clamp(least, most);
@@ -124,14 +124,14 @@ pub fn measures(width: f64, room: f64, blocks: &Blocks, shapes: &[Option<f64>]) 
     }
 }
 
-/// The shape of the pictures of each column; none where those of a column differ in it.
+/// Returns the aspect ratio of each column; `None` if the items of a column differ.
 fn column_shapes(labels: &GridLabels, shapes: &[Option<f64>]) -> Option<Vec<f64>> {
     let count = labels.columns.values.len().max(1);
     value_shapes(count, labels.cells.iter().map(|cell| cell % count), shapes)
 }
 
-/// The shape of the pictures of each of so many values; none where those of one differ. `places`: which of them
-/// each item has.
+/// Returns the aspect ratio of the items of each value; `None` if those of one value differ. `places`: the index of each
+/// item's value.
 pub fn value_shapes(
     count: usize,
     places: impl Iterator<Item = usize>,
@@ -150,9 +150,9 @@ pub fn value_shapes(
     Some(found.into_iter().map(|it| it.unwrap_or(unknown)).collect())
 }
 
-/// Gives the width of the row heads: as much as the longest name takes, up to a limit.
+/// Returns the width of the row heads: that of the longest name, up to a limit.
 fn head(rows: &Labels, is_narrow: bool) -> f64 {
-    const ROOM: f64 = 1.25;
+    const PADDING: f64 = 1.25;
     let longest = rows.values.iter().map(|text| letters(text)).max();
     let longest = longest.unwrap_or(0);
     let longest = match is_narrow {
@@ -160,33 +160,33 @@ fn head(rows: &Labels, is_narrow: bool) -> f64 {
         false => longest.max(letters(&rows.parameter)),
     };
     let most = if is_narrow { MAX_NARROW_HEAD } else { MAX_HEAD };
-    (longest as f64 * LETTER + ROOM).clamp(MIN_HEAD, most)
+    (longest as f64 * LETTER + PADDING).clamp(MIN_HEAD, most)
 }
 
-/// Lines of a column's name at most: it would push the pictures away.
+/// The maximum number of lines of a column name: more would move the images down.
 pub const COLUMN_LINES: usize = 3;
 
-/// How many lines the name of a row has room for next to its pictures. `row`: how high these are, in `rem`.
+/// Returns how many lines of a row name fit next to images of height `row`, in `rem`.
 pub fn row_lines(row: f64) -> usize {
     ((row - GAP) / LINE).floor().clamp(1.0, 6.0) as usize
 }
 
-/// How many lines a heading of this height has.
+/// Returns how many lines a heading of this height has.
 pub fn heading_lines(height: f64) -> usize {
     1 + ((height - HEADING) / LINE) as usize
 }
 
-/// How wide a name is in one line, with the room behind it, in `rem`.
+/// Returns the width of a name on one line, including the space after it, in `rem`.
 pub fn width_of(name: &str) -> f64 {
     (letters(name) + 2) as f64 * LETTER
 }
 
-/// Whether a name has more words than these lines have room for. `width`: of the lines, in `rem`.
-pub fn is_cut(name: &str, width: f64, lines: usize) -> bool {
+/// Whether a name exceeds these lines. `width`: of the lines, in `rem`.
+pub fn exceeds(name: &str, width: f64, lines: usize) -> bool {
     letters(name) as f64 * LETTER > width * lines as f64
 }
 
-/// In `rem`.
+/// The average width of a letter, in `rem`.
 const LETTER: f64 = 0.5;
 
 fn letters(text: &str) -> usize {
@@ -194,7 +194,8 @@ fn letters(text: &str) -> usize {
     text.chars().count() + wide
 }
 
-/// The shape of an item by its inputs, of width to height, where they say it. What is extreme would leave a line of it.
+/// Returns the aspect ratio of an item from its inputs, if they specify one. It is clamped, because extreme ratios would
+/// leave only a line.
 pub fn shape(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<f64> {
     let shape = expected_output::ratio(values, schema)?;
     let (width, height) = shape.split_once(" / ")?;
@@ -202,8 +203,8 @@ pub fn shape(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<f64
     Some(ratio.clamp(0.4, 2.5))
 }
 
-/// The shape of the room that each of these items gets where all get the same: theirs, or one in which the widest and
-/// the highest of them are equally small. Square where none says its own.
+/// Returns the aspect ratio of the frames of these items, if all get the same: theirs, or the geometric mean of the widest
+/// and the narrowest. Square if no item specifies one.
 pub fn frame(shapes: &[Option<f64>]) -> f64 {
     let mut known = shapes.iter().flatten();
     let Some(first) = known.next() else {
@@ -218,18 +219,20 @@ pub fn frame(shapes: &[Option<f64>]) -> f64 {
     }
 }
 
-/// The shape of an item, of width to height: as its inputs say it, until its picture measures something else.
-pub fn seen(said: Option<f64>, sides: Option<(u32, u32)>) -> Option<f64> {
-    /// Pixels are whole, and a small picture has few.
+/// Returns the aspect ratio of an item: the one from its inputs, unless its image has another one.
+pub fn actual_shape(expected: Option<f64>, sides: Option<(u32, u32)>) -> Option<f64> {
+    /// Pixels are integers, so small images deviate.
     const NEAR: f64 = 0.02;
     let measured = sides.map(|(width, height)| f64::from(width) / f64::from(height.max(1)));
-    match (said, measured) {
-        (Some(said), Some(measured)) if (measured / said - 1.0).abs() < NEAR => Some(said),
-        (said, measured) => measured.or(said),
+    match (expected, measured) {
+        (Some(expected), Some(measured)) if (measured / expected - 1.0).abs() < NEAR => {
+            Some(expected)
+        }
+        (expected, measured) => measured.or(expected),
     }
 }
 
-/// How much of the width and of the height of its room a picture takes.
+/// Returns the parts of the width and height of its frame that an image fills.
 pub fn share(shape: Option<f64>, frame: f64) -> (f64, f64) {
     let shape = shape.unwrap_or(frame);
     ((shape / frame).min(1.0), (frame / shape).min(1.0))

@@ -1,25 +1,25 @@
-//! What batches are called in a list, where several may have one name.
+//! The labels of batches in a list, where several may have the same name.
 
 use std::collections::HashMap;
 
 use atelier_contract::Input;
 
-use super::differences::{differences, said, value};
+use super::differences::{differences, short_value, value};
 use crate::form::seed;
-use crate::text::diff::told_apart;
+use crate::text::diff::distinguishing_parts;
 
-/// A batch as it stands in a list.
-pub struct Listed<'a> {
-    /// What is said of it before its name: when it was sent, and how many items it has.
+/// A batch in a list.
+pub struct ListedBatch<'a> {
+    /// The text before its name: when it was sent, and how many items it has.
     pub about: String,
     pub name: &'a str,
-    /// What its first item was made of, as far as that is known.
+    /// The input of its first item, if known.
     pub first: Option<Input>,
 }
 
-/// What each is called: `Today 09:05 · 4 items · a lake at dawn`. Those of one name say in what their first items differ,
-/// before the name, whose end is cut off; those that are the same all the same are counted.
-pub fn labels(batches: &[Listed]) -> Vec<String> {
+/// Returns the label of each batch: `Today 09:05 · 4 items · a lake at dawn`. Batches with the same name show in what their
+/// first items differ, before the name, whose end is cut off. Those that still look the same are numbered.
+pub fn labels(batches: &[ListedBatch]) -> Vec<String> {
     let mut of_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, batch) in batches.iter().enumerate() {
         of_name.entry(batch.name).or_default().push(at);
@@ -29,8 +29,11 @@ pub fn labels(batches: &[Listed]) -> Vec<String> {
         .map(|batch| format!("{} · {}", batch.about, batch.name))
         .collect();
     for places in of_name.values().filter(|places| places.len() > 1) {
-        for (at, said) in places.iter().zip(first_difference(batches, places)) {
-            labels[*at] = format!("{} · {said} · {}", batches[*at].about, batches[*at].name);
+        for (at, difference) in places.iter().zip(first_difference(batches, places)) {
+            labels[*at] = format!(
+                "{} · {difference} · {}",
+                batches[*at].about, batches[*at].name
+            );
         }
     }
     let mut counts: HashMap<String, usize> = HashMap::new();
@@ -49,9 +52,8 @@ pub fn labels(batches: &[Listed]) -> Vec<String> {
     labels
 }
 
-/// What the first items of these have of the first parameter in which they differ; nothing where they do not. A seed
-/// says nothing.
-fn first_difference(batches: &[Listed], places: &[usize]) -> Vec<String> {
+/// Returns the values of the first parameter in which the first items differ; empty if there is none. Seeds are ignored.
+fn first_difference(batches: &[ListedBatch], places: &[usize]) -> Vec<String> {
     let firsts: Option<Vec<&Input>> = places
         .iter()
         .map(|at| batches[*at].first.as_ref())
@@ -65,8 +67,9 @@ fn first_difference(batches: &[Listed], places: &[usize]) -> Vec<String> {
     };
     let parameter = difference.parameter;
     let values: Vec<String> = firsts.iter().map(|it| value(it, &parameter)).collect();
-    let told = told_apart(&values).into_iter();
-    told.map(|told| format!("{parameter}: {}", said(&told)))
+    let values = distinguishing_parts(&values).into_iter();
+    values
+        .map(|value| format!("{parameter}: {}", short_value(&value)))
         .collect()
 }
 
@@ -75,25 +78,25 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    fn listed(name: &str, values: Option<Value>) -> Listed<'_> {
+    fn listed(name: &str, values: Option<Value>) -> ListedBatch<'_> {
         let model = json!({"category": "image", "subcategory": "a"});
         let first = values.map(|values| {
             serde_json::from_value(json!({"model": model, "values": values})).unwrap()
         });
-        Listed {
+        ListedBatch {
             about: "Today 09:05 · 4 items".into(),
             name,
             first,
         }
     }
 
-    /// Guards against a list of batches in which two lines are the same.
+    /// Guards against two labels that are the same.
     #[test]
-    fn batches_of_one_name_say_in_what_they_differ() {
+    fn batches_with_the_same_name_show_their_differences() {
         let sea = |mist: u32, seed: u32| Some(json!({"prompt": "sea", "seed": seed, "mist": mist}));
-        let told = |batches: &[Listed]| {
-            let said = |label: &String| label.replace("Today 09:05 · 4 items · ", "");
-            labels(batches).iter().map(said).collect::<Vec<_>>()
+        let names = |batches: &[ListedBatch]| {
+            let strip = |label: &String| label.replace("Today 09:05 · 4 items · ", "");
+            labels(batches).iter().map(strip).collect::<Vec<_>>()
         };
         let batches = [
             listed("sea", sea(0, 1)),
@@ -102,7 +105,7 @@ mod tests {
             listed("sea", sea(5, 3)),
         ];
         assert_eq!(
-            told(&batches),
+            names(&batches),
             [
                 "mist: 0 · sea",
                 "moor",
@@ -111,8 +114,8 @@ mod tests {
             ]
         );
         let gone = [listed("sea", sea(0, 1)), listed("sea", None)];
-        assert_eq!(told(&gone), ["1 of 2 alike · sea", "2 of 2 alike · sea"]);
-        // Long prompts are cut in their names.
+        assert_eq!(names(&gone), ["1 of 2 alike · sea", "2 of 2 alike · sea"]);
+        // Long prompts are cut off in the names.
         let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
         let prompt = |light: &str| Some(json!({"prompt": format!("{long} {light}")}));
         let long = [
@@ -120,7 +123,7 @@ mod tests {
             listed("a wide", prompt("dusk")),
         ];
         assert_eq!(
-            told(&long),
+            names(&long),
             [
                 "prompt: …between the pines, dawn · a wide",
                 "prompt: …between the pines, dusk · a wide"

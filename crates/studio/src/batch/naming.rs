@@ -1,4 +1,4 @@
-//! Names a batch until a person gives it another name.
+//! Names a batch until the user renames it.
 
 use std::collections::HashSet;
 
@@ -13,18 +13,18 @@ use crate::text::excerpt::excerpt;
 use crate::text::plural::counted;
 
 const LONGEST: usize = 60;
-/// More axes are counted.
+/// If there are more axes, only their number is shown.
 const MAX_AXES: usize = 3;
 
 impl Batch {
-    /// Names a batch by its first prompt, or by its model if it has none, and by the rest: `a rose window in red and
-    /// 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`. Rows of a table that differ in their prompts and
-    /// in more are no sweep.
+    /// Returns a name made of the first prompt, or of the model's name if there is none, and the differences: `a rose window
+    /// in red and 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`. Rows that differ in their prompts and in
+    /// other parameters are not a sweep.
     pub fn first_name(inputs: &[&Input], model_name: &str) -> String {
         let Some(first) = inputs.first() else {
             return model_name.to_owned();
         };
-        let mut name = called(first, model_name);
+        let mut name = subject(first, model_name);
         let titles: HashSet<&str> = inputs.iter().map(|input| input.title()).collect();
         let (others, is_prompt) = (titles.len() - 1, is_prompt(first));
         if is_prompt && others > 0 {
@@ -33,7 +33,7 @@ impl Batch {
         let mut found = differences(inputs.iter().copied());
         slowest_first(&mut found, inputs);
         let axes = found.iter().map(|difference| &*difference.parameter);
-        // Each item has a seed of its own unless a person holds it.
+        // Each item has its own seed unless the user fixes it.
         let axes = axes.filter(|axis| *axis != seed::NAME && !(is_prompt && is_title(first, axis)));
         let axes: Vec<&str> = axes.collect();
         if is_prompt && others > 0 && !is_every_combination(inputs, &axes, titles.len()) {
@@ -46,8 +46,8 @@ impl Batch {
         }
     }
 
-    /// After what is left of it, where its name counts what was not sent with it after all.
-    pub fn name_anew(&mut self, left: &[&Input]) {
+    /// Updates the name from the inputs that are `left`, if it counts items that were not sent after all.
+    pub fn update_name(&mut self, left: &[&Input]) {
         if counts_others(&self.name) && !left.is_empty() {
             self.name = Self::first_name(left, &self.model_name);
         }
@@ -56,11 +56,11 @@ impl Batch {
     /// `4 variations of a lake at dawn`
     pub fn name_of_variations(input: &Input, model_name: &str, count: usize) -> String {
         let variations = counted(count, "variation");
-        format!("{variations} of {}", called(input, model_name))
+        format!("{variations} of {}", subject(input, model_name))
     }
 }
 
-/// How many of a batch's tasks were found: `12 of 24 tasks`, or `24 tasks` where that is all.
+/// Returns how many of a batch's tasks were found: `12 of 24 tasks`, or `24 tasks` if all were.
 pub fn found_label(found: usize, size: usize) -> String {
     match found < size {
         true => format!("{found} of {}", counted(size, "task")),
@@ -68,15 +68,14 @@ pub fn found_label(found: usize, size: usize) -> String {
     }
 }
 
-fn called(input: &Input, model_name: &str) -> String {
+fn subject(input: &Input, model_name: &str) -> String {
     match input.title() {
         title if is_prompt(input) => excerpt(title, LONGEST),
         _ => model_name.to_owned(),
     }
 }
 
-/// Whether so many prompts can stand with every combination of these parameters' values. A seed may differ in addition
-/// to them.
+/// Whether the inputs can contain each prompt with every combination of these parameters' values. Seeds may differ, too.
 fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> bool {
     let values = |axis: &&str| {
         let values = inputs.iter().map(|input| value(input, axis));
@@ -86,8 +85,8 @@ fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> boo
     axes.iter().fold(prompts, count) <= inputs.len()
 }
 
-/// Its title says what it is of. A model without a prompt has settings alone, of which the first would be taken for one:
-/// they are words of its own.
+/// Whether the input's title is a prompt. A model without a prompt has only settings, of which the first would be the
+/// title. Prompts consist of several words.
 fn is_prompt(input: &Input) -> bool {
     let is_named = |name: &str| name.contains("prompt") || name.contains("text");
     // Not all scripts have spaces between words.
@@ -95,9 +94,9 @@ fn is_prompt(input: &Input) -> bool {
     input.title_name().is_some_and(is_named) || input.title().contains(is_of_words)
 }
 
-/// Gives the inputs that differ among the tasks in addition to those that the name mentions: prompts that are counted
-/// there are not listed once more.
-pub fn said_beside(name: &str, tasks: &[&Task]) -> Vec<Difference> {
+/// Returns the inputs that differ among the tasks, without those that the name already mentions, such as prompts that it
+/// counts.
+pub fn differences_besides_name(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     let mut found = chosen_differences(tasks);
     slowest_first(
         &mut found,
@@ -111,8 +110,8 @@ pub fn said_beside(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     found
 }
 
-/// Whether [`said_beside`] has anything to tell these two of a batch apart.
-pub fn is_said_beside(name: &str, first: &Task, other: &Task) -> bool {
+/// Whether [`differences_besides_name`] finds a difference between these two tasks of a batch.
+pub fn has_differences_besides_name(name: &str, first: &Task, other: &Task) -> bool {
     let is_counted = counts_others(name);
     let has_chosen = first.seed_chosen || other.seed_chosen;
     let (first, other) = (&first.input, &other.input);
@@ -126,13 +125,13 @@ pub fn is_said_beside(name: &str, first: &Task, other: &Task) -> bool {
     })
 }
 
-/// It is called by this parameter.
+/// Whether this parameter gives the input its title.
 fn is_title(input: &Input, parameter: &str) -> bool {
     let text = input.values().get(parameter).and_then(Value::as_str);
     text.is_some_and(|text| !text.is_empty() && text.trim() == input.title())
 }
 
-/// Not a name of before, nor one that a person gave.
+/// Whether the name counts other prompts. Names of earlier versions and of users don't.
 fn counts_others(name: &str) -> bool {
     let mut words = name.split(" and ").skip(1);
     words.any(|words| {
@@ -170,7 +169,7 @@ mod tests {
         assert_eq!(named(&[]), "Strata");
     }
 
-    /// Guards against a batch that is called as one of its tasks is.
+    /// Guards against a batch with the same name as one of its tasks.
     #[test]
     fn others_are_counted() {
         let prompt = |text: &str, seed: u64| json!({"prompt": text, "seed": seed});
@@ -185,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_is_called_by_its_axes() {
+    fn a_sweep_is_named_after_its_axes() {
         let lake = |time: &str, water: &str| json!({"prompt": "a lake", "seed": 1, "time": time, "water": water});
         assert_eq!(
             named(&[
@@ -195,7 +194,7 @@ mod tests {
             ]),
             "a lake × time × water"
         );
-        // In the order in which a person gave them.
+        // In the order of the user.
         assert_eq!(
             named(&[
                 lake("dawn", "still"),
@@ -218,7 +217,7 @@ mod tests {
         );
     }
 
-    /// Guards against a table of 27 rows that is named as a sweep of 27 values.
+    /// Guards against naming a table of 27 rows as a sweep of 27 values.
     #[test]
     fn rows_of_a_table_are_no_sweep() {
         let row = |n: u32| json!({"prompt": format!("a view {n}"), "layers": n % 4, "mist": n});
@@ -230,9 +229,9 @@ mod tests {
         assert_eq!(named(&all[..3]), "a and 1 other");
     }
 
-    /// Guards against a setting that stands in a name as if it were a prompt.
+    /// Guards against a setting in place of a prompt in the name.
     #[test]
-    fn a_batch_without_prompts_is_called_by_its_model() {
+    fn a_batch_without_prompts_is_named_after_its_model() {
         let block = |shape: &str, grain: u64| json!({"shape": shape, "grain": grain});
         let blocks = [block("tall", 4), block("tall", 8), block("wide", 4)];
         assert_eq!(named(&blocks), "Strata × shape × grain");
@@ -245,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn variations_are_counted_and_called_by_what_they_are_of() {
+    fn variations_are_counted_and_named_after_their_prompt() {
         let name = |values: Value| Batch::name_of_variations(&input(&values), "Strata", 4);
         assert_eq!(
             name(json!({"prompt": "a lake", "seed": 1})),
@@ -254,9 +253,9 @@ mod tests {
         assert_eq!(name(json!({"seed": 1})), "4 variations of Strata");
     }
 
-    /// Guards against a row that is as high as if something were said in it, or cut off.
+    /// Guards against a table row that reserves space for an empty line, or cuts one off.
     #[test]
-    fn whether_anything_is_said_beside_a_name_is_known() {
+    fn differences_besides_the_name_are_detected() {
         let task = |values: Value, seed_chosen: bool| {
             let mut task = crate::batch::tests::task("a", 0, 0, json!({"state": "queued"}));
             (task.input, task.seed_chosen) = (input(&values), seed_chosen);
@@ -264,7 +263,7 @@ mod tests {
         };
         let sea = |mist: Value, seed: u64| json!({"prompt": "sea", "mist": mist, "seed": seed});
         let first = task(sea(json!(1), 1), false);
-        for (other, name, is_said) in [
+        for (other, name, is_expected) in [
             (task(sea(json!(1), 1), false), "sea", false),
             (task(sea(json!(1), 2), false), "sea", false),
             (task(sea(json!(1), 2), true), "sea", true),
@@ -286,34 +285,38 @@ mod tests {
                 true,
             ),
         ] {
-            assert_eq!(is_said_beside(name, &first, &other), is_said, "{name}");
-            let said = said_beside(name, &[&first, &other]);
-            assert_eq!(!said.is_empty(), is_said, "{name}: {said:?}");
+            assert_eq!(
+                has_differences_besides_name(name, &first, &other),
+                is_expected,
+                "{name}"
+            );
+            let found = differences_besides_name(name, &[&first, &other]);
+            assert_eq!(!found.is_empty(), is_expected, "{name}: {found:?}");
         }
     }
 
-    /// Guards against a batch of one that is called after the twelve that were sent elsewhere.
+    /// Guards against a batch of one item whose name counts twelve that were sent elsewhere.
     #[test]
-    fn a_name_that_counts_what_is_not_there_is_made_anew() {
+    fn a_name_that_counts_missing_items_is_updated() {
         let mut batch = crate::batch::tests::batch(3);
         let left = [input(&json!({"prompt": "blue"}))];
         let left: Vec<&Input> = left.iter().collect();
         batch.name = "red and 2 others".into();
         assert!(batch.leave_out([0, 2]));
-        batch.name_anew(&left);
+        batch.update_name(&left);
         assert_eq!(batch.name, "blue");
         for name in ["my name", "red and 1 other"] {
             batch.name = name.into();
-            batch.name_anew(&[]);
+            batch.update_name(&[]);
             assert_eq!(batch.name, name);
         }
         batch.name = "my name".into();
-        batch.name_anew(&left);
+        batch.update_name(&left);
         assert_eq!(batch.name, "my name");
     }
 
     #[test]
-    fn how_many_of_a_batch_were_found_is_said() {
+    fn the_label_counts_the_found_tasks() {
         assert_eq!(found_label(12, 24), "12 of 24 tasks");
         assert_eq!(found_label(24, 24), "24 tasks");
         assert_eq!(found_label(1, 24), "1 of 24 tasks");
@@ -321,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_name_counts_is_known() {
+    fn names_that_count_others_are_recognized() {
         assert!(counts_others("red and 1 other"));
         assert!(counts_others("red and blue and 2 others × panes"));
         assert!(!counts_others("red and blue"));

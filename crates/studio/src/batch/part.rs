@@ -1,22 +1,22 @@
-//! What has become of an item, as far as a batch's bar tells it.
+//! The state of an item in the progress bar of a batch.
 
 use atelier_engine::{Phase, Task};
 
-/// The parts of a batch's bar, in its order.
+/// The parts of a batch's progress bar, in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
     Completed,
     Failed,
     Gone,
-    /// Waits for a person.
+    /// Waits for the user.
     Unconfirmed,
-    /// It may go on, and is not asked about: until a person follows it again, nothing more becomes of it here.
+    /// It may still be running, but is not polled until the user follows it again.
     NotFollowed,
     InProgress,
     Queued,
-    /// It was stopped before it was sent, and is yet to be put into the table.
+    /// It was stopped before it was sent, and is not in the table yet.
     TakenBack,
-    /// The item's task is no longer in the list.
+    /// Its task is no longer in the list.
     Removed,
 }
 
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    /// Gives the word for a count, as in `22 completed`.
+    /// Returns the word for a count, as in `22 completed`.
     pub fn word(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -61,7 +61,7 @@ impl Part {
         }
     }
 
-    /// Gives the word for the phase, by which style sheets choose the colour, as that of a task.
+    /// Returns the task phase whose color the style sheet uses.
     pub fn phase_word(self) -> &'static str {
         match self {
             Self::Completed => Phase::Ready.word(),

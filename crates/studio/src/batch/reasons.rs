@@ -1,10 +1,10 @@
-//! Why items of a batch failed, in one line.
+//! Summarizes in one line why items of a batch failed.
 
 use std::collections::HashSet;
 
 use crate::text::plural::counted;
 
-/// The first of the reasons, and how many others there are.
+/// Returns the first reason, and the number of other ones.
 pub fn reasons_message(reasons: &[String]) -> String {
     let Some(first) = reasons.first() else {
         return String::new();
@@ -22,16 +22,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_reason_that_all_share_is_said_once() {
-        let said = |reasons: &[&str]| {
+    fn a_shared_reason_is_shown_once() {
+        let message = |reasons: &[&str]| {
             let reasons: Vec<String> = reasons.iter().map(|&reason| reason.to_owned()).collect();
             reasons_message(&reasons)
         };
-        assert_eq!(said(&[]), "");
-        assert_eq!(said(&["No.", "No."]), "No.");
-        assert_eq!(said(&["No.", "Full.", "No."]), "No. And 1 other reason.");
+        assert_eq!(message(&[]), "");
+        assert_eq!(message(&["No.", "No."]), "No.");
+        assert_eq!(message(&["No.", "Full.", "No."]), "No. And 1 other reason.");
         assert_eq!(
-            said(&["No.", "Full.", "Late.", "Late."]),
+            message(&["No.", "Full.", "Late.", "Late."]),
             "No. And 2 other reasons."
         );
     }

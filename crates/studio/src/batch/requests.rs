@@ -1,11 +1,11 @@
-//! Keeps the last request for each batch, as one tab knows it. Several tabs may ask, one at a time acts, and it may
-//! be gone before it has.
+//! The last pause, resume or stop of each batch, as one tab knows it. Any tab may request one, but only the leader acts,
+//! and it may be closed before it has.
 
 use std::collections::HashMap;
 
 use atelier_engine::{BatchAction, BatchKey, Millis, Phase, Task};
 
-/// A tab has stored by then what it says that it has done.
+/// After this time, a tab has stored what it reports as done.
 const WRITTEN_MS: Millis = 5_000;
 
 #[derive(Debug, Default)]
@@ -16,27 +16,27 @@ pub struct BatchRequests {
 #[derive(Debug)]
 struct Request {
     action: BatchAction,
-    /// When it was asked for: a later one counts.
+    /// When it was requested: the latest request wins.
     at: Millis,
     progress: Progress,
 }
 
 #[derive(Debug, PartialEq)]
 enum Progress {
-    /// It was asked for in this tab, and is not seen to be done.
+    /// Requested in this tab, and not done yet.
     Open,
-    /// It was asked for in this tab, and was seen to be done at this time.
+    /// Requested in this tab, and seen done at this time.
     Seen(Millis),
-    /// Another tab's.
-    Heard,
-    /// This tab leads, or led, and has done it.
+    /// Requested in another tab.
+    Remote,
+    /// Done by this tab as the leader.
     Done,
 }
 
 impl BatchRequests {
-    /// A person asks in this tab. Returns when that counts as asked: after all that was known before, whatever the
-    /// clock says.
-    pub fn ask(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) -> Millis {
+    /// Requests an action in this tab. Returns the time of the request, which is later than that of all known ones, even if
+    /// the clock was set back.
+    pub fn request(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) -> Millis {
         let known = self.latest.get(batch);
         let at = known.map_or(now, |known| now.max(known.at.saturating_add(1)));
         let progress = Progress::Open;
@@ -49,17 +49,23 @@ impl BatchRequests {
         at
     }
 
-    /// Another tab says what was asked for there. Whether it counts: a later word has been heard otherwise.
-    pub fn hear(&mut self, batch: &BatchKey, action: BatchAction, at: Millis, now: Millis) -> bool {
+    /// Receives a request of another tab. Returns whether to act on it: a later one may have arrived before it.
+    pub fn receive(
+        &mut self,
+        batch: &BatchKey,
+        action: BatchAction,
+        at: Millis,
+        now: Millis,
+    ) -> bool {
         match self.latest.get(batch) {
-            // A request from the future was made by a clock that has been set back since.
+            // The time is in the future if the clock has been set back since.
             Some(known) if known.at > at && known.at <= now => false,
-            // Told once more: what was retried after a Stop is not taken back with it.
+            // After a repeated Stop, tasks that were retried since must not be taken back.
             Some(known) if known.at == at && known.action == action => {
                 known.progress != Progress::Done
             }
             _ => {
-                let progress = Progress::Heard;
+                let progress = Progress::Remote;
                 let request = Request {
                     action,
                     at,
@@ -71,14 +77,14 @@ impl BatchRequests {
         }
     }
 
-    /// Whether a request of this tab is still to be seen done.
+    /// Whether a request of this tab is not done yet.
     pub fn is_open(&self, batch: &BatchKey) -> bool {
         let request = self.latest.get(batch);
         request.is_some_and(|request| request.progress == Progress::Open)
     }
 
-    /// How the tasks of a batch are now.
-    pub fn look<'a>(
+    /// Checks the tasks of a batch for whether its request is done.
+    pub fn observe<'a>(
         &mut self,
         batch: &BatchKey,
         tasks: impl IntoIterator<Item = &'a Task>,
@@ -94,38 +100,37 @@ impl BatchRequests {
         }
     }
 
-    /// Gives the requests of this tab that may not have been carried out. The tab that leads from now on is asked once
-    /// more.
-    pub fn unsettled(&self, now: Millis) -> Vec<(BatchKey, BatchAction, Millis)> {
-        let is_unsettled = |request: &Request| match request.progress {
+    /// Returns the requests of this tab that may not be carried out yet. They are sent again to a new leader.
+    pub fn unfinished(&self, now: Millis) -> Vec<(BatchKey, BatchAction, Millis)> {
+        let is_unfinished = |request: &Request| match request.progress {
             Progress::Open => true,
             Progress::Seen(then) => (then..then.saturating_add(WRITTEN_MS)).contains(&now),
-            Progress::Heard | Progress::Done => false,
+            Progress::Remote | Progress::Done => false,
         };
         let all = self.latest.iter();
-        all.filter(|(_, request)| is_unsettled(request))
+        all.filter(|(_, request)| is_unfinished(request))
             .map(|(batch, request)| (batch.clone(), request.action, request.at))
             .collect()
     }
 
-    /// This tab leads, and has done what was asked for last.
+    /// Records that this tab, as the leader, has carried out the last request.
     pub fn done(&mut self, batch: &BatchKey) {
         if let Some(request) = self.latest.get_mut(batch) {
             request.progress = Progress::Done;
         }
     }
 
-    /// This tab leads, and has done all that was asked for in it.
+    /// Records that this tab, as the leader, has carried out all its requests.
     pub fn settle(&mut self) {
         for request in self.latest.values_mut() {
-            if request.progress != Progress::Heard {
+            if request.progress != Progress::Remote {
                 request.progress = Progress::Done;
             }
         }
     }
 }
 
-/// A task of the batch is not yet as the action makes it.
+/// Whether the action is not carried out for this task yet.
 fn is_to_change(action: BatchAction, task: &Task) -> bool {
     let is_unsent = task.state.phase() == Phase::Queued && !task.taken_back;
     is_unsent
@@ -157,36 +162,36 @@ mod tests {
         }
     }
 
-    /// Guards against a Stop that is forgotten once a tab was told of it that is about to go.
+    /// Guards against losing a Stop because the tab that received it is closed.
     #[test]
-    fn it_is_asked_again_until_it_is_seen_done_and_written() {
+    fn a_request_is_repeated_until_it_is_done_and_stored() {
         let mut requests = BatchRequests::default();
-        assert_eq!(requests.ask(&batch(), STOP, 100), 100);
-        requests.look(&batch(), &[queued(false, false)], 200);
+        assert_eq!(requests.request(&batch(), STOP, 100), 100);
+        requests.observe(&batch(), &[queued(false, false)], 200);
         assert!(requests.is_open(&batch()));
-        assert_eq!(requests.unsettled(90_000), [(batch(), STOP, 100)]);
-        requests.look(&batch(), &[queued(true, true)], 90_000);
-        assert_eq!(requests.unsettled(90_001), [(batch(), STOP, 100)]);
-        assert_eq!(requests.unsettled(90_000 + WRITTEN_MS), []);
+        assert_eq!(requests.unfinished(90_000), [(batch(), STOP, 100)]);
+        requests.observe(&batch(), &[queued(true, true)], 90_000);
+        assert_eq!(requests.unfinished(90_001), [(batch(), STOP, 100)]);
+        assert_eq!(requests.unfinished(90_000 + WRITTEN_MS), []);
     }
 
-    /// Guards against a Resume that comes back after a later Pause, and has a batch paid that was held.
+    /// Guards against a Resume that arrives after a later Pause, so that a paused batch is sent and charged.
     #[test]
-    fn what_another_tab_has_asked_for_since_counts() {
+    fn a_later_request_of_another_tab_wins() {
         let mut requests = BatchRequests::default();
-        requests.ask(&batch(), RESUME, 100);
-        assert!(requests.hear(&batch(), PAUSE, 150, 150));
-        assert_eq!(requests.unsettled(160), []);
+        requests.request(&batch(), RESUME, 100);
+        assert!(requests.receive(&batch(), PAUSE, 150, 150));
+        assert_eq!(requests.unfinished(160), []);
         assert!(
-            !requests.hear(&batch(), RESUME, 100, 160),
-            "told again, too late"
+            !requests.receive(&batch(), RESUME, 100, 160),
+            "repeated too late"
         );
-        // The other way round: a clock that was set back does not make a press count for nothing.
-        assert_eq!(requests.ask(&batch(), STOP, 20), 151);
-        assert!(!requests.hear(&batch(), PAUSE, 150, 160));
+        // The other way round: if the clock was set back, a new request still wins.
+        assert_eq!(requests.request(&batch(), STOP, 20), 151);
+        assert!(!requests.receive(&batch(), PAUSE, 150, 160));
         assert!(
-            requests.hear(&batch(), STOP, 151, 160),
-            "its own, come back"
+            requests.receive(&batch(), STOP, 151, 160),
+            "its own request, returned"
         );
         assert!(requests.is_open(&batch()));
     }
@@ -199,43 +204,43 @@ mod tests {
             (STOP, queued(true, true), queued(true, false)),
         ] {
             let mut requests = BatchRequests::default();
-            requests.ask(&batch(), action, 0);
-            requests.look(&batch(), &[open, done.clone()], 1);
+            requests.request(&batch(), action, 0);
+            requests.observe(&batch(), &[open, done.clone()], 1);
             assert!(requests.is_open(&batch()), "{action:?}");
-            requests.look(&batch(), &[done], 1);
+            requests.observe(&batch(), &[done], 1);
             assert!(!requests.is_open(&batch()), "{action:?}");
         }
     }
 
-    /// Guards against a Stop that a leader ignores for an hour, because the clock was set back by one.
+    /// Guards against a Stop that a leader ignores for an hour because the clock was set back.
     #[test]
-    fn what_lies_in_the_future_refuses_nothing() {
+    fn requests_from_the_future_are_ignored() {
         let mut requests = BatchRequests::default();
-        requests.ask(&batch(), RESUME, 3_600_100);
+        requests.request(&batch(), RESUME, 3_600_100);
         requests.settle();
-        assert!(requests.hear(&batch(), PAUSE, 200, 200));
+        assert!(requests.receive(&batch(), PAUSE, 200, 200));
     }
 
-    /// Guards against a Stop that is told once more and takes back what was retried since; but another tab that only
-    /// heard it has not done it.
+    /// Guards against a repeated Stop that takes back what was retried since. A tab that has only received the request
+    /// has not carried it out.
     #[test]
-    fn what_was_done_is_not_done_again() {
+    fn a_request_is_not_carried_out_twice() {
         let mut requests = BatchRequests::default();
-        assert!(requests.hear(&batch(), STOP, 100, 100));
+        assert!(requests.receive(&batch(), STOP, 100, 100));
         requests.settle();
         assert!(
-            requests.hear(&batch(), STOP, 100, 200),
-            "it was only heard of"
+            requests.receive(&batch(), STOP, 100, 200),
+            "it was only received"
         );
         requests.done(&batch());
-        assert!(!requests.hear(&batch(), STOP, 100, 300));
+        assert!(!requests.receive(&batch(), STOP, 100, 300));
     }
 
     #[test]
-    fn what_this_tab_has_done_itself_is_not_asked_for() {
+    fn requests_that_this_tab_carried_out_are_not_repeated() {
         let mut requests = BatchRequests::default();
-        requests.ask(&batch(), STOP, 100);
+        requests.request(&batch(), STOP, 100);
         requests.settle();
-        assert_eq!(requests.unsettled(101), []);
+        assert_eq!(requests.unfinished(101), []);
     }
 }

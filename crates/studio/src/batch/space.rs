@@ -1,26 +1,26 @@
-//! A batch as it is explored: its axes, and the task of each of its items.
+//! A batch to explore: its axes, and the task of each item.
 
 use atelier_contract::Input;
 use atelier_engine::{Task, TaskKey};
 
 use super::Batch;
-use super::differences::said_alone;
+use super::differences::labelled_value;
 use super::exploration::Exploration;
 use crate::text::excerpt::excerpt;
 
-/// A value takes no more room in the head than so many characters.
+/// The maximum length of a value in the header.
 const MAX_VALUE_CHARS: usize = 40;
 
-/// The items of a batch along its axes. It is made anew when a task of the batch changes.
+/// The items of a batch along its axes. Rebuilt when a task of the batch changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     pub exploration: Exploration,
-    /// The latest attempt at each item.
+    /// The latest attempt of each item.
     tasks: Vec<Option<TaskKey>>,
 }
 
 impl Space {
-    /// Gives `None` if there is nothing to move along.
+    /// Returns `None` if there is nothing to explore.
     pub fn of(batch: &Batch, tasks: &[&Task]) -> Option<Self> {
         let items = batch.items(tasks.iter().copied());
         let inputs: Vec<Option<&Input>> = items
@@ -36,39 +36,38 @@ impl Space {
         })
     }
 
-    /// The latest attempt of an item, from 0.
+    /// Returns the latest attempt of an item, from 0.
     pub fn task(&self, item: usize) -> Option<TaskKey> {
         self.tasks.get(item).cloned().flatten()
     }
 
-    /// Gives the tasks of its items.
+    /// Returns the tasks of its items.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskKey> {
         self.tasks.iter().flatten()
     }
 
-    /// Gives the position of this task, or `None` if another one has taken its place.
+    /// Returns the position of this task, or `None` if a later attempt has replaced it.
     pub fn position_of(&self, task: &TaskKey) -> Option<Vec<usize>> {
         let mut tasks = self.tasks.iter();
         let item = tasks.position(|other| other.as_ref() == Some(task))?;
         self.exploration.place_of(item).map(<[usize]>::to_vec)
     }
 
-    /// The other tasks that what is at this position may be compared with, those that differ least first.
+    /// Returns the other tasks to compare with the one at this position. Those that differ least come first.
     pub fn others(&self, position: &[usize]) -> Vec<TaskKey> {
         let items = self.exploration.nearest(position).into_iter();
         items.filter_map(|item| self.task(item)).collect()
     }
 
-    /// The values there: `1:1 · dawn`.
+    /// Returns the values at a position: `1:1 · dawn`.
     pub fn values(&self, position: &[usize]) -> String {
         let axes = self.exploration.axes.iter().zip(position);
         let values = axes.map(|(axis, place)| excerpt(axis.label(*place), MAX_VALUE_CHARS));
         values.collect::<Vec<_>>().join(" · ")
     }
 
-    /// Gives the tasks whose outputs are loaded while a person is at this position: the one there, those one step
-    /// away, and the one that was shown before. Their order is fixed, so that none is moved about when another one is
-    /// shown.
+    /// Returns the tasks whose outputs are loaded at this position: the one there, those one step away, and the one that was
+    /// shown before. They are sorted, so that no element moves when another one is shown.
     pub fn loaded(&self, position: &[usize], before: Option<TaskKey>) -> Vec<TaskKey> {
         let here = self.exploration.item(position).into_iter();
         let items = here.chain(self.exploration.neighbors(position));
@@ -79,13 +78,13 @@ impl Space {
         keys
     }
 
-    /// The values of the item there, which one it is, and how it stands: `1:1 · mist 0.5 · Item 3 of 12: Completed`.
+    /// Returns the values at a position, the item and its state: `1:1 · mist 0.5 · Item 3 of 12: Completed`.
     pub fn label(&self, position: &[usize], state: Option<String>) -> String {
         let Some(item) = self.exploration.item(position) else {
             return "No item has these values.".to_owned();
         };
         let axes = self.exploration.axes.iter().zip(position);
-        let values = axes.map(|(axis, place)| said_alone(&axis.parameter, axis.label(*place)));
+        let values = axes.map(|(axis, place)| labelled_value(&axis.parameter, axis.label(*place)));
         let values = values.collect::<Vec<_>>().join(" · ");
         let state = state.unwrap_or_else(|| "Removed".to_owned());
         format!(
@@ -105,7 +104,7 @@ mod tests {
         TaskKey(name.into())
     }
 
-    /// Three prompts, of which the second was retried with another one.
+    /// Three prompts. The second item was retried.
     fn space() -> Space {
         let mut retry = task("d", 1, 9, ready());
         retry.retry_of = Some(key("b"));
@@ -119,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn each_place_has_the_latest_attempt() {
+    fn each_position_has_the_latest_attempt() {
         let space = space();
         assert_eq!(space.position_of(&key("d")), Some(vec![1]));
         assert_eq!(space.position_of(&key("b")), None);
@@ -130,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbours_are_loaded_and_what_was_shown_before() {
+    fn neighbours_and_the_previous_task_are_loaded() {
         let space = space();
         assert_eq!(space.loaded(&[0], None), [key("a"), key("d")]);
         let all = [key("a"), key("c"), key("d")];
@@ -140,17 +139,17 @@ mod tests {
     }
 
     #[test]
-    fn what_is_nearest_is_compared_first() {
+    fn the_nearest_items_are_compared_first() {
         assert_eq!(space().others(&[0]), [key("d"), key("c")]);
         assert_eq!(space().others(&[2]), [key("d"), key("a")]);
     }
 
     #[test]
-    fn it_is_said_which_item_it_is() {
+    fn the_label_names_the_item() {
         let state = || Some("Completed".to_owned());
-        let said = space().label(&[2], state());
-        assert!(said.ends_with(" · Item 3 of 4: Completed"), "{said}");
-        assert!(said.len() > " · Item 3 of 4: Completed".len(), "{said}");
+        let label = space().label(&[2], state());
+        assert!(label.ends_with(" · Item 3 of 4: Completed"), "{label}");
+        assert!(label.len() > " · Item 3 of 4: Completed".len(), "{label}");
         assert!(space().label(&[2], None).ends_with("Item 3 of 4: Removed"));
         assert_eq!(space().label(&[9], None), "No item has these values.");
     }

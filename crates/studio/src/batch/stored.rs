@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::Batch;
 
 impl Batch {
-    /// `None` where a field that is known can't be read.
+    /// Returns `None` if a known field is invalid.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }

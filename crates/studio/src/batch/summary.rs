@@ -1,4 +1,4 @@
-//! How a batch stands, as far as a person is told of it.
+//! Summarizes the progress of a batch for the user.
 
 use atelier_contract::ApiError;
 use atelier_engine::{Millis, Phase, Task, TaskKey, duration};
@@ -7,35 +7,35 @@ use super::working_time::WorkingTime;
 use super::{Counts, Items, Part};
 use crate::text::plural::counted;
 
-/// When the first of these was sent.
+/// Returns when the first of these tasks was sent.
 pub fn when_sent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Millis {
     let sent = tasks.into_iter().map(|task| task.created);
     sent.min().unwrap_or_default()
 }
 
-/// When any of these was sent once more, the last time.
+/// Returns the time of the last retry.
 pub fn last_retry<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Option<Millis> {
     let retries = tasks.into_iter().filter(|task| task.retry_of.is_some());
     retries.map(|task| task.created).max()
 }
 
-/// How a batch stands, and what of it a person may do something about.
+/// The progress of a batch, and what the user can act on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchSummary {
     pub counts: Counts,
     /// The tasks that `Retry failed` repeats.
     pub failed: Vec<TaskKey>,
     pub unconfirmed: Vec<TaskKey>,
-    /// Items of which nothing was sent yet.
+    /// The number of items that were not sent yet.
     pub unsent: usize,
-    /// Items that were stopped and do not stand in the table yet.
+    /// The number of items that were stopped and are not in the table yet.
     pub taken_back: usize,
     pub is_paused: bool,
-    /// Why the service accepts no more of it, where that is why it is paused.
+    /// Why the service rejects further items, if that is why the batch is paused.
     pub refusal: Option<ApiError>,
-    /// When the last item ended, in ms since 1970; `None` while any goes on.
+    /// When the last item ended, in ms since 1970-01-01 UTC; `None` while any is in progress.
     pub finished: Option<Millis>,
-    /// The end of some of it was not seen.
+    /// Whether the time at which an item ended is inexact.
     pub ended_unseen: bool,
     pub worked: WorkingTime,
 }
@@ -74,13 +74,13 @@ impl BatchSummary {
         }
     }
 
-    /// All that was sent has come to its end, and nothing came of it.
+    /// Whether all items have ended, and none has completed.
     pub fn has_failed(&self) -> bool {
         let is_over = self.counts.is_settled() && self.counts.of(Part::Completed) == 0;
         is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
     }
 
-    /// Asks whether to take back what is queued.
+    /// Returns the question before queued items are taken back.
     pub fn stop_question(&self) -> String {
         let unsent = counted(self.unsent, "item");
         let question = format!("Take back the {unsent} not sent yet? They go back into the table.");
@@ -89,7 +89,7 @@ impl BatchSummary {
             .to_owned()
     }
 
-    /// Says that a pause and a stop leave alone what the service is at work on; empty where that is nothing.
+    /// Returns the note that a pause or stop does not affect items in progress; empty if there are none.
     fn ongoing_message(&self) -> &'static str {
         match self.counts.of(Part::InProgress) {
             0 => "",
@@ -97,9 +97,8 @@ impl BatchSummary {
         }
     }
 
-    /// How long it was worked on, and, while it goes on, how long it still takes (`left`, in ms, where
-    /// that is known): `1 min 05 s so far · about 3 min left`. `is_held`: what is not sent yet waits for a person, which
-    /// is not counted.
+    /// Returns the elapsed time and, while in progress, the remaining time (`left`, in ms, if known): `1 min 05 s so far ·
+    /// about 3 min left`. `is_held`: unsent items wait for the user, which is not counted.
     pub fn times(
         &self,
         now: Millis,
@@ -108,7 +107,7 @@ impl BatchSummary {
     ) -> String {
         let rests = is_held && self.counts.of(Part::InProgress) == 0;
         let until = if rests { 0 } else { now };
-        let elapsed = duration::text(self.worked.until(until));
+        let elapsed = duration::text(self.worked.elapsed(until));
         if self.counts.is_settled() {
             return match self.finished {
                 Some(_) if self.ended_unseen => format!("Took at most {elapsed}."),
@@ -118,19 +117,19 @@ impl BatchSummary {
         }
         if self.is_paused {
             let unsent = counted(self.unsent, "item");
-            // What was refused has been sent.
+            // Rejected items have been sent.
             let (done, why) = match &self.refusal {
                 Some(error) => ("accepted", error.user_message()),
                 None => ("sent", self.ongoing_message().to_owned()),
             };
             let paused = format!("Paused: {unsent} not {done} yet. {why}");
             let paused = paused.trim_end();
-            return match self.worked.until(until) {
+            return match self.worked.elapsed(until) {
                 0 => paused.to_owned(),
                 _ => format!("{elapsed}. {paused}"),
             };
         }
-        // It ends after a person has done something, and when that will be is not known.
+        // If the user must act first, the remaining time is unknown.
         match left().filter(|_| !rests) {
             Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
             None => format!("{elapsed} so far"),
@@ -144,7 +143,7 @@ mod tests {
     use crate::batch::tests::{batch, failed, queued, ready, task};
 
     #[test]
-    fn it_says_what_can_be_done() {
+    fn the_summary_lists_the_possible_actions() {
         let mut tasks = [
             task("a", 0, 1, ready()),
             task("b", 1, 1, failed()),
@@ -162,9 +161,9 @@ mod tests {
         assert_eq!((summary.unsent, summary.taken_back), (0, 1));
     }
 
-    /// Guards against `What was sent goes on` where nothing was sent, or all of that has ended.
+    /// Guards against `What was sent goes on` if nothing was sent, or everything has ended.
     #[test]
-    fn only_what_the_service_works_on_goes_on() {
+    fn only_items_in_progress_go_on() {
         let running = serde_json::json!({"state": "running", "id": "t", "word": "processing"});
         let mut unsent = task("b", 1, 1_000, queued());
         unsent.paused = true;
@@ -190,9 +189,9 @@ mod tests {
         }
     }
 
-    /// Guards against `Sent: 2 items` above two refusals, and a way to look through outputs where there is none.
+    /// Guards against `Sent: 2 items` above two rejections, and against a link to outputs if there are none.
     #[test]
-    fn what_comes_to_nothing_is_known() {
+    fn a_batch_without_outputs_has_failed() {
         let has_failed = |states: [serde_json::Value; 2]| {
             let [first, second] = states;
             let tasks = [task("a", 0, 1, first), task("b", 1, 1, second)];
@@ -205,9 +204,9 @@ mod tests {
         assert!(!BatchSummary::of(&batch(2).items(&unsent)).has_failed());
     }
 
-    /// Guards against a batch that stands where its retry was sent, and says when its first item was.
+    /// Guards against a batch that is sorted by its retry but shows when its first item was sent.
     #[test]
-    fn when_it_was_sent_and_retried_is_known() {
+    fn the_times_of_sending_and_of_the_last_retry_are_known() {
         let mut tasks = [
             task("a", 0, 5, ready()),
             task("b", 1, 5, failed()),
@@ -219,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn times_as_they_are_said() {
+    fn formats_the_times() {
         let mut tasks = [task("a", 0, 1_000, ready()), task("b", 1, 1_000, queued())];
         let batch = batch(2);
         let times = |tasks: &[atelier_engine::Task], left: Option<Millis>| {
@@ -239,11 +238,11 @@ mod tests {
             message: "Your balance is empty".into(),
         };
         tasks[1].poll_error = Some(atelier_engine::PollError { since: 0, error });
-        // Guards against `not sent` at what the service has refused.
+        // Guards against `not sent` for rejected items.
         let expected = "20 s. Paused: 1 item not accepted yet. The service refused (HTTP 402). It says: Your balance is \
                         empty.";
         assert_eq!(times(&tasks, None), expected);
-        // Guards against a wait for Settings or a token that counts as work.
+        // Guards against counting the wait for settings or a token as work.
         tasks[1] = task("b", 1, 1_000, queued());
         let held = BatchSummary::of(&batch.items(&tasks)).times(66_000, true, || None);
         assert_eq!(held, "20 s so far");

@@ -35,7 +35,7 @@ pub fn queued() -> Value {
 }
 
 #[test]
-fn what_is_taken_back_counts_as_that_and_holds_nothing_up() {
+fn items_that_were_taken_back_are_counted_and_settled() {
     let mut taken_back = task("zero", 0, 1, queued());
     taken_back.taken_back = true;
     let tasks = [taken_back, task("one", 1, 1, ready())];
@@ -47,9 +47,9 @@ fn what_is_taken_back_counts_as_that_and_holds_nothing_up() {
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
 }
 
-/// Guards against an item that counts as never sent though an attempt of it is still there.
+/// Guards against counting an item as never sent although an attempt of it is left.
 #[test]
-fn what_is_taken_back_leaves_items_without_any_task() {
+fn taking_back_leaves_items_without_any_task() {
     let going = [task("a", 0, 1, queued()), task("b-2", 1, 2, queued())];
     let left = [task("b", 1, 1, failed()), task("c", 2, 1, ready())];
     let batch = batch(3);
@@ -61,9 +61,9 @@ fn what_is_taken_back_leaves_items_without_any_task() {
     assert_eq!(batch.emptied(&[of_other], &left), [] as [usize; 0]);
 }
 
-/// A person follows it no longer, or its answers are too large.
+/// The user stopped following it, or its responses are too large.
 #[test]
-fn what_is_not_followed_holds_nothing_up() {
+fn items_that_are_not_followed_are_settled() {
     let running = json!({"state": "running", "id": "t", "word": "processing"});
     let mut hidden = task("zero", 0, 1, running);
     hidden.watching = false;
@@ -71,14 +71,14 @@ fn what_is_not_followed_holds_nothing_up() {
     tasks[1].finished = Some(5);
     let batch = batch(2);
     let items = batch.items(&tasks);
-    let said = items.counts().user_message();
-    assert_eq!(said, "1 completed, 1 not followed");
+    let message = items.counts().user_message();
+    assert_eq!(message, "1 completed, 1 not followed");
     assert!(items.counts().is_settled());
     assert_eq!(items.finished(), Some(5));
 }
 
 #[test]
-fn a_batch_is_called_what_a_person_calls_it() {
+fn the_user_can_rename_a_batch() {
     let mut batch = batch(1);
     for (name, is_new) in [
         ("", false),
@@ -94,38 +94,38 @@ fn a_batch_is_called_what_a_person_calls_it() {
 }
 
 #[test]
-fn a_removed_batch_comes_back_with_its_tasks_and_goes_with_them() {
+fn a_removed_batch_is_restored_with_its_tasks_and_expires_with_them() {
     let mut batch = batch(2);
     let mut tasks = vec![task("zero", 0, 1, ready()), task("one", 1, 1, failed())];
     assert!(!batch.is_removed(&tasks));
     batch.removed = Some(50);
-    // Its tasks are there: it was brought back, or what was removed is another tab's news yet.
+    // Its tasks are there: it was restored, or the removal of its tasks has not arrived yet.
     assert!(!batch.is_removed(&tasks));
     for task in &mut tasks {
         task.removed = Some(50);
     }
     assert!(batch.is_removed(&tasks));
-    assert!(!batch.is_to_be_forgotten(&tasks, 90_000));
-    assert!(batch.is_to_be_forgotten(&[], 50 + UNDO_MS));
-    assert!(!batch.is_to_be_forgotten(&[], 49 + UNDO_MS));
+    assert!(!batch.is_expired(&tasks, 90_000));
+    assert!(batch.is_expired(&[], 50 + UNDO_MS));
+    assert!(!batch.is_expired(&[], 49 + UNDO_MS));
     batch.removed = None;
-    assert!(!batch.is_removed(&[]) && !batch.is_to_be_forgotten(&[], 90_000));
+    assert!(!batch.is_removed(&[]) && !batch.is_expired(&[], 90_000));
 }
 
-/// Guards against records of variations that outlive all of them, and against one that goes while these can be
-/// brought back, or are not heard of yet.
+/// Guards against records of variations that outlive their tasks, and against deleting one while its tasks can be
+/// restored or have not arrived yet.
 #[test]
-fn the_record_of_variations_goes_with_the_last_of_them() {
+fn the_record_of_variations_expires_with_the_last_of_them() {
     const LATER: Millis = 9_000_000;
     let mut batch = batch(2);
-    assert!(!batch.is_to_be_forgotten(&[], LATER));
+    assert!(!batch.is_expired(&[], LATER));
     batch.varied = Some(atelier_engine::TaskKey("one".into()));
-    assert!(batch.is_to_be_forgotten(&[], LATER));
-    assert!(!batch.is_to_be_forgotten(&[], batch.created + 1_000));
+    assert!(batch.is_expired(&[], LATER));
+    assert!(!batch.is_expired(&[], batch.created + 1_000));
     let mut last = task("zero", 0, 1, ready());
-    assert!(!batch.is_to_be_forgotten([&last], LATER));
+    assert!(!batch.is_expired([&last], LATER));
     last.removed = Some(LATER);
-    assert!(!batch.is_to_be_forgotten([&last], LATER));
+    assert!(!batch.is_expired([&last], LATER));
 }
 
 #[test]
@@ -198,19 +198,19 @@ fn the_manifest_lists_every_item() {
 }
 
 #[test]
-fn fields_of_later_versions_are_kept() {
+fn fields_of_later_versions_are_preserved() {
     let value = serde_json::to_value(batch(1)).unwrap();
     assert_eq!(value["colour"], "red");
 }
 
 #[test]
-fn what_remains() {
+fn estimates_the_remaining_time() {
     let running = || json!({"state": "running", "id": "t", "word": "processing"});
     let tasks: Vec<Task> = (0..4)
         .map(|n| task("t", n, 0, if n < 2 { running() } else { queued() }))
         .collect();
     let batch = batch(4);
-    // How many the service works on at one time is not known.
+    // How many tasks the service runs concurrently is unknown.
     let items = batch.items(&tasks);
     assert_eq!(items.remaining(10_000, Some(30_000)), None);
 
@@ -227,7 +227,7 @@ fn what_remains() {
     let settled = batch.items(&tasks[..10]);
     assert_eq!(settled.remaining(10_500, Some(1)), None);
 
-    // One of them is retried an hour later: the hour is no pace.
+    // One item is retried an hour later: the hour does not count.
     let mut again = task("again", 3, 3_600_000, running());
     again.submitted = Some(3_600_000);
     let tasks: Vec<Task> = tasks.into_iter().take(10).chain([again]).collect();
@@ -250,7 +250,7 @@ proptest! {
     }
 }
 
-/// Guards against an item that has not the number of its row.
+/// Guards against an item with another number than its row.
 #[test]
 fn places_without_an_item_are_left_out() {
     assert_eq!(Batch::gaps(&[]), (0, vec![]));

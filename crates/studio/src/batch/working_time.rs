@@ -1,57 +1,57 @@
-//! How long a batch was worked on. Between its end and a retry it rests, and that is not counted.
+//! The time spent on a batch. The time between its end and a retry is not counted.
 
 use atelier_engine::Millis;
 
-/// The time in which any of its tasks was on its way.
+/// The time during which any task of the batch was in progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WorkingTime {
     ended: Millis,
-    /// While a task goes on, its time since then is not counted in `ended`.
+    /// While a task is in progress: the start of the time that is not counted in `ended` yet.
     since: Option<Millis>,
-    /// When the last rest was over.
-    taken_up: Millis,
+    /// When work resumed last.
+    resumed: Millis,
 }
 
 impl WorkingTime {
-    /// Adds up the spans from the beginning of each task to its end, if it has ended.
+    /// Adds up the spans from the start of each task to its end, if it has ended.
     pub fn of(spans: impl IntoIterator<Item = (Millis, Option<Millis>)>) -> Self {
         let mut spans: Vec<(Millis, Millis)> = spans
             .into_iter()
             .map(|(begin, end)| (begin, end.unwrap_or(Millis::MAX)))
             .collect();
         spans.sort_unstable();
-        let (mut ended, mut counted_to, mut taken_up) = (0, 0, 0);
+        let (mut ended, mut counted_to, mut resumed) = (0, 0, 0);
         for (begin, end) in spans {
             if begin > counted_to {
-                taken_up = begin;
+                resumed = begin;
             }
             let begin = begin.max(counted_to);
             if end == Millis::MAX {
                 return Self {
                     ended,
                     since: Some(begin),
-                    taken_up,
+                    resumed,
                 };
             }
-            // A clock that was set back gives no time.
+            // If the clock was set back, the span counts as zero.
             ended += end.saturating_sub(begin);
             counted_to = counted_to.max(end);
         }
         Self {
             ended,
             since: None,
-            taken_up,
+            resumed,
         }
     }
 
-    /// Since when it goes on without a rest; `None` while it rests.
-    pub fn going_on_since(self) -> Option<Millis> {
-        self.since.map(|_| self.taken_up)
+    /// Returns since when work has been in progress without a break; `None` if none is in progress.
+    pub fn running_since(self) -> Option<Millis> {
+        self.since.map(|_| self.resumed)
     }
 
-    pub fn until(self, now: Millis) -> Millis {
-        let going_on = self.since.map_or(0, |since| now.saturating_sub(since));
-        self.ended.saturating_add(going_on)
+    pub fn elapsed(self, now: Millis) -> Millis {
+        let running = self.since.map_or(0, |since| now.saturating_sub(since));
+        self.ended.saturating_add(running)
     }
 }
 
@@ -60,24 +60,27 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_overlaps_is_counted_once_and_rest_not_at_all() {
-        let until = |spans: &[(Millis, Option<Millis>)]| {
-            WorkingTime::of(spans.iter().copied()).until(1_000)
+    fn overlaps_are_counted_once_and_breaks_not_at_all() {
+        let elapsed = |spans: &[(Millis, Option<Millis>)]| {
+            WorkingTime::of(spans.iter().copied()).elapsed(1_000)
         };
-        assert_eq!(until(&[]), 0);
-        assert_eq!(until(&[(10, Some(30)), (20, Some(40)), (22, Some(25))]), 30);
+        assert_eq!(elapsed(&[]), 0);
+        assert_eq!(
+            elapsed(&[(10, Some(30)), (20, Some(40)), (22, Some(25))]),
+            30
+        );
         // A retry much later.
         let again = [(900, Some(910)), (10, Some(30)), (20, Some(40))];
-        assert_eq!(until(&again), 40);
-        assert_eq!(until(&[(10, Some(30)), (900, None)]), 120);
-        assert_eq!(until(&[(10, None), (20, Some(30))]), 990);
-        assert_eq!(until(&[(30, Some(20)), (40, Some(50))]), 10);
+        assert_eq!(elapsed(&again), 40);
+        assert_eq!(elapsed(&[(10, Some(30)), (900, None)]), 120);
+        assert_eq!(elapsed(&[(10, None), (20, Some(30))]), 990);
+        assert_eq!(elapsed(&[(30, Some(20)), (40, Some(50))]), 10);
     }
 
     #[test]
-    fn it_is_known_since_when_it_goes_on() {
+    fn the_start_of_the_current_work_is_known() {
         let since = |spans: &[(Millis, Option<Millis>)]| {
-            WorkingTime::of(spans.iter().copied()).going_on_since()
+            WorkingTime::of(spans.iter().copied()).running_since()
         };
         assert_eq!(since(&[(10, Some(30))]), None);
         assert_eq!(since(&[(10, Some(30)), (20, None)]), Some(10));

@@ -6,9 +6,9 @@ use atelier_contract::Schema;
 use atelier_engine::Task;
 use serde_json::Value;
 
-use crate::batch::differences::said_alone;
+use crate::batch::differences::labelled_value;
 use crate::form::{control, seed};
-use crate::text::diff::told_apart;
+use crate::text::diff::distinguishing_parts;
 use atelier_contract::output::{OutputAddress, OutputKind};
 
 /// What the model is called among the inputs.
@@ -91,7 +91,7 @@ pub fn differences<'a>(
 /// the prompt where it differs, and last the seed, whose digits say nothing.
 pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
     let prompts: Vec<String> = tasks.iter().map(|it| it.input.title().to_owned()).collect();
-    let told = told_apart(&prompts);
+    let told = distinguishing_parts(&prompts);
     let distinct: HashSet<&String> = prompts.iter().collect();
     if distinct.len() == tasks.len() {
         return told;
@@ -107,8 +107,8 @@ pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
             (MODEL, _) => it.values[at].clone(),
             (name, Some((_, file))) => format!("{name} {file}"),
             (name, None) => match it.values[at].strip_suffix(DEFAULT) {
-                Some(value) => format!("{}{DEFAULT}", said_alone(name, value)),
-                None => said_alone(name, &it.values[at]),
+                Some(value) => format!("{}{DEFAULT}", labelled_value(name, value)),
+                None => labelled_value(name, &it.values[at]),
             },
         };
         let prompt = (distinct.len() > 1).then(|| told[at].clone());

@@ -20,7 +20,7 @@ pub struct Piece {
 
 /// Each text without the words that it begins with as another one does, but for the last few of them. Those that would
 /// be the same then are whole.
-pub fn told_apart(texts: &[String]) -> Vec<String> {
+pub fn distinguishing_parts(texts: &[String]) -> Vec<String> {
     let bare_words = |text| words(text).into_iter().map(bare).collect::<Vec<_>>();
     let each = texts.iter().map(|text| (bare_words(text), text.as_str()));
     let mut each: Vec<(Vec<&str>, &str)> = each.collect();
@@ -46,8 +46,8 @@ pub fn told_apart(texts: &[String]) -> Vec<String> {
 }
 
 /// Of the texts that are told by less than all of them, by what.
-pub fn told_by_less(texts: &[String]) -> HashMap<String, String> {
-    let both = texts.iter().zip(told_apart(texts));
+pub fn shortened_texts(texts: &[String]) -> HashMap<String, String> {
+    let both = texts.iter().zip(distinguishing_parts(texts));
     let shorter = both.filter(|(text, told)| *text != told);
     shorter.map(|(text, told)| (text.clone(), told)).collect()
 }
@@ -231,7 +231,7 @@ mod tests {
     /// Guards against columns that are all called the same as far as their names can be seen.
     #[test]
     fn what_texts_begin_with_together_is_left_out() {
-        let told = told_apart(&texts(&[DAWN, DUSK, CITY]));
+        let told = distinguishing_parts(&texts(&[DAWN, DUSK, CITY]));
         assert!(
             told[0].starts_with("…high ridge at dawn, blue"),
             "{}",
@@ -250,11 +250,11 @@ mod tests {
             &[DAWN],
             &[],
         ] {
-            assert_eq!(told_apart(&texts(same)), texts(same));
+            assert_eq!(distinguishing_parts(&texts(same)), texts(same));
         }
         // One that goes on where the other ends.
         let longer = format!("{CITY}, at night");
-        let told = told_apart(&texts(&[CITY, &longer]));
+        let told = distinguishing_parts(&texts(&[CITY, &longer]));
         assert_eq!(
             told,
             [
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn what_is_told_by_all_of_it_is_not_mentioned() {
-        let told = told_by_less(&texts(&[DAWN, CITY, DUSK, CITY]));
+        let told = shortened_texts(&texts(&[DAWN, CITY, DUSK, CITY]));
         assert_eq!(told.len(), 2);
         assert!(told[DUSK].starts_with("…high ridge at dusk"));
     }
@@ -278,12 +278,12 @@ mod tests {
             ["teal", "rose"].map(|end| format!("{subject}, soft gouache, visible texture, {end}"))
         });
         let prompts = prompts.concat();
-        assert_eq!(told_apart(&prompts), prompts);
+        assert_eq!(distinguishing_parts(&prompts), prompts);
         // One that is told by less is not made longer by them, and one that is there twice is told as itself.
         let mut more = prompts.clone();
         more.push(prompts[0].clone());
         more.push(format!("{}, high mountains", prompts[3]));
-        let told = told_apart(&more);
+        let told = distinguishing_parts(&more);
         assert_eq!(told[4], told[0]);
         assert_eq!(told[5], "…visible texture, rose, high mountains");
     }
@@ -335,11 +335,11 @@ mod tests {
                 let joined: String = pieces.into_iter().map(|piece| piece.text).collect();
                 prop_assert_eq!(&joined, text);
             }
-            for (text, told) in all.iter().zip(told_apart(&all)) {
+            for (text, told) in all.iter().zip(distinguishing_parts(&all)) {
                 prop_assert!(text.ends_with(told.trim_start_matches('…')));
             }
             let count = |texts: &[String]| texts.iter().collect::<HashSet<_>>().len();
-            prop_assert_eq!(count(&told_apart(&all)), count(&all));
+            prop_assert_eq!(count(&distinguishing_parts(&all)), count(&all));
         }
     }
 }

@@ -18,7 +18,7 @@ pub fn name(of: String, whole: String, told: String, room: Room) -> AnyView {
         let whole = whole.clone();
         memo(move || {
             let (width, lines) = room.get();
-            labelled_grid::is_cut(&whole, width, lines)
+            labelled_grid::exceeds(&whole, width, lines)
         })
     };
     dynamic(move || match is_cut.get() {

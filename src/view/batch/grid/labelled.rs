@@ -7,7 +7,7 @@ use std::sync::Arc;
 use atelier_studio::batch::blocks::{Blocks, Heading};
 use atelier_studio::batch::labelled_grid::{self, Measures};
 use atelier_studio::list::window::{Stack, groups, in_group};
-use atelier_studio::text::diff::told_apart;
+use atelier_studio::text::diff::distinguishing_parts;
 use leptos::html::Div;
 use leptos::prelude::*;
 
@@ -108,8 +108,8 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     }
     let grid = Grid {
         places: Arc::new(places),
-        rows_told: Arc::new(told_apart(&labels.rows.values)),
-        columns_told: Arc::new(told_apart(&labels.columns.values)),
+        rows_told: Arc::new(distinguishing_parts(&labels.rows.values)),
+        columns_told: Arc::new(distinguishing_parts(&labels.columns.values)),
         is_whole: count <= MAX_WHOLE,
         blocks: blocks.clone(),
         cells,
@@ -248,7 +248,7 @@ fn heading(grid: &Grid, heading: &Heading) -> AnyView {
     let Heading {
         parameter,
         value,
-        told,
+        excerpt: told,
     } = heading.clone();
     let columns = grid.blocks.labels.columns.values.len() + 1;
     let names = grid.is_named_each().then(|| names(grid));

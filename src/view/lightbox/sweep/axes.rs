@@ -26,7 +26,7 @@ pub fn axes(exploration: &Exploration, explored: Explored, output: RwSignal<usiz
                 explored.go(&position);
             }
         };
-        let control = match axis.has_few_words() {
+        let control = match axis.has_few_short_values() {
             true => words(nth, axis, at, go),
             false => scale(nth, axis, at, go),
         };
@@ -95,7 +95,7 @@ fn scale(
         }
     };
     view! {
-        <label class="sweep-axis" translate="no" class:long=axis.has_long_words()>
+        <label class="sweep-axis" translate="no" class:long=axis.has_long_values()>
             <span class="sweep-axis-name">{axis.parameter.clone()}</span>
             <span class="sweep-axis-value" dir="auto" aria-hidden="true">
                 {shown}

@@ -12,9 +12,9 @@ fn shown(values: &[Value]) -> Vec<String> {
     differences.iter().map(Difference::user_message).collect()
 }
 
-/// Guards against a sweep all of whose items are called by the prompt that they share.
+/// Guards against naming all items of a sweep by the prompt that they share.
 #[test]
-fn items_are_called_by_what_tells_them_apart() {
+fn items_are_named_by_their_differences() {
     let task = |values: Value| {
         let model = json!({"category": "image", "subcategory": "a"});
         let input: Input =
@@ -35,7 +35,7 @@ fn items_are_called_by_what_tells_them_apart() {
         ]),
         ["mist 0 · dawn", "mist 0.5 · day", ""]
     );
-    // Guards against "1:1 · true", which does not say what is true.
+    // Guards against "1:1 · true", which does not name the parameter that is true.
     assert_eq!(
         called(&[
             json!({"prompt": "sea", "aspect_ratio": "1:1", "loop": true}),
@@ -58,7 +58,7 @@ fn items_are_called_by_what_tells_them_apart() {
         ["sea", "sea", ""]
     );
     assert_eq!(called(&[json!({"prompt": "sea"})]), ["sea", ""]);
-    // Two axes: what is alike in a row of tiles comes last.
+    // Two axes: what a row of tiles has in common comes last.
     let axes = [
         json!({"prompt": "sea", "mist": 0}),
         json!({"prompt": "moor", "mist": 0}),
@@ -66,7 +66,7 @@ fn items_are_called_by_what_tells_them_apart() {
     ];
     let names = ["mist 0 · sea", "mist 0 · moor", "mist 1 · sea", ""];
     assert_eq!(called(&axes), names);
-    // Where there is little room, long prompts begin where they differ.
+    // Where space is limited, long prompts start where they differ.
     let long = "a wide valley seen from a high ridge just before";
     let long = [
         json!({"prompt": format!("{long} dawn"), "mist": 0}),
@@ -86,9 +86,9 @@ fn items_are_called_by_what_tells_them_apart() {
     assert_eq!(item_names(chosen.iter().map(Some)), ["seed 1", "seed 2"]);
 }
 
-/// Guards against a list of the tasks of a sweep in which all are called the same.
+/// Guards against a list in which all tasks of a sweep have the same name.
 #[test]
-fn tasks_that_share_a_prompt_are_called_by_what_tells_them_apart() {
+fn tasks_that_share_a_prompt_are_named_by_their_differences() {
     let called = |values: &[(&str, Value)]| {
         let task = |(index, (batch, values)): (usize, &(&str, Value))| {
             let model = json!({"category": "image", "subcategory": "a"});
@@ -124,7 +124,7 @@ fn tasks_that_share_a_prompt_are_called_by_what_tells_them_apart() {
         ("a", json!({"prompt": "moor"})),
     ];
     assert_eq!(called(&lines), ["", ""]);
-    // Prompts that begin together, where a line shows no more than that.
+    // Prompts that begin alike, if a line shows only their beginning.
     let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
     let light = |light: &str, mist: u32| json!({"prompt": format!("{long} {light}"), "mist": mist});
     let lines = [("a", light("dawn", 0)), ("a", light("dusk", 0))];
@@ -150,7 +150,7 @@ fn tasks_that_share_a_prompt_are_called_by_what_tells_them_apart() {
 }
 
 #[test]
-fn only_what_differs_is_said_and_shortly() {
+fn only_differences_are_listed_and_shortened() {
     let item = |mist: Value, prompt: &str| json!({"prompt": prompt, "seed": 7, "mist": mist});
     assert_eq!(
         shown(&[
@@ -182,7 +182,7 @@ fn only_what_differs_is_said_and_shortly() {
     assert!(shown(&[]).is_empty());
 }
 #[test]
-fn a_seed_that_each_has_drawn_is_not_told() {
+fn drawn_seeds_are_no_differences() {
     let tasks = |chosen: bool| {
         [1, 2].map(|seed| {
             let mut task = crate::batch::tests::task("sea", 0, 0, json!({"state": "queued"}));
@@ -193,28 +193,28 @@ fn a_seed_that_each_has_drawn_is_not_told() {
             task
         })
     };
-    let said = |chosen: bool| {
+    let messages = |chosen: bool| {
         let found = chosen_differences(&tasks(chosen).each_ref());
         found
             .iter()
             .map(Difference::user_message)
             .collect::<Vec<_>>()
     };
-    assert_eq!(said(false), ["mist: 1, 2"]);
-    assert_eq!(said(true), ["mist: 1, 2", "seed: 1, 2"]);
+    assert_eq!(messages(false), ["mist: 1, 2"]);
+    assert_eq!(messages(true), ["mist: 1, 2", "seed: 1, 2"]);
 }
 
-/// Guards against a row of a list in which three prompts are the same as far as they can be seen.
+/// Guards against a line in which three prompts look the same.
 #[test]
-fn long_values_are_said_by_what_tells_them_apart() {
+fn long_values_are_shown_by_their_distinguishing_parts() {
     let long = "a wide valley seen from a high ridge just before";
     let difference = Difference {
         parameter: "prompt".into(),
         values: vec![format!("{long} dawn"), format!("{long} dusk")],
     };
-    let said = difference.user_message();
+    let message = difference.user_message();
     assert_eq!(
-        said,
+        message,
         "prompt: …ridge just before dawn, …ridge just before dusk"
     );
 }

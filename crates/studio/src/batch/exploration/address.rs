@@ -1,4 +1,4 @@
-//! Reads and writes the place in a batch that a page's address names.
+//! Reads and writes the position in a batch that a page's URL names.
 
 use atelier_contract::path;
 use atelier_engine::BatchKey;
@@ -6,8 +6,8 @@ use atelier_engine::BatchKey;
 use super::Exploration;
 
 impl Exploration {
-    /// A batch and a position in it, as the address has them: `prompt=dusk&panes=60@key`. By values, since an axis
-    /// that gains or loses one, as by a retry of other inputs or by what is removed, would make a place another.
+    /// Returns a batch and a position in it for the URL: `prompt=dusk&panes=60@key`. It consists of values, because indexes
+    /// change when an axis gains or loses a value by a retry or a removal.
     pub fn address(&self, batch: &BatchKey, position: &[usize]) -> String {
         let axes = self.axes.iter().zip(position);
         let values = axes.filter_map(|(axis, place)| {
@@ -19,14 +19,14 @@ impl Exploration {
         format!("{}@{}", values.join("&"), batch.0)
     }
 
-    /// The position that has these values; the beginning of each axis that they say nothing known about.
-    pub fn position(&self, wanted: &[(String, String)]) -> Vec<usize> {
+    /// Returns the position of these values; unknown values are at the start of their axis.
+    pub fn position(&self, values: &[(String, String)]) -> Vec<usize> {
         let axes = self.axes.iter().enumerate();
         axes.map(|(nth, axis)| {
-            let is_meant = |pair: &&(String, String)| pair.0 == axis.parameter;
-            // A parameter may be called as the axis of copies is.
-            let in_order = wanted.get(nth).filter(is_meant);
-            let (_, value) = in_order.or_else(|| wanted.iter().find(is_meant))?;
+            let is_of_axis = |pair: &&(String, String)| pair.0 == axis.parameter;
+            // A parameter may have the same name as the axis of copies.
+            let in_order = values.get(nth).filter(is_of_axis);
+            let (_, value) = in_order.or_else(|| values.iter().find(is_of_axis))?;
             axis.values
                 .iter()
                 .position(|known| in_address(known) == *value)
@@ -36,12 +36,12 @@ impl Exploration {
     }
 }
 
-/// The address of a batch at the beginning of every axis.
+/// Returns the address of a batch at the start of every axis.
 pub fn beginning(batch: &BatchKey) -> String {
     format!("@{}", batch.0)
 }
 
-/// Reads [`Exploration::address`]: the batch, and the values by their parameters.
+/// Parses an [`Exploration::address`] into the batch, and the values by their parameters.
 pub fn read_address(text: &str) -> Option<(BatchKey, Vec<(String, String)>)> {
     let (values, key) = text.split_once('@')?;
     let pairs = values.split('&').filter_map(|pair| pair.split_once('='));
@@ -49,7 +49,7 @@ pub fn read_address(text: &str) -> Option<(BatchKey, Vec<(String, String)>)> {
     (!key.is_empty()).then(|| (BatchKey(key.to_owned()), values.collect()))
 }
 
-/// A value as the address has it: of a long text its beginning, and a number that tells it from others.
+/// Shortens a long value for the URL, with a checksum to distinguish it.
 fn in_address(value: &str) -> String {
     const LONGEST: usize = 60;
     const SHOWN: usize = 40;
@@ -62,7 +62,7 @@ fn in_address(value: &str) -> String {
     }
 }
 
-/// FNV-1a: the same in every release, as an address has to be.
+/// Computes the FNV-1a hash, which must be the same in every release.
 fn checksum(text: &str) -> u32 {
     let add = |sum: u32, byte| (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193);
     text.bytes().fold(0x811c_9dc5, add)

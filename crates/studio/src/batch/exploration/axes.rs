@@ -1,4 +1,4 @@
-//! Chooses the parameters that are the axes: as few as tell all items apart.
+//! Chooses the axes: as few parameters as distinguish all items.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,15 +7,14 @@ use atelier_contract::Input;
 use super::{Exploration, ExploredAxis, number};
 use crate::batch::differences::{Difference, differences, value};
 
-/// If there are more combinations than this for each item, a person would see nearly nothing but gaps.
+/// If there are more combinations per item, the space would be mostly empty.
 const SPARSE: usize = 8;
 
-/// The axis of the items that are told apart by nothing else.
+/// The axis for items with equal inputs.
 const COPY: &str = "copy";
 
 impl Exploration {
-    /// Finds the axes in the input of each item, as far as it is known. There are none if nothing differs, or if too
-    /// few of the combinations are there.
+    /// Finds the axes from the known inputs. `None` if nothing differs, or if too few of the combinations exist.
     pub fn of(inputs: &[Option<&Input>]) -> Option<Self> {
         let known = || {
             let inputs = inputs.iter().enumerate();
@@ -26,7 +25,7 @@ impl Exploration {
         for axis in &mut found {
             by_size(&mut axis.values);
         }
-        // The place of each item on each axis.
+        // The index of each item's value on each axis.
         let places: Vec<Vec<usize>> = found
             .iter()
             .map(|axis| {
@@ -37,48 +36,48 @@ impl Exploration {
                 known().map(place).collect()
             })
             .collect();
-        // What is another in every item, as a seed that was drawn for each, tells them apart by itself, and
-        // would hide all other axes: it is looked at last.
+        // A parameter that differs in every item, such as a drawn seed, distinguishes them alone and would hide all other
+        // axes: it is considered last.
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|at| found[*at].values.len() == count);
-        let kept = independent(order, &places);
-        let combinations = kept
+        let axes = independent(order, &places);
+        let combinations = axes
             .iter()
             .map(|at| found[*at].values.len())
             .fold(1, usize::saturating_mul);
-        if kept.is_empty() || combinations > count.saturating_mul(SPARSE) {
+        if axes.is_empty() || combinations > count.saturating_mul(SPARSE) {
             return None;
         }
-        let position = |nth: usize| kept.iter().map(|at| places[*at][nth]).collect();
+        let position = |nth: usize| axes.iter().map(|at| places[*at][nth]).collect();
         let at = known().enumerate();
         let (items, copies) = lay_out(at.map(|(nth, (index, _))| (position(nth), index)));
-        let axes = kept.iter().map(|at| axis(&found[*at]));
-        let axes = axes.chain(copies).collect();
+        let explored = axes.iter().map(|at| axis(&found[*at]));
+        let axes = explored.chain(copies).collect();
         Some(Self { axes, items })
     }
 }
 
-/// The axes, in the order of the parameters, that follow from no others. Those that come first in `order` stay
-/// rather than the rest.
+/// Returns the axes that don't follow from others, in the order of the parameters. Those that come first in `order` are
+/// preferred.
 fn independent(order: Vec<usize>, places: &[Vec<usize>]) -> Vec<usize> {
-    let mut kept: Vec<usize> = Vec::new();
+    let mut axes: Vec<usize> = Vec::new();
     for at in order {
-        if !follows(places, at, &kept) {
-            kept.push(at);
+        if !follows(places, at, &axes) {
+            axes.push(at);
         }
     }
-    // An axis that was kept early may follow from those that came later.
-    for at in kept.clone() {
-        let others: Vec<usize> = kept.iter().copied().filter(|other| *other != at).collect();
+    // An axis that was selected early may follow from later ones.
+    for at in axes.clone() {
+        let others: Vec<usize> = axes.iter().copied().filter(|other| *other != at).collect();
         if !others.is_empty() && follows(places, at, &others) {
-            kept = others;
+            axes = others;
         }
     }
-    kept.sort_unstable();
-    kept
+    axes.sort_unstable();
+    axes
 }
 
-/// Whether items that are at one place on those axes are at one place on this one, too.
+/// Whether the value on `axis` follows from the values on the axes `from`.
 fn follows(places: &[Vec<usize>], axis: usize, from: &[usize]) -> bool {
     let mut known: HashMap<Vec<usize>, usize> = HashMap::new();
     places[axis].iter().enumerate().all(|(nth, place)| {
@@ -87,8 +86,8 @@ fn follows(places: &[Vec<usize>], axis: usize, from: &[usize]) -> bool {
     })
 }
 
-/// The item at each position. Items of the same values, where a model draws what it does not tell, are told
-/// apart by an axis of their own.
+/// Returns the item at each position. Items with equal values, for example with drawn seeds, are distinguished by an
+/// additional axis.
 fn lay_out(
     positioned: impl Iterator<Item = (Vec<usize>, usize)>,
 ) -> (BTreeMap<Vec<usize>, usize>, Option<ExploredAxis>) {
@@ -112,7 +111,7 @@ fn lay_out(
     (items, Some(axis))
 }
 
-/// Without the last place, that on [`COPY`]'s axis.
+/// Removes the last coordinate, that of [`COPY`].
 fn without_copy(mut position: Vec<usize>) -> Vec<usize> {
     position.pop();
     position
@@ -122,7 +121,7 @@ fn axis(difference: &Difference) -> ExploredAxis {
     ExploredAxis::new(&difference.parameter, difference.values.clone())
 }
 
-/// Numbers by their size; texts stay as they are.
+/// Sorts numbers by size; texts stay in order.
 fn by_size(values: &mut [String]) {
     if values.iter().all(|value| number(value).is_some()) {
         let size = |value: &String| number(value).unwrap_or_default();

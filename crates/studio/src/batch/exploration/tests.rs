@@ -26,7 +26,7 @@ fn axes(exploration: &Exploration) -> Vec<(&str, Vec<&str>)> {
 }
 
 #[test]
-fn every_combination_of_a_sweep_has_its_place() {
+fn every_combination_of_a_sweep_has_its_position() {
     let mut values = Vec::new();
     for prompt in ["dusk", "dawn"] {
         for panes in [60, 20, 100] {
@@ -39,14 +39,14 @@ fn every_combination_of_a_sweep_has_its_place() {
         ("panes", vec!["20", "60", "100"]),
     ];
     assert_eq!(axes(&found), expected);
-    assert!(found.axes[0].has_few_words() && !found.axes[1].has_few_words());
+    assert!(found.axes[0].has_few_short_values() && !found.axes[1].has_few_short_values());
     assert_eq!(found.item(&[0, 0]), Some(1));
     assert_eq!(found.item(&[1, 2]), Some(5));
     assert_eq!(found.step(&[0, 0], 0, -1), None);
     assert_eq!(found.step(&[0, 2], 1, 1), None);
     assert_eq!(found.step(&[0, 2], 1, -1), Some(vec![0, 1]));
     assert_eq!(found.neighbors(&[0, 0]), [4, 0]);
-    // One step, two steps along one axis, then what differs in both.
+    // One step, two steps along one axis, then those that differ in both.
     assert_eq!(found.nearest(&[0, 0]), [0, 4, 2, 3, 5]);
     assert_eq!(found.along(&[0, 0], 1, 4), [1, 0, 2]);
     assert_eq!(found.along(&[1, 2], 1, 2), [3, 5]);
@@ -58,12 +58,12 @@ fn every_combination_of_a_sweep_has_its_place() {
 
 /// Guards against two prompts that look the same because they differ only at their ends.
 #[test]
-fn long_prompts_are_shown_by_what_tells_them_apart() {
+fn long_prompts_are_shown_by_their_distinguishing_parts() {
     let start = "a wide valley seen from a high ridge, blue shadows between the pines, soft gouache with visible brush texture,";
     let prompt = |end: &str| json!({"prompt": format!("{start} {end}")});
     let found = explored(&[prompt("before sunrise"), prompt("after sunset")]).unwrap();
     let axis = &found.axes[0];
-    assert!(axis.has_long_words());
+    assert!(axis.has_long_values());
     assert_eq!(axis.label(0), "…visible brush texture, before sunrise");
     assert_eq!(axis.label(1), "…visible brush texture, after sunset");
     // The address still has the values.
@@ -81,13 +81,13 @@ fn a_seed_drawn_for_each_item_hides_no_axis() {
     let found = explored(&values).unwrap();
     let names: Vec<&str> = axes(&found).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["prompt", "panes"]);
-    // Where nothing else differs it is the axis.
+    // If nothing else differs, the seed is the axis.
     let found = explored(&[json!({"seed": 1}), json!({"seed": 2})]).unwrap();
     assert_eq!(axes(&found), [("seed", vec!["1", "2"])]);
 }
 
 #[test]
-fn parameters_that_go_together_are_one_axis() {
+fn parameters_that_change_together_are_one_axis() {
     let paired = [
         json!({"prompt": "dusk", "panes": 20, "seed": 1}),
         json!({"prompt": "dawn", "panes": 40, "seed": 2}),
@@ -97,9 +97,9 @@ fn parameters_that_go_together_are_one_axis() {
     assert_eq!(axes(&found), [("prompt", vec!["dusk", "dawn", "noon"])]);
 }
 
-/// Guards against outputs that are out of reach because another item has the same inputs.
+/// Guards against outputs that can't be reached because another item has the same inputs.
 #[test]
-fn items_of_the_same_values_are_told_apart() {
+fn items_with_equal_values_are_distinguished() {
     let values = ["dusk", "dusk", "dawn"].map(|prompt| json!({"prompt": prompt}));
     let found = explored(&values).unwrap();
     let expected = [("prompt", vec!["dusk", "dawn"]), ("copy", vec!["1", "2"])];
@@ -109,7 +109,7 @@ fn items_of_the_same_values_are_told_apart() {
 }
 
 #[test]
-fn what_is_not_there_leaves_its_place_empty() {
+fn a_missing_item_leaves_its_position_empty() {
     let values = [
         json!({"mist": 0, "layers": 1}),
         json!({"mist": 0}),
@@ -123,7 +123,7 @@ fn what_is_not_there_leaves_its_place_empty() {
         [("mist", vec!["0", "1"]), ("layers", vec!["1", ""])]
     );
     assert_eq!(found.axes[1].label(1), "not set");
-    assert!(found.axes[1].has_few_words());
+    assert!(found.axes[1].has_few_short_values());
     assert_eq!(found.item(&[1, 1]), None);
     assert_eq!(found.neighbors(&[1, 1]), [1, 2]);
     assert_eq!(explored(&[json!({"a": 1}), json!({"a": 1})]), None);
@@ -131,7 +131,7 @@ fn what_is_not_there_leaves_its_place_empty() {
 }
 
 #[test]
-fn a_scatter_is_not_explored() {
+fn scattered_items_are_not_explored() {
     let values: Vec<Value> = (0..20)
         .map(|n| json!({"a": n % 10, "b": (n * 7) % 19, "c": (n * n) % 17}))
         .collect();
@@ -144,7 +144,7 @@ fn prompts(prompts: &[&str]) -> Exploration {
 }
 
 #[test]
-fn an_address_leads_back() {
+fn an_address_survives_a_round_trip() {
     let key = BatchKey("a@b.c".into());
     let long = [
         "a lake at noon, ".repeat(900),
@@ -163,23 +163,23 @@ fn an_address_leads_back() {
     assert_eq!(read_address("prompt=dusk@"), None);
 }
 
-/// Guards against a link that leads to another item once one before it is gone.
+/// Guards against a link that leads to another item once one before it is removed.
 #[test]
-fn an_address_holds_values() {
+fn an_address_consists_of_values() {
     let key = BatchKey("k".into());
     let text = prompts(&["dusk", "dawn", "noon"]).address(&key, &[2]);
     assert_eq!(text, "prompt=noon@k");
     let (_, values) = read_address(&text).unwrap();
     let without = prompts(&["dawn", "noon"]);
     assert_eq!(without.position(&values), [1]);
-    // What is nowhere is the beginning.
+    // Unknown values are at the start.
     let (_, values) = read_address("prompt=night&x=1@k").unwrap();
     assert_eq!(without.position(&values), [0]);
 }
 
-/// Guards against a scale whose ends are not shown, and against values written over each other.
+/// Guards against a scale without labels at its ends, and against overlapping labels.
 #[test]
-fn a_scale_says_as_many_values_as_it_has_room_for() {
+fn a_scale_has_as_many_labels_as_fit() {
     let ticks = |values: Vec<String>| ExploredAxis::new("mist", values).ticks();
     let numbers = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
     assert_eq!(ticks(numbers(3)), [0, 1, 2]);
@@ -192,15 +192,15 @@ fn a_scale_says_as_many_values_as_it_has_room_for() {
             .collect::<Vec<_>>()
     );
     assert_eq!(ticks(numbers(100)), [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]);
-    // A prime number of steps has its ends.
+    // A prime number of steps has labels at its ends only.
     assert_eq!(ticks(numbers(102)), [0, 101]);
     assert_eq!(ticks(vec!["a lake at dawn in spring".into(); 3]), [0; 0]);
     assert_eq!(ticks(Vec::new()), [0; 0]);
 }
 
-/// Guards against words of which all but one stand in a line, and the last one below a hole.
+/// Guards against a line with all words but one, which is alone on the next line.
 #[test]
-fn a_few_words_stand_in_lines_that_are_equally_long() {
+fn a_few_words_are_spread_evenly_over_lines() {
     let axis = |words: &[&str]| {
         let words = words.iter().map(|&word| word.to_owned());
         ExploredAxis::new("time", words.collect())

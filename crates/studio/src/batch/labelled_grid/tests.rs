@@ -1,19 +1,22 @@
 use super::*;
 use serde_json::json;
 
-/// Guards against a grey edge next to a picture that came in another shape than it was asked for in.
+/// Guards against a grey edge next to an image whose shape differs from the requested one.
 #[test]
-fn a_picture_is_known_by_its_inputs_until_it_measures_something_else() {
-    assert_eq!(seen(Some(1.5), None), Some(1.5));
-    assert_eq!(seen(Some(16.0 / 9.0), Some((455, 256))), Some(16.0 / 9.0));
-    assert_eq!(seen(Some(1.5), Some((512, 512))), Some(1.0));
-    assert_eq!(seen(None, Some((512, 256))), Some(2.0));
-    assert_eq!(seen(None, None), None);
+fn an_image_has_the_shape_of_its_inputs_unless_it_measures_otherwise() {
+    assert_eq!(actual_shape(Some(1.5), None), Some(1.5));
+    assert_eq!(
+        actual_shape(Some(16.0 / 9.0), Some((455, 256))),
+        Some(16.0 / 9.0)
+    );
+    assert_eq!(actual_shape(Some(1.5), Some((512, 512))), Some(1.0));
+    assert_eq!(actual_shape(None, Some((512, 256))), Some(2.0));
+    assert_eq!(actual_shape(None, None), None);
 }
 
-/// Guards against cells the size of a stamp on a page that is three quarters empty.
+/// Guards against tiny cells on a page that is mostly empty.
 #[test]
-fn pictures_are_as_large_as_the_page_has_room_for() {
+fn images_are_as_large_as_the_page_allows() {
     let labels = |columns: usize| GridLabels {
         rows: Labels {
             parameter: "water".into(),
@@ -27,15 +30,15 @@ fn pictures_are_as_large_as_the_page_has_room_for() {
     };
     let page = f64::INFINITY;
     for (width, height, columns, ratio, expected) in [
-        // All of the page.
+        // The whole page.
         (80.0, page, 3, 1.5, 24.875),
         (60.0, page, 4, 1.0, 13.5625),
-        // Seen whole.
+        // Fits in the pane.
         (160.0, page, 2, 1.0, 22.0),
         (80.0, 18.0, 3, 1.5, 20.25),
-        // More than the page has room for, or the pane.
+        // Exceeds the page, or the pane.
         (20.0, page, 5, 1.0, 8.0),
-        // Small, so that none of them has to be scrolled to.
+        // Small, so that none of them must be scrolled.
         (20.5, page, 3, 1.0, 5.0625),
         (60.0, 10.0, 4, 1.0, 13.5625),
     ] {
@@ -50,9 +53,9 @@ fn pictures_are_as_large_as_the_page_has_room_for() {
     assert_eq!(measures(80.0, page, &long.into(), &[]).head, 9.0);
 }
 
-/// Guards against prompts as names of columns that take more room than the pictures.
+/// Guards against prompts as column names that take more space than the images.
 #[test]
-fn a_long_name_is_cut_where_its_lines_end() {
+fn a_long_name_is_cut_at_the_end_of_its_lines() {
     let prompt = "a wide valley seen from a high ridge just before dawn, in soft gouache";
     for (name, width, lines, expected) in [
         ("dawn", 3.5, 1, false),
@@ -63,7 +66,7 @@ fn a_long_name_is_cut_where_its_lines_end() {
         ("夜明け前の高い尾根から見た谷", 8.0, 1, true),
     ] {
         assert_eq!(
-            is_cut(name, width, lines),
+            exceeds(name, width, lines),
             expected,
             "{name} {width} {lines}"
         );
@@ -74,9 +77,9 @@ fn a_long_name_is_cut_where_its_lines_end() {
     assert_eq!(measures(20.0, f64::INFINITY, &labels.into(), &[]).head, 5.5);
 }
 
-/// Guards against a column of pictures with a page of nothing next to it.
+/// Guards against a column of images next to an empty page.
 #[test]
-fn the_longer_axis_runs_to_the_right_where_it_fits() {
+fn the_longer_axis_becomes_the_columns_if_it_fits() {
     let axis = |count: usize| Labels {
         parameter: count.to_string(),
         values: (0..count).map(|n| n.to_string()).collect(),
@@ -85,7 +88,7 @@ fn the_longer_axis_runs_to_the_right_where_it_fits() {
         (4, 2, 80.0, 4),
         (2, 4, 80.0, 4),
         (3, 3, 80.0, 3),
-        // A phone, and more values than any page has room for.
+        // A phone, and more values than any page can show.
         (4, 2, 20.0, 2),
         (30, 2, 80.0, 2),
     ] {
@@ -94,14 +97,14 @@ fn the_longer_axis_runs_to_the_right_where_it_fits() {
             columns: axis(columns),
             cells: vec![0],
         };
-        let found = laid(labels, &[], width).columns.values.len();
+        let found = oriented(labels, &[], width).columns.values.len();
         assert_eq!(found, expected, "{rows} × {columns} in {width}");
     }
 }
 
-/// Guards against columns that are cut on a phone where there is room for all of what is in the rows.
+/// Guards against columns that are cut on a phone although the rows would fit.
 #[test]
-fn on_a_phone_fewer_stand_beside_each_other() {
+fn on_a_phone_the_shorter_axis_becomes_the_columns() {
     let labels = |count: usize| Labels {
         parameter: String::new(),
         values: (0..count).map(|n| n.to_string()).collect(),
@@ -114,13 +117,13 @@ fn on_a_phone_fewer_stand_beside_each_other() {
             columns,
             cells,
         };
-        assert_eq!(laid(grid, &[], 16.0).columns.values.len(), expected);
+        assert_eq!(oriented(grid, &[], 16.0).columns.values.len(), expected);
     }
 }
 
-/// Guards against a picture on a phone of which only a part is seen wherever it is scrolled to.
+/// Guards against an image on a phone of which only a part is visible at a time.
 #[test]
-fn the_widest_is_seen_whole() {
+fn the_widest_image_fits() {
     let mut grid = in_shapes().0;
     grid.columns.values[1] = "16:9".into();
     let shapes = [1.0, 16.0 / 9.0, 0.5, 1.0, 16.0 / 9.0, 0.5].map(Some);
@@ -144,9 +147,9 @@ fn in_shapes() -> (GridLabels, Vec<Option<f64>>) {
     (grid, shapes)
 }
 
-/// Guards against a wide picture and a high one in squares, each with as much nothing next to it.
+/// Guards against a wide image and a tall one in squares, with empty space next to them.
 #[test]
-fn a_column_is_as_wide_as_its_pictures() {
+fn a_column_is_as_wide_as_its_images() {
     let (grid, shapes) = in_shapes();
     let found = measures(45.0, f64::INFINITY, &grid.into(), &shapes);
     let height = found.row - GAP;
@@ -159,12 +162,12 @@ fn a_column_is_as_wide_as_its_pictures() {
 }
 
 #[test]
-fn what_gives_the_shape_runs_to_the_right() {
+fn the_axis_that_determines_the_shape_becomes_the_columns() {
     let (grid, shapes) = in_shapes();
     let transposed = grid.transposed();
-    assert_eq!(laid(grid.clone(), &shapes, 20.0), grid);
-    assert_eq!(laid(transposed, &shapes, 20.0), grid);
-    // Where both axes give it, each picture has a part of the room that all have.
+    assert_eq!(oriented(grid.clone(), &shapes, 20.0), grid);
+    assert_eq!(oriented(transposed, &shapes, 20.0), grid);
+    // If both axes determine it, each image gets a part of the same frame.
     let odd: Vec<_> = [1.0, 2.0, 0.5, 0.5, 1.0, 2.0].map(Some).to_vec();
     let found = measures(45.0, f64::INFINITY, &grid.into(), &odd);
     assert!(found.columns.iter().all(|(_, shape)| *shape == 1.0));
@@ -174,7 +177,7 @@ fn what_gives_the_shape_runs_to_the_right() {
 }
 
 #[test]
-fn the_room_has_the_shape_of_all() {
+fn the_frame_has_the_mean_shape_of_all() {
     let of = |text: &str| {
         let values = json!({"aspect_ratio": text});
         shape(values.as_object().unwrap(), None)

@@ -5,14 +5,14 @@ use std::collections::HashMap;
 use atelier_contract::Entry;
 
 use super::Table;
-use crate::text::diff::told_by_less;
+use crate::text::diff::shortened_texts;
 
 /// More rows than this are not compared, because every key press would compare them.
 const MAX_ROWS: usize = 200;
 
 impl Table {
     /// Returns an excerpt for each text of these rows that a part of it distinguishes. `rows` are indexes.
-    pub fn told_by_less(&self, columns: &[String], rows: &[usize]) -> HashMap<String, String> {
+    pub fn shortened_texts(&self, columns: &[String], rows: &[usize]) -> HashMap<String, String> {
         if rows.len() > MAX_ROWS {
             return HashMap::new();
         }
@@ -23,7 +23,7 @@ impl Table {
         };
         let excerpts = columns
             .iter()
-            .flat_map(|column| told_by_less(&texts(column)));
+            .flat_map(|column| shortened_texts(&texts(column)));
         excerpts.collect()
     }
 }
@@ -61,7 +61,7 @@ mod tests {
             let mut table = Table::default();
             table.append(rows(count).collect(), &schema).unwrap();
             let places: Vec<usize> = (0..count).collect();
-            table.told_by_less(&["prompt".to_owned()], &places)
+            table.shortened_texts(&["prompt".to_owned()], &places)
         };
         let two = excerpts(2);
         assert!(two[&long("dusk")].ends_with("dusk") && two[&long("dusk")].starts_with('…'));
