@@ -3,7 +3,7 @@
 
 use std::cell::{Cell, OnceCell, RefCell};
 
-use atelier_studio::form::double_click::SAME_PRESS;
+use atelier_studio::form::double_click::DEBOUNCE_MS;
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
@@ -97,7 +97,7 @@ impl Press {
         let is_near = |one: i32, other: i32| one.abs_diff(other) <= SAME_PLACE;
         let is_same_place =
             is_near(self.place.0, next.place.0) && is_near(self.place.1, next.place.1);
-        let is_same_press = next.at - self.at < SAME_PRESS as f64;
+        let is_same_press = next.at - self.at < DEBOUNCE_MS as f64;
         next.is_repeated
             && is_same_place
             && is_same_press

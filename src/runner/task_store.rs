@@ -6,7 +6,7 @@ use std::sync::Arc;
 use atelier_contract::ModelId;
 use atelier_contract::output::OutputKind;
 use atelier_engine::{BatchKey, Millis, Task, TaskKey};
-use atelier_studio::form::double_click::SAME_PRESS;
+use atelier_studio::form::double_click::DEBOUNCE_MS;
 use leptos::prelude::*;
 
 use crate::browser::clock;
@@ -243,9 +243,9 @@ impl TaskStore {
         // The press on Retry may be the first half of a double click: its second half must not meet
         // what takes the button's place.
         let age = clock::now().saturating_sub(task.created);
-        match SAME_PRESS.saturating_sub(age) {
+        match DEBOUNCE_MS.saturating_sub(age) {
             0 => replace(),
-            _ => drop(after(SAME_PRESS as u32, replace).forget()),
+            _ => drop(after(DEBOUNCE_MS as u32, replace).forget()),
         }
     }
 

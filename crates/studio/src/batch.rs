@@ -271,7 +271,7 @@ impl<'a> Items<'a> {
     pub fn to_retry(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
-            .filter(|task| refused_input::may_pass_again(task))
+            .filter(|task| refused_input::may_succeed_unchanged(task))
             .collect()
     }
 

@@ -1,5 +1,5 @@
 use atelier_engine::BatchPlace;
-use atelier_studio::form::double_click::SAME_PRESS;
+use atelier_studio::form::double_click::DEBOUNCE_MS;
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
 
@@ -191,7 +191,7 @@ async fn a_retry_of_just_now_lets_what_failed_stand_for_a_moment() {
     shown.store.show(&[again]);
     assert_eq!(shown.keys(), ["second", "first"]);
     until("the retry's place", || shown.keys() == ["second"]).await;
-    assert!(clock::now() >= now + SAME_PRESS - 100);
+    assert!(clock::now() >= now + DEBOUNCE_MS - 100);
     assert_eq!(shown.store.latest(&key("first")), key("second"));
 }
 
@@ -204,7 +204,7 @@ async fn a_retry_that_is_gone_takes_no_place() {
     again.retry_of = Some(key("first"));
     shown.store.show(&[again]);
     shown.store.hide(&key("second"));
-    until("the moment to be over", || clock::now() > now + SAME_PRESS).await;
+    until("the moment to be over", || clock::now() > now + DEBOUNCE_MS).await;
     pause().await;
     assert_eq!(shown.keys(), ["first"]);
     assert_eq!(shown.store.latest(&key("first")), key("first"));

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use atelier_contract::{Draft, Entry, ModelId, Problem};
 use atelier_studio::form::control::Control;
-use atelier_studio::form::field::{Said, said};
+use atelier_studio::form::field::{FieldState, field_state};
 use atelier_studio::form::vocabulary::Vocabulary;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -54,7 +54,7 @@ struct Shown {
     /// The person has left the field: from now on its problem shows.
     is_visited: bool,
     made_of: Option<MadeOf>,
-    said: Said,
+    said: FieldState,
 }
 
 struct MadeOf {
@@ -67,7 +67,7 @@ struct MadeOf {
 struct Change {
     at: usize,
     is_other_entry: bool,
-    before: Said,
+    before: FieldState,
 }
 
 impl FieldList {
@@ -313,7 +313,7 @@ impl Shown {
             is_checked,
             refused: refused.map(str::to_owned),
         });
-        let said = said(&field.parameter, field.required, entry, is_checked, refused);
+        let said = field_state(&field.parameter, field.required, entry, is_checked, refused);
         Some(Change {
             at,
             is_other_entry,
@@ -322,7 +322,7 @@ impl Shown {
     }
 }
 
-fn show_said(field: &Field, element: &Element, said: &Said) {
+fn show_said(field: &Field, element: &Element, said: &FieldState) {
     let found = |selector: &str| element.query_selector(selector).ok().flatten();
     // It fails only where the name is none.
     let _ = (element.class_list()).toggle_with_force("refused", said.is_refused);

@@ -1,8 +1,8 @@
 //! What stands around every control: name, bounds, way back to the default, description when it is asked for, problem.
 
 use atelier_studio::form::control;
-use atelier_studio::form::field::Said;
-use atelier_studio::form::parameter_name::in_full;
+use atelier_studio::form::field::FieldState;
+use atelier_studio::form::parameter_name::full_name;
 use icondata_core::Icon;
 use icondata_lu::LuUndo2;
 use maud::{Markup, PreEscaped, html};
@@ -29,7 +29,7 @@ impl Parts {
 }
 
 /// A field as HTML. `at` is its place in its list.
-pub fn frame(at: usize, field: &Field, said: &Said, parts: &Parts) -> Markup {
+pub fn frame(at: usize, field: &Field, said: &FieldState, parts: &Parts) -> Markup {
     let (parameter, id, label_id) = (&field.parameter, &field.id, field.label_id());
     let bounds = control::bounds(parameter);
     html! {
@@ -42,7 +42,7 @@ pub fn frame(at: usize, field: &Field, said: &Said, parts: &Parts) -> Markup {
                 }
                 @if field.required { span.star aria-hidden="true" title="Required" { "*" } }
                 // Heard, the name alone is what the control is called.
-                @if let Some(words) = in_full(parameter) { span.in-full aria-hidden="true" { (words) } }
+                @if let Some(words) = full_name(parameter) { span.in-full aria-hidden="true" { (words) } }
                 // Seeds are not chosen by their bounds, which are long.
                 @if !bounds.is_empty() {
                     span.bounds.visually-hidden[field.is_seed()] id=(field.bounds_id()) { (bounds) }

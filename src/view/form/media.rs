@@ -132,7 +132,7 @@ fn label(runner: Runner, name: &str, kind: OutputKind) -> Option<String> {
     let task = task.read_untracked();
     let mut label = words::output(&task, kind);
     // A variation has it in its name.
-    if seed::of_variation(&task).is_none()
+    if seed::variation_label(&task).is_none()
         && let Some(seed) = task.input.values().get(seed::NAME)
     {
         label.push_str(&format!(", seed {seed}"));

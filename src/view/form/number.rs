@@ -95,7 +95,7 @@ fn number_in(field: &Field) -> Option<String> {
 
 /// The slider was moved to `value`.
 pub fn slide(field: &Field, value: &str) {
-    if let Some(text) = control::slid(&field.parameter, value) {
+    if let Some(text) = control::slider_value(&field.parameter, value) {
         field.set_text(text);
     }
 }

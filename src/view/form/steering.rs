@@ -1,6 +1,6 @@
 //! The words of a long text that steer a model: marked where they stand, and offered while they are typed.
 
-use atelier_studio::form::vocabulary::{Offer, Vocabulary};
+use atelier_studio::form::vocabulary::{Completions, Vocabulary};
 use gloo_events::EventListener;
 use leptos::prelude::*;
 use maud::{Markup, html};
@@ -40,7 +40,7 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
         return;
     };
     let value = field.value();
-    let offer = RwSignal::new(Offer::default());
+    let offer = RwSignal::new(Completions::default());
     let is_marked = memo({
         let vocabulary = vocabulary.clone();
         move || !vocabulary.find(&value.read()).is_empty()
@@ -51,7 +51,7 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
     });
     let is_unknown = memo({
         let vocabulary = vocabulary.clone();
-        move || vocabulary.knows_none(&value.read())
+        move || vocabulary.has_no_known_word(&value.read())
     });
     let said = text(move || match is_unknown.get() {
         true => "No word recognized: the result is left to chance.".to_owned(),
@@ -69,8 +69,8 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
         move |_| {
             let caret = area.selection_start().ok().flatten().unwrap_or_default();
             let now = match editing::is_replacing() {
-                true => Offer::default(),
-                false => vocabulary.offer(&area.value(), caret as usize),
+                true => Completions::default(),
+                false => vocabulary.complete(&area.value(), caret as usize),
             };
             if *offer.read_untracked() != now {
                 offer.set(now);
@@ -110,7 +110,7 @@ fn marked(vocabulary: &Vocabulary, text: &str) -> AnyView {
 }
 
 /// Words that may be meant; one that is pressed takes the place of what was typed of it.
-fn offered(field: Field, offer: RwSignal<Offer>, area: HtmlTextAreaElement) -> AnyView {
+fn offered(field: Field, offer: RwSignal<Completions>, area: HtmlTextAreaElement) -> AnyView {
     let area = StoredValue::new_local(area);
     dynamic(move || {
         let words = offer.read().words.clone().into_iter();
@@ -119,11 +119,11 @@ fn offered(field: Field, offer: RwSignal<Offer>, area: HtmlTextAreaElement) -> A
             .map(|word| {
                 let (field, put) = (field.clone(), word.clone());
                 let choose = move |_| {
-                    let put = offer.get_untracked().put(&untrack(|| field.text()), &put);
+                    let put = offer.get_untracked().apply(&untrack(|| field.text()), &put);
                     if let Some((text, _)) = &put {
                         field.type_text(text.clone());
                     }
-                    offer.set(Offer::default());
+                    offer.set(Completions::default());
                     let Some((_, caret)) = put else {
                         return;
                     };

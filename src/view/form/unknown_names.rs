@@ -11,9 +11,9 @@ pub fn unknown_names(
     unknown: Memo<Vec<Unknown>>,
     mend: Callback<(String, Option<String>)>,
 ) -> AnyView {
-    let line = move |Unknown { name, meant }: Unknown| {
+    let line = move |Unknown { name, suggestion }: Unknown| {
         let renamed = name.clone();
-        let meant = meant.map(|meant| {
+        let meant = suggestion.map(|meant| {
             let label = format!("Did you mean {meant}?");
             let rename = move |_| mend.run((renamed.clone(), Some(meant.clone())));
             view! {

@@ -190,6 +190,6 @@ fn facts(shown: &ShownOutput) -> String {
         // Alone it would seem to be how long a film or a sound is.
         facts.push(format!("made in {took}"));
     }
-    facts.extend(seed::of_variation(task));
+    facts.extend(seed::variation_label(task));
     facts.join(" · ")
 }

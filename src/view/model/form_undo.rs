@@ -58,7 +58,7 @@ impl FormUndo {
         if before != now {
             self.last.set_value(now.clone());
             self.has_other_text.set_value(false);
-            self.undo.update_value(|undo| undo.note(before, now));
+            self.undo.update_value(|undo| undo.record(before, now));
         }
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use atelier_contract::{Draft, Schema};
-use atelier_studio::form::input_json::{self, Unread};
+use atelier_studio::form::input_json::{self, InvalidText};
 use atelier_studio::form::parameter_name::names_secret;
 use leptos::prelude::*;
 
@@ -25,7 +25,7 @@ pub struct InputJson {
     is_shown: RwSignal<bool>,
     text: RwSignal<String>,
     /// The text can't be read. It is kept, and nothing is sent, until the person repairs or discards it.
-    unread: RwSignal<Option<Unread>>,
+    unread: RwSignal<Option<InvalidText>>,
     /// The person has left the text: from now on what is wrong with its values shows.
     is_left: RwSignal<bool>,
     /// What is wrong with them, and said; empty if nothing is.
@@ -51,7 +51,7 @@ impl InputJson {
         let problem = kept
             .as_deref()
             .and_then(|text| input_json::read(text).err());
-        let unread = problem.map(|problem| Unread {
+        let unread = problem.map(|problem| InvalidText {
             problem,
             is_form_newer: LocalStore::Tab.read(&newer_place).is_some(),
         });
@@ -199,7 +199,7 @@ impl InputJson {
                 tabindex="-1"
                 hidden=when(move || !self.is_hidden_unread())
             >
-                <p>{input_json::HIDDEN_UNREAD}</p>
+                <p>{input_json::INVALID_TEXT_MESSAGE}</p>
                 <div class="row">
                     <button class="button small" type="button" on:click=handler(back)>
                         "Back to the JSON"
@@ -324,7 +324,7 @@ impl InputJson {
                         LocalStore::Tab.write(&self.place.get_value(), &typed);
                     }
                     let before = self.unread.get_untracked();
-                    self.unread.set(Some(Unread {
+                    self.unread.set(Some(InvalidText {
                         problem,
                         is_form_newer: before.is_some_and(|it| it.is_form_newer),
                     }));

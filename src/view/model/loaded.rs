@@ -170,7 +170,7 @@ fn put_address(
     let mut now = before.clone();
     now.set(parameter, Entry::Text(address));
     // Where there is nothing to take back the field says all.
-    match rerun::replaces(&before, &now) || rerun::is_same(&before, &now) {
+    match rerun::replaces(&before, &now) || rerun::looks_same(&before, &now) {
         true => put(loaded, draft, now, Vec::new()),
         false => draft.set(now),
     }
@@ -208,7 +208,7 @@ pub fn say_unchanged(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, answer: S
                 before,
                 said,
                 differences,
-            } if differences.is_empty() && rerun::is_same(before, &draft.read_untracked()) => {
+            } if differences.is_empty() && rerun::looks_same(before, &draft.read_untracked()) => {
                 Some(said.clone())
             }
             _ => None,
@@ -270,7 +270,7 @@ pub fn note(
 
 /// The value goes where it was meant to be.
 fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
-    let meant = difference.meant.clone().zip(difference.value.clone());
+    let meant = difference.suggestion.clone().zip(difference.value.clone());
     if let Some((name, value)) = meant {
         draft.update(|draft| draft.set(name, Entry::Value(value)));
     }
@@ -279,7 +279,7 @@ fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draf
             // It is missing no more, either.
             differences.retain(|it| {
                 it.parameter != difference.parameter
-                    && Some(&it.parameter) != difference.meant.as_ref()
+                    && Some(&it.parameter) != difference.suggestion.as_ref()
             });
         }
     });
@@ -300,7 +300,7 @@ fn input(
     let differences = (!differences.is_empty()).then(|| {
         let line = |difference: InputChange| {
             let message = difference.message.clone();
-            let meant = difference.meant.clone().map(|name| {
+            let meant = difference.suggestion.clone().map(|name| {
                 view! {
                     " "
                     <button

@@ -290,7 +290,7 @@ fn unknown(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyV
 fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     let fixed = {
         let schema = schema.clone();
-        memo(move || seed::fixed(&draft.read(), &schema))
+        memo(move || seed::fixed_seed(&draft.read(), &schema))
     };
     let release = move |_| {
         draft.update(|draft| {

@@ -27,7 +27,8 @@ pub fn refused(
             let tasks = keys.filter_map(|key| runner.task(&key));
             let refused = tasks.filter_map(|task| {
                 let task = task.read();
-                let is_meant = task.is_single() && !refused_input::named(&task, &schema).is_empty();
+                let is_meant =
+                    task.is_single() && !refused_input::named_parameters(&task, &schema).is_empty();
                 is_meant.then(|| task.clone())
             });
             refused.collect::<Vec<Task>>()

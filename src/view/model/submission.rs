@@ -139,7 +139,7 @@ impl Submission {
         }
         let schema = self.schema();
         // A seed that is left alone is drawn here, so that it is known afterwards.
-        let settled = seed::settled(&self.draft.read_untracked(), &schema, random::bits());
+        let settled = seed::with_drawn_seed(&self.draft.read_untracked(), &schema, random::bits());
         match untrack(|| self.checked(&settled)) {
             Err(found) => {
                 if let Some(id) = only_field(&found, &schema) {
@@ -202,7 +202,7 @@ impl Submission {
             match self.checked(&self.draft.read()) {
                 Err(problems) => blocker::message(&problems, &self.draft.read(), &schema),
                 // That a seed is fixed is said in the same place.
-                Ok(_) if seed::fixed(&self.draft.read(), &schema).is_some() => String::new(),
+                Ok(_) if seed::fixed_seed(&self.draft.read(), &schema).is_some() => String::new(),
                 Ok(_) => match active.get() {
                     0 => String::new(),
                     1 => "1 on its way".into(),

@@ -56,7 +56,7 @@ impl SubmitCooldown {
             let task = self.made.get_value().and_then(|key| runner.task(&key));
             let task = task.map(|task| task.get_untracked());
             self.answer
-                .say(presses::answer(task.as_ref().map(|it| &it.state))[at].into());
+                .say(presses::messages(task.as_ref().map(|it| &it.state))[at].into());
         };
         said(0);
         self.after_rest(&what, move || said(1));
@@ -66,7 +66,7 @@ impl SubmitCooldown {
     fn after_rest(self, what: &str, act: impl FnOnce() + 'static) {
         let rest = self
             .presses
-            .with_value(|presses| presses.rest(what, clock::now()));
+            .with_value(|presses| presses.remaining(what, clock::now()));
         let end = after(rest as u32 + MARGIN_MS, move || {
             if !self.pressed.is_disposed() {
                 act();

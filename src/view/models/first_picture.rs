@@ -38,7 +38,7 @@ pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Mod
         };
         let mut draft = Draft::default();
         draft.set("prompt", Entry::Text(PROMPT.into()));
-        let draft = seed::settled(&draft, &schema, random::bits());
+        let draft = seed::with_drawn_seed(&draft, &schema, random::bits());
         // What else it asks for is the person's to fill in.
         if let Ok(input) = schema.validate(&draft, false)
             && runner.can_send()

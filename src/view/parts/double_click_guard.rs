@@ -1,4 +1,4 @@
-use atelier_studio::form::double_click::{Presses, SAME_PRESS};
+use atelier_studio::form::double_click::{DEBOUNCE_MS, Presses};
 use leptos::prelude::*;
 
 use crate::browser::press;
@@ -47,7 +47,7 @@ impl DoubleClickGuard {
             return false;
         }
         self.pressed.set(Some(name));
-        let release = after(SAME_PRESS as u32, move || {
+        let release = after(DEBOUNCE_MS as u32, move || {
             if self.pressed.try_get_untracked() == Some(Some(name)) {
                 self.pressed.set(None);
             }

@@ -70,7 +70,7 @@ pub fn Actions(
         let task = signal.read();
         Offered {
             settings_first: is_of_credentials(&task.state),
-            retry: refused_input::may_pass_again(&task),
+            retry: refused_input::may_succeed_unchanged(&task),
             again: task.state.phase() == Phase::Ready,
             actions: Action::offered(&task),
         }

@@ -193,7 +193,7 @@ pub fn send(
     count: usize,
 ) -> Result<Option<Route>, Vec<InputChange>> {
     let random: Vec<u64> = (0..count).map(|_| random::bits()).collect();
-    let mut inputs = rerun::again(task.input.values(), schema, &random)?;
+    let mut inputs = rerun::inputs_again(task.input.values(), schema, &random)?;
     if !all.runner.can_send() {
         return Ok(None);
     }

@@ -21,7 +21,7 @@ pub fn links(task: &Task) -> AnyView {
         let Some(schema) = schema.loaded() else {
             return ().into_any();
         };
-        let named = refused_input::named(&task, schema);
+        let named = refused_input::named_parameters(&task, schema);
         if named.is_empty() {
             return ().into_any();
         }

@@ -89,7 +89,7 @@ fn is_taken_by_none(kind: OutputKind) -> Memo<bool> {
         let Load::Loaded(list) = catalog.models() else {
             return false;
         };
-        reuse::is_taken_by_none(&list.models, kind, |model| {
+        reuse::is_accepted_by_none(&list.models, kind, |model| {
             let schema = catalog.schema(model);
             let schema = schema.loaded()?;
             Some(!reuse::parameters(schema, kind).is_empty())

@@ -12,7 +12,7 @@ use crate::view::parts::settings_link::with_settings_link;
 
 /// How a task is called where others stand next to it: a variation has its seed.
 pub fn name(task: &Task) -> String {
-    match seed::of_variation(task) {
+    match seed::variation_label(task) {
         Some(seed) => format!("{}, {seed}", start(task)),
         None => start(task),
     }
@@ -25,7 +25,7 @@ pub fn output(task: &Task, kind: OutputKind) -> String {
         title => title,
     };
     let kind = kind.label();
-    match seed::of_variation(task) {
+    match seed::variation_label(task) {
         Some(seed) => format!("{kind}: {title}, {seed}"),
         None => format!("{kind}: {title}"),
     }

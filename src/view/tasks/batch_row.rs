@@ -90,7 +90,7 @@ pub fn BatchRow(
             runner.with_tasks_of(&tasks, |tasks| {
                 // Why those failed that are to be changed first is said as well.
                 let failed = || tasks.iter().filter(|task| task.can_retry());
-                let again = failed().filter(|task| refused_input::may_pass_again(task));
+                let again = failed().filter(|task| refused_input::may_succeed_unchanged(task));
                 let reason = |task: &&Task| words::explain(task).map(|it| it.what);
                 let reasons = failed().map(|task| reason(task).unwrap_or_default());
                 let again = again.map(|task| task.key.clone());

@@ -41,7 +41,7 @@ pub fn TaskRow(
     let about = format!("{} · {time}", first.model_name);
     let can_retry = memo({
         let task = task.clone();
-        move || refused_input::may_pass_again(&task.read())
+        move || refused_input::may_succeed_unchanged(&task.read())
     });
     let press = move |_| {
         retry(all, held, std::slice::from_ref(&task_key));

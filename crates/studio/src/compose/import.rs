@@ -152,7 +152,7 @@ fn from_csv(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
         })
         .collect();
     // A column whose name resembles a parameter can still be assigned.
-    if taken.is_empty() && imported.meant(names.schema).is_empty() {
+    if taken.is_empty() && imported.suggestions(names.schema).is_empty() {
         let known: Vec<&str> = names.all.iter().map(|(name, ..)| *name).take(8).collect();
         return Err(format!(
             "The first line must name the columns, and none of “{}” is a parameter of this model \

@@ -1,10 +1,10 @@
-//! The one thing that keeps a form from being sent, said quietly next to the button before a person has
-//! pressed it. What is wrong with a value in detail stands at its field.
+//! The first problem that prevents sending a form. It is shown next to the button before the user presses it; details
+//! are shown at the fields.
 
 use atelier_contract::{Draft, Entry, Media, Parameter, Problem, Schema};
 use serde_json::Value;
 
-/// Gives the message of the first problem; empty if there is none.
+/// Returns the message of the first problem; empty if there is none.
 pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     let Some(Problem {
         parameter: name,
@@ -14,12 +14,12 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
         return String::new();
     };
     let known = schema.parameter(name).filter(|(_, required)| *required);
-    // A default that is refused is there.
+    // A rejected default is present, so it is not missing.
     let has_none = |parameter: &Parameter| parameter.default.as_ref().is_none_or(Value::is_null);
     let missing = known.filter(|(it, _)| is_missing(draft, name) && has_none(it));
     let media = missing.and_then(|(parameter, _)| parameter.media());
     match (missing, media) {
-        // A file or an output is chosen, and not written.
+        // A file or an output is chosen, not typed.
         (_, Some(Media::Image)) => format!("Choose a picture ({name})."),
         (_, Some(Media::Video)) => format!("Choose a video ({name})."),
         (_, Some(Media::Audio)) => format!("Choose a sound ({name})."),
@@ -28,7 +28,7 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
     }
 }
 
-/// Gives the place of the first parameter that is still needed, if one is.
+/// Returns the index of the first required parameter without a value, if there is one.
 pub fn missing(draft: &Draft, schema: &Schema) -> Option<usize> {
     let mut parameters = schema.parameters();
     parameters.position(|(parameter, required)| required && is_missing(draft, &parameter.name))
@@ -50,9 +50,9 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against a parameter's name read as if it were a word.
+    /// Guards against a message that uses a parameter's name like a word.
     #[test]
-    fn what_is_to_be_chosen_is_called_what_it_is() {
+    fn media_to_choose_are_named_by_their_kind() {
         for (name, expected) in [
             ("mask", "Choose a picture (mask)."),
             ("video_url", "Choose a video (video_url)."),
@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_is_asked_for_and_what_is_wrong_is_named() {
+    fn missing_values_are_requested_and_invalid_ones_explained() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(message(&draft), "prompt is required");
         draft.set("prompt", Entry::Text("cat".into()));
         assert_eq!(message(&draft), "Choose a picture (image_url).");
-        // Guards against the focus in a prompt that is there, where a picture is missing.
+        // Guards against focusing a prompt that is filled in if an image is missing.
         assert_eq!(missing(&draft, &schema), Some(1));
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
         draft.set("layers", Entry::Text("99".into()));

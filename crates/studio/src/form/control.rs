@@ -1,4 +1,4 @@
-//! Chooses the control for a parameter, and the size of one step of a number.
+//! Chooses the control for a parameter.
 
 use crate::output::expected_output;
 use atelier_contract::{Entry, Kind, Media, Parameter, check};
@@ -7,27 +7,27 @@ use serde_json::{Number, Value};
 pub mod several;
 mod steps;
 
-pub use steps::{slid, slider, stepped};
+pub use steps::{slider, slider_value, stepped};
 
-/// The control that suits a parameter best. No parameter is without one.
+/// The control for a parameter. Every parameter has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     LongText,
     Text,
     /// The address of an image, a video or a sound, with a preview.
     Media(Media),
-    /// A few short choices, all in view.
+    /// A few short choices, all visible.
     Segmented,
     Select,
-    /// Any number of permitted values, all in view.
+    /// Any number of permitted values, all visible.
     Several,
-    /// A number; `slider` where the range is small enough to aim at.
+    /// A number; `slider` if the range is small enough to select each value.
     Number {
         slider: bool,
     },
     Seed,
     Switch,
-    /// Arrays, objects and types we have no word for.
+    /// Arrays, objects and unknown types.
     Json,
 }
 
@@ -49,7 +49,7 @@ impl Control {
     }
 }
 
-/// Few enough to stand side by side. Shapes are drawn, so there may be more of them.
+/// Whether the choices fit side by side. More of them do if they are drawn as shapes.
 fn is_short(values: &[Value]) -> bool {
     const MAX: usize = 6;
     const MAX_CHARACTERS: usize = 30;
@@ -62,7 +62,7 @@ fn is_short(values: &[Value]) -> bool {
     values.len() <= MAX && characters <= MAX_CHARACTERS
 }
 
-/// A value as people read it: texts bare, everything else as JSON.
+/// Formats a value for the user: strings without quotes, everything else as JSON.
 pub fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -70,9 +70,9 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// The bounds in words, e.g. `1 to 50`; empty without any. The default is what the field shows.
+/// Returns the bounds as text, e.g. `1 to 50`; empty without any. The field shows the default.
 pub fn bounds(parameter: &Parameter) -> String {
-    // `0.0` is how some services write 0.
+    // Some services write `0.0` for 0.
     let plain = |number: &Number| {
         let text = number.to_string();
         text.strip_suffix(".0").unwrap_or(&text).to_owned()
@@ -85,8 +85,8 @@ pub fn bounds(parameter: &Parameter) -> String {
     }
 }
 
-/// Whether what was entered is the parameter's default. It is sent all the same: a service may change its
-/// defaults, and what a person has set stays what it is.
+/// Whether an entry equals the parameter's default. It is sent all the same: a service may change its defaults, and values
+/// that the user has set must stay the same.
 pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     let Some(default) = parameter.default_entry() else {
         return false;
@@ -96,7 +96,7 @@ pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     default.is_some() && value(entry) == default
 }
 
-/// How many lines a long text begins with: what it is all about has four, what may stay empty has one, and grows.
+/// Returns the initial number of lines of a long text: four if it is essential, else one. It grows.
 pub fn text_lines(parameter: &Parameter, is_required: bool) -> usize {
     match is_required || parameter.name == "prompt" {
         true => 4,
@@ -104,7 +104,7 @@ pub fn text_lines(parameter: &Parameter, is_required: bool) -> usize {
     }
 }
 
-/// The key that is held for commands, as it is called on a platform (`MacIntel`, `Linux x86_64`).
+/// Returns the name of the command key on a platform (`MacIntel`, `Linux x86_64`).
 pub fn command_key(platform: &str) -> &'static str {
     let has_command = ["Mac", "iPhone", "iPad"]
         .iter()
@@ -124,9 +124,9 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a value that was put back manually and counts as changed.
+    /// Guards against a manually reset value that counts as changed.
     #[test]
-    fn a_default_that_was_typed_is_the_default() {
+    fn a_typed_default_is_the_default() {
         let layers = parameter(json!({
             "name": "layers", "type": "integer", "minimum": 2, "maximum": 12, "default": 6
         }));
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_may_stay_empty_begins_with_one_line() {
+    fn optional_texts_start_with_one_line() {
         let lines = |name: &str, is_required| {
             text_lines(
                 &parameter(json!({"name": name, "type": "string"})),

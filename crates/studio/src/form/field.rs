@@ -1,43 +1,43 @@
-//! What a form says of one of its fields, besides what stands in it.
+//! The state of a form field, in addition to its value.
 
 use atelier_contract::{Entry, Parameter, check};
 
 use crate::form::control;
 
-/// What is said of a field.
+/// The state of a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Said {
-    /// What is wrong with it, as a whole sentence.
+pub struct FieldState {
+    /// What is wrong with the value, as a complete sentence.
     pub problem: Option<String>,
-    /// All that is wrong with it is that the service has refused it before.
+    /// Whether the only problem is that the service has rejected the value before.
     pub is_refused: bool,
-    /// Something else than its default stands there: there is a way back.
+    /// Whether the value differs from the default, so that it can be reset.
     pub is_changed: bool,
 }
 
-/// `entry` is what a person has put there, none while it is untouched. It is looked through once the person has left the field
-/// or tried to send (`is_checked`). `refused` is what the service said of it.
-pub fn said(
+/// Computes the state of a field. `entry`: what the user has entered, if anything. `is_checked`: whether the user has left
+/// the field or tried to send, which starts validation. `refused`: why the service rejected the value.
+pub fn field_state(
     parameter: &Parameter,
     required: bool,
     entry: Option<&Entry>,
     is_checked: bool,
     refused: Option<&str>,
-) -> Said {
+) -> FieldState {
     let is_changed = parameter.default.is_some()
         && entry.is_some_and(|entry| !control::is_default(parameter, entry));
-    let wrong = is_checked.then(|| match entry {
+    let problem = is_checked.then(|| match entry {
         Some(entry) => check(parameter, required, Some(entry)),
-        // What the schema itself gets wrong is left out.
+        // Errors of the schema itself are ignored.
         None => {
             let default = parameter.default_entry().filter(|_| required);
             check(parameter, required, default.as_ref())
         }
     });
-    let wrong = wrong.and_then(Result::err).map(|problem| problem.message);
-    let is_refused = wrong.is_none() && refused.is_some();
-    Said {
-        problem: wrong.or_else(|| refused.map(str::to_owned)),
+    let problem = problem.and_then(Result::err).map(|problem| problem.message);
+    let is_refused = problem.is_none() && refused.is_some();
+    FieldState {
+        problem: problem.or_else(|| refused.map(str::to_owned)),
         is_refused,
         is_changed,
     }
@@ -59,19 +59,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_being_typed_is_not_wrong_yet() {
+    fn a_value_is_not_validated_while_typing() {
         let entry = Entry::Text("99".into());
-        let typing = said(&layers(), false, Some(&entry), false, None);
+        let typing = field_state(&layers(), false, Some(&entry), false, None);
         assert_eq!((typing.problem, typing.is_changed), (None, true));
-        let left = said(&layers(), false, Some(&entry), true, None);
+        let left = field_state(&layers(), false, Some(&entry), true, None);
         assert!(left.problem.is_some() && !left.is_refused);
     }
 
     #[test]
-    fn what_the_service_refused_gives_way_to_what_is_wrong_by_the_schema() {
+    fn a_schema_violation_takes_precedence_over_a_rejection() {
         let of = |text: &str| {
             let entry = Entry::Text(text.into());
-            said(&layers(), false, Some(&entry), true, Some("Too many."))
+            field_state(&layers(), false, Some(&entry), true, Some("Too many."))
         };
         assert_eq!(of("12").problem.as_deref(), Some("Too many."));
         assert!(of("12").is_refused && !of("99").is_refused);
@@ -79,10 +79,20 @@ mod tests {
     }
 
     #[test]
-    fn an_untouched_field_is_wrong_only_where_it_has_to_be_filled_in() {
+    fn an_untouched_field_is_invalid_only_if_it_is_required() {
         let prompt = parameter(json!({"name": "prompt", "type": "string"}));
-        assert!(said(&prompt, true, None, true, None).problem.is_some());
-        assert_eq!(said(&prompt, false, None, true, None), Said::default());
-        assert_eq!(said(&layers(), true, None, true, None), Said::default());
+        assert!(
+            field_state(&prompt, true, None, true, None)
+                .problem
+                .is_some()
+        );
+        assert_eq!(
+            field_state(&prompt, false, None, true, None),
+            FieldState::default()
+        );
+        assert_eq!(
+            field_state(&layers(), true, None, true, None),
+            FieldState::default()
+        );
     }
 }

@@ -1,14 +1,14 @@
-//! Decides which parameters of a long form are in sight, and which are folded away until they are wanted.
+//! Decides which parameters of a long form are visible, and which are folded.
 
 use atelier_contract::{Parameter, Schema};
 
-/// A form of as many parameters is shown whole.
+/// A form with at most this many parameters is not folded.
 const MAX_UNFOLDED: usize = 9;
 
-/// Fewer are not worth a fold.
+/// The minimum number of parameters to fold.
 const LEAST_FOLDED: usize = 3;
 
-/// The parameters that people set often, whatever the model.
+/// Parameters that users often set with any model.
 const COMMON: [&str; 9] = [
     "aspect_ratio",
     "duration",
@@ -21,9 +21,8 @@ const COMMON: [&str; 9] = [
     "width",
 ];
 
-/// The positions of the parameters that are folded away, in the form's order; none of a short form. Where
-/// the form is a bar at the foot of the screen these are all that can be left alone but the first text: the
-/// prompt is written there.
+/// Returns the indexes of the folded parameters, in order; empty for a short form. If the form is a bar at the bottom of
+/// the screen, these are all parameters that need no value, except the first long text, which is the prompt.
 pub fn folded(schema: &Schema, is_bar: bool) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
     if !is_bar && parameters.len() <= MAX_UNFOLDED {
@@ -72,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_form_is_whole_and_a_long_one_begins_with_what_is_wanted() {
+    fn a_short_form_is_unfolded_and_a_long_one_starts_with_common_parameters() {
         let names = ["a", "b", "seed", "c", "d", "style", "e", "f"];
         assert!(folded(&schema(&names[..7]), false).is_empty());
         assert_eq!(folded(&schema(&names), false), [2, 3, 5, 6, 8, 9]);
@@ -83,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_phone_the_prompt_and_what_must_be_set_are_in_sight() {
+    fn on_a_phone_the_prompt_and_required_parameters_are_visible() {
         assert_eq!(folded(&schema(&["a", "seed", "width"]), true), [2, 3, 4]);
         assert!(folded(&schema(&["a", "seed"]), true).is_empty());
     }

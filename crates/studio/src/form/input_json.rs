@@ -1,27 +1,27 @@
-//! A form's input as a JSON text: what stands in the form, written, and read back.
+//! Converts a form's input to JSON text and back.
 
 use atelier_contract::{Draft, Entry, Schema, check, json};
 use serde_json::{Map, Value};
 
-use crate::form::parameter_name::meant;
+use crate::form::parameter_name::similar_parameter;
 
 const INVALID: &str = "Invalid JSON";
 
-/// Says above the form's fields that they are not what the person has written.
-pub const HIDDEN_UNREAD: &str = "The JSON could not be read, so the form shows the last values that could. Nothing is \
+/// The message above the fields while they differ from the text that the user has typed.
+pub const INVALID_TEXT_MESSAGE: &str = "The JSON could not be read, so the form shows the last values that could. Nothing is \
                                  sent until you repair the JSON or discard it.";
 
-/// A text that [`read`] refuses, next to a form that holds values.
+/// A text that [`read`] rejects, while the form has other values.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unread {
-    /// What is wrong with it.
+pub struct InvalidText {
+    /// The parse error.
     pub problem: String,
-    /// The form was changed while the text could not be read.
+    /// Whether the form was changed after the text became invalid.
     pub is_form_newer: bool,
 }
 
-impl Unread {
-    /// Says below the text what is wrong with it, and what its repair would replace.
+impl InvalidText {
+    /// Returns the message below the text: the error, and what its correction would replace.
     pub fn message(&self) -> String {
         match self.is_form_newer {
             true => format!(
@@ -33,13 +33,13 @@ impl Unread {
     }
 }
 
-/// Writes the entries as an indented JSON object in the form's order. A value that can't be sent yet stands as it was
-/// typed; names that are not in the schema come last.
+/// Writes the entries as an indented JSON object in the form's order. Invalid values are written as they were typed; names
+/// that are not in the schema come last.
 pub fn write(draft: &Draft, schema: &Schema) -> String {
     format!("{:#}", Value::Object(values(draft, schema)))
 }
 
-/// The same as values.
+/// Returns the entries as JSON values.
 pub fn values(draft: &Draft, schema: &Schema) -> Map<String, Value> {
     let mut input = Map::new();
     for (parameter, required) in schema.parameters() {
@@ -67,32 +67,34 @@ pub fn values(draft: &Draft, schema: &Schema) -> Map<String, Value> {
     input
 }
 
-/// The draft that a text gives; an empty text gives one in which nothing was touched.
+/// Parses a text into a draft; an empty text gives an empty draft.
 ///
 /// # Errors
 ///
-/// A sentence for a person, if the text is no JSON object.
+/// A message if the text is not a JSON object.
 pub fn read(text: &str) -> Result<Draft, String> {
-    let begun = text.trim_start_matches('\u{feff}').trim();
-    if begun.is_empty() {
+    let trimmed = text.trim_start_matches('\u{feff}').trim();
+    if trimmed.is_empty() {
         return Ok(Draft::default());
     }
     match json::parse(text.as_bytes()) {
         Ok(Value::Object(values)) => Ok(Draft::from_values(&values)),
         Ok(_) => Err("The input is an object: names and values between { and }.".to_owned()),
-        Err(_) if !begun.starts_with('{') => Err(format!("{INVALID}: a {{ is missing at line 1.")),
+        Err(_) if !trimmed.starts_with('{') => {
+            Err(format!("{INVALID}: a {{ is missing at line 1."))
+        }
         Err(error) if error.is_eof() => {
-            let (what, line) = (open(&error), error.line());
+            let (what, line) = (missing_end(&error), error.line());
             Err(format!("{INVALID}: {what} is missing at line {line}."))
         }
         Err(error) => Err(format!("{INVALID}: {error}.")),
     }
 }
 
-/// Says what a text lacks that ends too early.
-fn open(error: &serde_json::Error) -> &'static str {
-    let said = error.to_string();
-    let is_in = |what: &str| said.starts_with(&format!("EOF while parsing {what}"));
+/// Returns what is missing at the end of an incomplete text.
+fn missing_end(error: &serde_json::Error) -> &'static str {
+    let message = error.to_string();
+    let is_in = |what: &str| message.starts_with(&format!("EOF while parsing {what}"));
     if is_in("an object") {
         "a }"
     } else if is_in("a list") {
@@ -104,28 +106,28 @@ fn open(error: &serde_json::Error) -> &'static str {
     }
 }
 
-/// A name that the model does not know, and the parameter that is meant, if one is.
+/// A name that the model does not know, and a similar parameter, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     pub name: String,
-    pub meant: Option<String>,
+    pub suggestion: Option<String>,
 }
 
-/// The names of a text that the model does not know, those that can be mended first.
+/// Returns the names that the model does not know. Those with a similar parameter come first.
 pub fn unknown(draft: &Draft, schema: &Schema) -> Vec<Unknown> {
     let names = draft.iter().map(|(name, _)| name);
     let unknown = names.filter(|name| schema.parameter(name).is_none());
     let is_free = |name: &str| draft.get(name).is_none();
     let unknown = unknown.map(|name| Unknown {
         name: name.to_owned(),
-        meant: meant(name, schema, is_free).map(str::to_owned),
+        suggestion: similar_parameter(name, schema, is_free).map(str::to_owned),
     });
     let mut unknown: Vec<Unknown> = unknown.collect();
-    unknown.sort_by_key(|it| it.meant.is_none());
+    unknown.sort_by_key(|it| it.suggestion.is_none());
     unknown
 }
 
-/// The draft in which a name is another one, with the same value; without it, where it is to be none.
+/// Renames an entry, or removes it if `to` is `None`.
 pub fn renamed(draft: &Draft, name: &str, to: Option<&str>) -> Draft {
     let mut renamed = draft.clone();
     renamed.reset(name);
@@ -135,8 +137,7 @@ pub fn renamed(draft: &Draft, name: &str, to: Option<&str>) -> Draft {
     renamed
 }
 
-/// Gives the mistakes of a text, and the names that the model does not know: they are not sent. A missing value is no
-/// mistake of the text.
+/// Returns messages about invalid values and unknown names, which are not sent. Missing values are not reported.
 pub fn mistakes(draft: &Draft, schema: &Schema) -> Vec<String> {
     let mut mistakes = Vec::new();
     let mut unknown = Vec::new();
@@ -155,7 +156,7 @@ pub fn mistakes(draft: &Draft, schema: &Schema) -> Vec<String> {
     mistakes
 }
 
-/// `Not sent, as the model has no such parameter: colour, promt.`; empty where there are none.
+/// `Not sent, as the model has no such parameter: colour, promt.`; empty if there are none.
 pub fn unknown_message<T: AsRef<str>>(names: &[T]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.is_empty() {
@@ -194,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_typed_has_the_types_of_the_schema_and_its_order() {
+    fn typed_values_have_the_types_and_order_of_the_schema() {
         let draft = draft(&[
             ("seed", Entry::Text(u64::MAX.to_string())),
             ("prompt", Entry::Text("12".into())),
@@ -207,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_that_was_typed_is_lost_on_the_way() {
+    fn invalid_and_unknown_values_survive_a_round_trip() {
         let before = draft(&[
             ("steps", Entry::Text("many".into())),
             ("colour", Entry::Text("red".into())),
@@ -215,53 +216,53 @@ mod tests {
         let after = read(&write(&before, &schema())).unwrap();
         assert_eq!(after.get("steps"), Some(&Entry::Value("many".into())));
         assert_eq!(after.get("colour"), Some(&Entry::Value("red".into())));
-        // Written once more it is the same.
+        // Writing it again gives the same text.
         assert_eq!(write(&after, &schema()), write(&before, &schema()));
     }
 
-    /// Guards against names that are dropped without a word.
+    /// Guards against dropping names silently.
     #[test]
-    fn what_is_wrong_and_what_is_not_known_is_told() {
+    fn invalid_values_and_unknown_names_are_reported() {
         let of = |text: &str| mistakes(&read(text).unwrap(), &schema());
         assert!(of("").is_empty());
         assert!(of(r#"{"prompt": "a", "steps": 7}"#).is_empty());
-        let told = of(r#"{"steps": 99, "foo": 1, "bar": 2}"#);
-        assert!(told[0].contains("steps"), "{told:?}");
+        let found = of(r#"{"steps": 99, "foo": 1, "bar": 2}"#);
+        assert!(found[0].contains("steps"), "{found:?}");
         assert!(
-            told[1].ends_with("no such parameter: bar, foo.")
-                || told[1].ends_with("no such parameter: foo, bar."),
-            "{told:?}"
+            found[1].ends_with("no such parameter: bar, foo.")
+                || found[1].ends_with("no such parameter: foo, bar."),
+            "{found:?}"
         );
-        assert_eq!(told.len(), 2);
+        assert_eq!(found.len(), 2);
     }
 
     #[test]
-    fn a_slip_in_a_name_can_be_mended() {
+    fn a_misspelled_name_can_be_corrected() {
         let typed = read(r#"{"promt": "a", "foo": 1, "steps": 7}"#).unwrap();
         let found = unknown(&typed, &schema());
-        let said: Vec<_> = found
+        let names: Vec<_> = found
             .iter()
-            .map(|it| (it.name.as_str(), it.meant.as_deref()))
+            .map(|it| (it.name.as_str(), it.suggestion.as_deref()))
             .collect();
-        assert_eq!(said, [("promt", Some("prompt")), ("foo", None)]);
-        let mended = renamed(&typed, "promt", Some("prompt"));
-        let mended = renamed(&mended, "foo", None);
+        assert_eq!(names, [("promt", Some("prompt")), ("foo", None)]);
+        let corrected = renamed(&typed, "promt", Some("prompt"));
+        let corrected = renamed(&corrected, "foo", None);
         let expected = read(r#"{"prompt": "a", "steps": 7}"#).unwrap();
-        assert_eq!(mended, expected);
-        assert!(unknown(&mended, &schema()).is_empty());
+        assert_eq!(corrected, expected);
+        assert!(unknown(&corrected, &schema()).is_empty());
     }
 
-    /// Guards against a text that is repaired and silently replaces what was entered in the form meanwhile.
+    /// Guards against a corrected text that silently replaces what was entered in the form meanwhile.
     #[test]
-    fn an_unread_text_says_that_the_form_was_changed_since() {
+    fn an_invalid_text_reports_that_the_form_was_changed_since() {
         let problem = read("{").unwrap_err();
-        let mut unread = Unread {
+        let mut invalid = InvalidText {
             problem: problem.clone(),
             is_form_newer: false,
         };
-        assert_eq!(unread.message(), problem);
-        unread.is_form_newer = true;
-        let message = unread.message();
+        assert_eq!(invalid.message(), problem);
+        invalid.is_form_newer = true;
+        let message = invalid.message();
         assert!(message.starts_with(&problem), "{message}");
         assert!(
             message.contains("replaces what the form holds"),
@@ -270,14 +271,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_told() {
+    fn texts_that_are_no_objects_are_explained() {
         assert_eq!(read(" "), Ok(Draft::default()));
         assert_eq!(read("{}"), Ok(Draft::default()));
         assert!(read("[1]").unwrap_err().contains("object"));
         assert!(read("{\"a\": }").unwrap_err().contains("line 1"));
         for text in ["a red fox", "prompt: a", "]", "[1"] {
-            let said = read(text).unwrap_err();
-            assert_eq!(said, "Invalid JSON: a { is missing at line 1.", "{text}");
+            let message = read(text).unwrap_err();
+            assert_eq!(message, "Invalid JSON: a { is missing at line 1.", "{text}");
         }
         for (text, lacks) in [
             ("{", "}"),
@@ -286,9 +287,12 @@ mod tests {
             ("{\"a", "\""),
             ("{\"a\":", "value"),
         ] {
-            let said = read(text).unwrap_err();
-            assert!(said.ends_with(" is missing at line 1."), "{text}: {said}");
-            assert!(said.contains(lacks), "{text}: {said}");
+            let message = read(text).unwrap_err();
+            assert!(
+                message.ends_with(" is missing at line 1."),
+                "{text}: {message}"
+            );
+            assert!(message.contains(lacks), "{text}: {message}");
         }
     }
 }

@@ -1,18 +1,18 @@
-//! Which parameter a person means who has written none of its names.
+//! Finds the parameter for a name that is misspelled or abbreviated.
 
 use atelier_contract::{Parameter, Schema};
 
 use crate::text::fold;
 
-/// A name by its letters and digits: `Aspect Ratio` as `aspect_ratio`.
+/// Normalizes a name to its letters and digits: `Aspect Ratio` and `aspect_ratio` are equal.
 pub fn spelling(name: &str) -> String {
     let mut spelling = fold::fold(name);
     spelling.retain(char::is_alphanumeric);
     spelling
 }
 
-/// Words of names that are cut short.
-const SHORT: [(&str, &str); 6] = [
+/// Abbreviations in names.
+const ABBREVIATIONS: [(&str, &str); 6] = [
     ("num", "number of"),
     ("max", "maximum"),
     ("min", "minimum"),
@@ -21,32 +21,32 @@ const SHORT: [(&str, &str); 6] = [
     ("lang", "language"),
 ];
 
-/// Titles that are longer, in bytes, are no names.
+/// Longer titles, in bytes, are not used as names.
 const MAX_TITLE: usize = 60;
 
-/// What a parameter's name says in full: the schema's title, else the name with its short words spelled out, as
-/// `Number of outputs`. `None` where that is only the name once more.
-pub fn in_full(parameter: &Parameter) -> Option<String> {
+/// Returns the full name of a parameter: the schema's title, else the name with its abbreviations expanded, such as
+/// `Number of outputs`. `None` if it adds nothing to the name.
+pub fn full_name(parameter: &Parameter) -> Option<String> {
     let name = &parameter.name;
-    let says_more = |label: &String| {
+    let adds_something = |label: &String| {
         let written = spelling(label);
         label.len() <= MAX_TITLE && !written.is_empty() && written != spelling(name)
     };
     let title = parameter.extra.get("title").and_then(|it| it.as_str());
-    let title = title.map(str::to_owned).filter(says_more);
+    let title = title.map(str::to_owned).filter(adds_something);
     title.or_else(|| {
         let words = name.split('_').map(|word| {
-            let known = SHORT.iter().find(|(short, _)| *short == word);
+            let known = ABBREVIATIONS.iter().find(|(short, _)| *short == word);
             known.map_or(word, |(_, full)| full)
         });
         let label = words.collect::<Vec<_>>().join(" ");
         let first = label.get(..1)?.to_ascii_uppercase();
-        Some(first + &label[1..]).filter(says_more)
+        Some(first + &label[1..]).filter(adds_something)
     })
 }
 
-/// The one parameter that this is nearly the name of. `is_free`: it has no value of its own yet.
-pub fn meant<'a>(
+/// Returns the only parameter whose name is similar. `is_free`: whether a parameter has no value yet.
+pub fn similar_parameter<'a>(
     name: &str,
     schema: &'a Schema,
     is_free: impl Fn(&str) -> bool,
@@ -56,21 +56,21 @@ pub fn meant<'a>(
     let mut is_clear = false;
     for (parameter, _) in schema.parameters() {
         let other: Vec<char> = spelling(&parameter.name).chars().collect();
-        let slips = slips(&written, &other);
-        if slips > allowed(written.len().min(other.len())) || !is_free(&parameter.name) {
+        let distance = edit_distance(&written, &other);
+        if distance > max_distance(written.len().min(other.len())) || !is_free(&parameter.name) {
             continue;
         }
         match nearest {
-            Some((least, _)) if least < slips => {}
-            Some((least, _)) if least == slips => is_clear = false,
-            _ => (nearest, is_clear) = (Some((slips, parameter.name.as_str())), true),
+            Some((least, _)) if least < distance => {}
+            Some((least, _)) if least == distance => is_clear = false,
+            _ => (nearest, is_clear) = (Some((distance, parameter.name.as_str())), true),
         }
     }
     nearest.filter(|_| is_clear).map(|(_, name)| name)
 }
 
-/// In a short name every letter counts.
-fn allowed(letters: usize) -> usize {
+/// Returns the maximum edit distance: in a short name, every letter counts.
+fn max_distance(letters: usize) -> usize {
     match letters {
         0..=3 => 0,
         4..=5 => 1,
@@ -78,20 +78,20 @@ fn allowed(letters: usize) -> usize {
     }
 }
 
-/// Letters that are missing, too many, others, or changed with their neighbour.
-fn slips(one: &[char], other: &[char]) -> usize {
+/// Returns the edit distance (Damerau–Levenshtein): inserted, deleted, replaced and swapped letters.
+fn edit_distance(one: &[char], other: &[char]) -> usize {
     let mut before = Vec::new();
     let mut last: Vec<usize> = (0..=other.len()).collect();
     for (at, letter) in one.iter().enumerate() {
         let mut now = vec![at + 1];
-        for (beside, its) in other.iter().enumerate() {
-            let replaced = last[beside] + usize::from(letter != its);
-            let mut least = replaced.min(last[beside + 1] + 1).min(now[beside] + 1);
+        for (column, its) in other.iter().enumerate() {
+            let replaced = last[column] + usize::from(letter != its);
+            let mut least = replaced.min(last[column + 1] + 1).min(now[column] + 1);
             let is_changed =
-                at > 0 && beside > 0 && one[at - 1] == *its && *letter == other[beside - 1];
+                at > 0 && column > 0 && one[at - 1] == *its && *letter == other[column - 1];
             if is_changed {
                 let before: &Vec<usize> = &before;
-                least = least.min(before[beside - 1] + 1);
+                least = least.min(before[column - 1] + 1);
             }
             now.push(least);
         }
@@ -113,10 +113,10 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn a_name_is_told_in_full_where_that_says_more() {
-        let told = |name: &str, title: &str| {
+    fn a_full_name_is_returned_only_if_it_adds_something() {
+        let full = |name: &str, title: &str| {
             let parameter = json!({"name": name, "type": "integer", "title": title});
-            in_full(&Parameter::from_value(parameter).unwrap())
+            full_name(&Parameter::from_value(parameter).unwrap())
         };
         for (name, title, expected) in [
             ("num_outputs", "", Some("Number of outputs")),
@@ -128,13 +128,13 @@ mod tests {
             ("größe", "", None),
             ("_", "", None),
         ] {
-            assert_eq!(told(name, title).as_deref(), expected, "{name}");
+            assert_eq!(full(name, title).as_deref(), expected, "{name}");
         }
-        assert_eq!(told("prompt", &"a".repeat(1_000)), None);
+        assert_eq!(full("prompt", &"a".repeat(1_000)), None);
     }
 
     #[test]
-    fn a_slip_of_the_hand_is_understood_and_what_may_be_two_is_not() {
+    fn a_typo_is_recognized_unless_it_is_ambiguous() {
         let parameter = |name: &&str| json!({"name": name, "type": "string"});
         let names = [
             "prompt",
@@ -166,9 +166,16 @@ mod tests {
             ("colour", None),
             ("", None),
         ] {
-            assert_eq!(meant(written, &schema, |_| true), expected, "{written}");
+            assert_eq!(
+                similar_parameter(written, &schema, |_| true),
+                expected,
+                "{written}"
+            );
         }
-        // What has a value is not meant once more.
-        assert_eq!(meant("promt", &schema, |name| name != "prompt"), None);
+        // A parameter that has a value is not suggested.
+        assert_eq!(
+            similar_parameter("promt", &schema, |name| name != "prompt"),
+            None
+        );
     }
 }

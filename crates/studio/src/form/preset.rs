@@ -1,13 +1,13 @@
-//! Presets: inputs of a model that a person has given a name, to be put into the form again.
+//! Presets: named inputs of a model, to put into the form again.
 
 use atelier_contract::{Draft, ModelId, json};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// The word by which a file says that it holds presets.
+/// The `format` of a file with presets.
 const FORMAT: &str = "atelier-presets";
 
-/// Stored in browsers and in files: names and shapes do not change.
+/// Stored in browsers and in files: names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preset {
     pub name: String,
@@ -15,7 +15,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// Sums up what the preset puts into the form: texts as they are, all else with its name.
+    /// Summarizes the preset: texts without their names, other values with them.
     pub fn summary(&self) -> String {
         let entries = self.draft.iter().map(|(name, entry)| {
             let text = entry.to_text();
@@ -28,13 +28,13 @@ impl Preset {
     }
 }
 
-/// The presets of one model, by name, each name once.
+/// The presets of one model, sorted by name; names are unique.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 #[serde(transparent)]
 pub struct Presets(Vec<Preset>);
 
 impl Presets {
-    /// Reads what [`Presets::to_value`] has written. What can't be read is left out.
+    /// Reads the stored form. Invalid presets are skipped.
     pub fn from_value(value: &Value) -> Self {
         let mut presets = Self::default();
         let entries = value.as_array().into_iter().flatten();
@@ -61,7 +61,7 @@ impl Presets {
         Some(&preset.draft)
     }
 
-    /// Keeps a draft under a name, in the place of what had that name. A name of blanks alone is none.
+    /// Saves a draft under a name, replacing any preset with that name. Blank names are ignored.
     pub fn put(&mut self, name: &str, draft: Draft) {
         let name = name.trim();
         if name.is_empty() {
@@ -82,7 +82,7 @@ impl Presets {
         self.0.retain(|preset| preset.name != name);
     }
 
-    /// Writes all presets as a file's text, for [`Presets::import`] in another browser.
+    /// Writes all presets as the text of a file, for [`Presets::import`] in another browser.
     pub fn export(&self, model: &ModelId) -> String {
         let file = json!({
             "format": FORMAT,
@@ -92,12 +92,12 @@ impl Presets {
         format!("{file:#}\n")
     }
 
-    /// Takes the presets of a file in addition; how many there were. One whose name is taken gets
-    /// another, unless it is the same.
+    /// Adds the presets of a file and returns their number. If a name is taken by another preset, the imported one is
+    /// renamed.
     ///
     /// # Errors
     ///
-    /// A sentence for a person, if the text is no file of presets or holds none.
+    /// A message if the text is not a file of presets or has none.
     pub fn import(&mut self, text: &str) -> Result<usize, String> {
         let file = json::read(text).filter(|file| file["format"] == FORMAT);
         let file = file.ok_or("This is not a file of presets.")?;
@@ -124,9 +124,9 @@ mod tests {
     use super::*;
     use atelier_contract::Entry;
 
-    /// Presets of earlier visits lie in browsers.
+    /// Browsers have presets of earlier versions.
     #[test]
-    fn stored_samples_are_read_and_written_as_they_were() {
+    fn stored_samples_survive_a_round_trip() {
         for sample in include_str!("preset/samples.jsonl").lines() {
             let presets = json::read(sample).map(|value| Presets::from_value(&value));
             let written = presets.map(|presets| presets.to_value().to_string());
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_is_told_by_what_it_puts_into_the_form() {
+    fn the_summary_shows_the_inputs() {
         let mut draft = draft("a gold spiral");
         draft.set("layers", Entry::Value(json!(6)));
         let preset = Preset {
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_preset_that_cannot_be_read_spoils_no_other() {
+    fn an_invalid_preset_does_not_affect_others() {
         let good = json!({"name": "a", "draft": {"entries": {}}});
         let stored = json!([1, {"name": 2, "draft": {"entries": {}}}, {"name": "b"}, good, {"name": "c", "draft": 0}]);
         assert_eq!(names(&Presets::from_value(&stored)), ["a"]);
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_has_one_preset_and_they_are_in_order() {
+    fn names_are_unique_and_sorted() {
         let mut presets = Presets::default();
         presets.put(" Night ", draft("a"));
         presets.put("dawn", draft("b"));
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_brings_them_to_another_browser_and_overwrites_nothing() {
+    fn importing_a_file_overwrites_nothing() {
         let model = ModelId {
             category: "image".into(),
             subcategory: "a".into(),
@@ -194,7 +194,7 @@ mod tests {
         assert_eq!(there.import(&here.export(&model)), Ok(2));
         assert_eq!(names(&there), ["dawn", "night", "night (2)"]);
         assert_eq!(there.get("night"), Some(&draft("mine")));
-        // Once more changes nothing.
+        // Importing it again changes nothing.
         let before = there.clone();
         assert_eq!(there.import(&here.export(&model)), Ok(2));
         assert_eq!(there, before);

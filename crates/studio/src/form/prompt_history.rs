@@ -1,21 +1,20 @@
-//! Earlier prompts of a model, called back one by one as a shell calls back its commands.
+//! Recalls earlier prompts of a model one by one, like a shell's history.
 
-/// The place of a person among the earlier prompts.
+/// The position in the history.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptHistory {
-    /// The text that stood in the field before the first step back.
+    /// The text in the field before the first step back.
     typed: String,
-    /// How many steps back; 0 is what was typed.
+    /// The number of steps back; 0 is the typed text.
     steps: usize,
     recalled: String,
 }
 
 impl PromptHistory {
-    /// The prompt before the one that stands in the field, of `prompts`, newest first. `None` at the
-    /// oldest one.
+    /// Returns the prompt before the `shown` one. `prompts`: newest first. `None` at the oldest one.
     pub fn older(&mut self, prompts: &[String], shown: &str) -> Option<String> {
         if self.steps == 0 || shown != self.recalled {
-            // A text that was changed since is something new.
+            // A text that was changed since is a new one.
             self.typed = shown.to_owned();
             self.steps = 0;
         }
@@ -28,8 +27,7 @@ impl PromptHistory {
         Some(prompt.clone())
     }
 
-    /// The prompt after the one that stands in the field; at last what was typed. `None` where that
-    /// stands there.
+    /// Returns the prompt after the `shown` one, and finally the typed text. `None` if that is shown.
     pub fn newer(&mut self, prompts: &[String], shown: &str) -> Option<String> {
         if self.steps == 0 || shown != self.recalled {
             return None;
@@ -52,8 +50,7 @@ impl PromptHistory {
     }
 }
 
-/// Each prompt once, in the order in which it comes first, at most `max` of them; empty ones are
-/// none.
+/// Returns up to `max` distinct prompts, in order, without empty ones.
 pub fn distinct<'a>(prompts: impl IntoIterator<Item = &'a str>, max: usize) -> Vec<String> {
     let mut distinct: Vec<String> = Vec::new();
     for prompt in prompts {
@@ -67,8 +64,8 @@ pub fn distinct<'a>(prompts: impl IntoIterator<Item = &'a str>, max: usize) -> V
     distinct
 }
 
-/// Gives the earlier prompts that are offered. Before them comes the text that stood in the field until the first of
-/// them took its place.
+/// Returns the earlier prompts to offer. The first is the text that was in the field before it was replaced by one of
+/// them.
 pub fn listed(earlier: &[String], typed: &str, max: usize) -> Vec<String> {
     let earlier = earlier.iter().map(String::as_str);
     distinct(std::iter::once(typed).chain(earlier), max)
@@ -83,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn back_to_the_oldest_and_forward_to_what_was_typed() {
+    fn steps_back_to_the_oldest_and_forward_to_the_typed_text() {
         let mut history = PromptHistory::default();
         let mut shown = "half a thou".to_owned();
         for older in ["third", "second", "first"] {
@@ -98,9 +95,9 @@ mod tests {
         assert_eq!(history.newer(&prompts(), &shown), None);
     }
 
-    /// Guards against the first press that changes nothing, since the last prompt still stands there.
+    /// Guards against a first key press without effect because the last prompt is still shown.
     #[test]
-    fn what_stands_there_already_is_passed_over() {
+    fn the_shown_prompt_is_skipped() {
         let mut history = PromptHistory::default();
         assert_eq!(
             history.older(&prompts(), "third").as_deref(),
@@ -113,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_changed_after_a_step_is_what_was_typed() {
+    fn a_recalled_prompt_that_is_edited_counts_as_typed() {
         let mut history = PromptHistory::default();
         history.older(&prompts(), "");
         let shown = history.older(&prompts(), "third, at night").unwrap();
@@ -122,9 +119,9 @@ mod tests {
         assert_eq!(shown.as_deref(), Some("third, at night"));
     }
 
-    /// Guards against a text that is gone once an earlier one was looked at in its place.
+    /// Guards against losing a text when an earlier one replaces it.
     #[test]
-    fn what_was_typed_is_listed_first() {
+    fn the_typed_text_is_listed_first() {
         let typed = "half a thou";
         assert_eq!(listed(&prompts(), typed, 3), [typed, "third", "second"]);
         assert_eq!(listed(&prompts(), "", 9), prompts());

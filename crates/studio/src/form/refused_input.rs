@@ -1,46 +1,46 @@
-//! A submission that the service refused for what is wrong with its input, and the parameters that it names in saying so.
+//! Submissions that the service rejected because of their input, and the parameters that its message names.
 
 mod naming;
 
 use atelier_contract::{ApiError, Draft, Problem, Schema, check};
 
 use atelier_engine::{Task, TaskState};
-use naming::Words;
+use naming::ServiceMessage;
 
-/// A message that names more of them lists what there is.
+/// A message that names more parameters is a list of what exists.
 const MAX_NAMED: usize = 3;
 
-/// Whether the same would be refused again: to change it comes before to send it once more. That a schema has come or
-/// is gone changes nothing of it.
+/// Whether the same input would be rejected again, so that it must be changed first. This does not depend on whether the
+/// schema is known.
 pub fn is_refused(task: &Task) -> bool {
-    words(task).is_some_and(|words| !named_of_sent(task, &words).is_empty())
+    service_message(task).is_some_and(|message| !named_of_sent(task, &message).is_empty())
 }
 
-/// Whether it may come to more if it is sent once more as it is: what is refused by name is to be changed first.
-pub fn may_pass_again(task: &Task) -> bool {
+/// Whether a retry may succeed without changes: the service did not reject a parameter by name.
+pub fn may_succeed_unchanged(task: &Task) -> bool {
     task.can_retry() && !is_refused(task)
 }
 
-/// The parameters that the service's own words name, in the form's order: of what was sent, and of what it misses.
-/// None where it did not refuse the input.
-pub fn named<'a>(task: &Task, schema: &'a Schema) -> Vec<&'a str> {
-    let Some(words) = words(task) else {
+/// Returns the parameters that the service's message names, in the form's order: those that were sent, and those that are
+/// missing. Empty if the service did not reject the input.
+pub fn named_parameters<'a>(task: &Task, schema: &'a Schema) -> Vec<&'a str> {
+    let Some(message) = service_message(task) else {
         return Vec::new();
     };
-    let sent = named_of_sent(task, &words);
+    let sent = named_of_sent(task, &message);
     let names = schema.parameters().map(|(it, _)| it.name.as_str());
     let is_named = |name: &&str| match task.input.values().contains_key(*name) {
         true => sent.contains(name),
-        false => words.miss(name),
+        false => message.reports_missing(name),
     };
     names.filter(is_named).collect()
 }
 
-fn named_of_sent<'a>(task: &'a Task, words: &Words) -> Vec<&'a str> {
+fn named_of_sent<'a>(task: &'a Task, message: &ServiceMessage) -> Vec<&'a str> {
     let names = task.input.values().keys().map(String::as_str);
     let (fields, others): (Vec<&str>, Vec<&str>) = names
-        .filter(|name| words.name(name))
-        .partition(|name| words.list(name));
+        .filter(|name| message.names(name))
+        .partition(|name| message.has_heading(name));
     let others = others.into_iter();
     let is_list = others.len() > MAX_NAMED;
     fields
@@ -49,27 +49,27 @@ fn named_of_sent<'a>(task: &'a Task, words: &Words) -> Vec<&'a str> {
         .collect()
 }
 
-/// What stands in the form as it was refused, and what the service said of it.
+/// Returns the rejected values that are still in the form, with the service's message.
 pub fn problems(task: &Task, schema: &Schema, draft: &Draft) -> Vec<Problem> {
-    let words = words(task).map(|it| it.text);
-    let words = words.unwrap_or_default();
-    let named = named(task, schema).into_iter();
+    let text = service_message(task).map(|it| it.text);
+    let text = text.unwrap_or_default();
+    let named = named_parameters(task, schema).into_iter();
     let unchanged = named.filter(|name| is_unchanged(task, schema, draft, name));
     unchanged
         .map(|name| Problem {
             parameter: name.to_owned(),
-            message: format!("The service refused it: {words}"),
+            message: format!("The service refused it: {text}"),
         })
         .collect()
 }
 
-/// What was said of the input instead of making a task of it.
-fn words(task: &Task) -> Option<Words<'_>> {
+/// Returns the message with which the service rejected the input instead of creating a task.
+fn service_message(task: &Task) -> Option<ServiceMessage<'_>> {
     let TaskState::Failed { id: None, message } = &task.state else {
         return None;
     };
     let text = ApiError::input_message(message)?;
-    Some(Words {
+    Some(ServiceMessage {
         text,
         sent: task.input.values(),
     })
@@ -126,7 +126,7 @@ mod tests {
         task
     }
 
-    fn said(message: &str) -> Task {
+    fn rejected(message: &str) -> Task {
         refused(
             422,
             json!({"message": message}),
@@ -134,36 +134,36 @@ mod tests {
         )
     }
 
-    /// What is said of a field alone names it in another place than in its words.
+    /// A message about a single field names it in another place than in its text.
     #[test]
     fn a_field_of_the_reply_is_named() {
-        let of = |name: &str, said: &str| json!({"loc": ["body", name], "msg": said});
+        let of = |name: &str, text: &str| json!({"loc": ["body", name], "msg": text});
         let body = json!({"detail": [of("n", "Input should be less than 50")]});
         let task = refused(422, body, json!({"prompt": "x", "n": 99}));
-        assert_eq!(named(&task, &schema()), ["n"]);
+        assert_eq!(named_parameters(&task, &schema()), ["n"]);
         assert!(is_refused(&task));
-        // However many.
+        // Any number of them.
         let all = ["prompt", "steps", "steps_max", "n", "seed"];
         let body = json!({"detail": all.map(|name| of(name, "Your input is odd"))});
         let input = json!({"prompt": "x", "steps": 9, "steps_max": 9, "n": 9, "seed": 9});
-        assert_eq!(named(&refused(422, body, input), &schema()), all);
+        assert_eq!(named_parameters(&refused(422, body, input), &schema()), all);
     }
 
     #[test]
-    fn a_message_that_names_many_lists_what_there_is() {
+    fn a_message_that_names_many_parameters_is_a_list() {
         let body = json!({"message": "Known are 'prompt', 'steps', steps_max and 'seed'"});
         let input = json!({"prompt": "x", "steps": 9, "steps_max": 9, "seed": 9});
         let task = refused(422, body, input);
-        assert_eq!(named(&task, &schema()), Vec::<&str>::new());
+        assert_eq!(named_parameters(&task, &schema()), Vec::<&str>::new());
         assert!(!is_refused(&task));
     }
 
-    /// Guards against a prompt that is marked because of a balance, or of a queue.
+    /// Guards against marking the prompt because of a balance or a queue.
     #[test]
-    fn only_what_was_found_invalid_is_its_word_on_an_input() {
+    fn only_validation_errors_concern_the_input() {
         let names_steps = json!({"success": false, "message": "steps must be at most 50"});
         let known = schema();
-        for (status, is_said) in [
+        for (status, is_expected) in [
             (400, true),
             (413, true),
             (415, true),
@@ -176,11 +176,15 @@ mod tests {
         ] {
             let input = json!({"prompt": "x", "steps": 99});
             let task = refused(status, names_steps.clone(), input);
-            assert_eq!(!named(&task, &known).is_empty(), is_said, "{status}");
-            assert_eq!(is_refused(&task), is_said, "{status}");
+            assert_eq!(
+                !named_parameters(&task, &known).is_empty(),
+                is_expected,
+                "{status}"
+            );
+            assert_eq!(is_refused(&task), is_expected, "{status}");
         }
-        // An answer of 200 that says no.
-        let mut later = said("steps must be at most 50");
+        // A response with status 200 that reports a failure.
+        let mut later = rejected("steps must be at most 50");
         let no = ApiError::Refused {
             status: 200,
             message: "steps must be at most 50".into(),
@@ -194,29 +198,29 @@ mod tests {
             id: Some(atelier_contract::TaskId("7".into())),
             message: "steps must be at most 50".into(),
         };
-        assert_eq!(named(&later, &known), Vec::<&str>::new());
+        assert_eq!(named_parameters(&later, &known), Vec::<&str>::new());
         assert!(!is_refused(&later));
     }
 
-    /// Guards against "it would be refused again" of what a payment mends.
+    /// Guards against "it would be refused again" for a failure that a payment resolves.
     #[test]
-    fn what_names_no_parameter_may_be_sent_again() {
+    fn a_message_without_a_parameter_allows_a_retry() {
         for message in [
             "Insufficient balance",
             "The image queue is full, your prompt was not taken",
             "no",
             "",
         ] {
-            assert!(!is_refused(&said(message)), "{message}");
+            assert!(!is_refused(&rejected(message)), "{message}");
         }
-        let named = said("steps must be at most 5");
-        assert!(is_refused(&named) && named.can_retry() && !may_pass_again(&named));
-        assert!(may_pass_again(&said("no")));
+        let named = rejected("steps must be at most 5");
+        assert!(is_refused(&named) && named.can_retry() && !may_succeed_unchanged(&named));
+        assert!(may_succeed_unchanged(&rejected("no")));
     }
 
     #[test]
-    fn of_what_was_not_sent_only_what_is_missed_is_named() {
-        let named = |message: &str| named(&said(message), &schema()).join(", ");
+    fn parameters_that_were_not_sent_are_named_only_if_missing() {
+        let named = |message: &str| named_parameters(&rejected(message), &schema()).join(", ");
         for (message, expected) in [
             ("seed must be at most 10", ""),
             ("steps_max is too large", ""),
@@ -229,15 +233,15 @@ mod tests {
         ] {
             assert_eq!(named(message), expected, "{message}");
         }
-        // It is not in the form still.
-        let task = said("seed is required");
+        // The parameter is still missing in the form.
+        let task = rejected("seed is required");
         let marked = |now: Value| problems(&task, &schema(), &draft(now)).len();
         assert_eq!(marked(json!({"prompt": "x"})), 1);
         assert_eq!(marked(json!({"prompt": "x", "seed": 3})), 0);
     }
 
     #[test]
-    fn what_was_changed_since_is_not_marked() {
+    fn values_that_were_changed_since_are_not_marked() {
         let body = json!({"message": "steps must be at most 50."});
         let task = refused(400, body, json!({"prompt": "x", "steps": 99}));
         let marked = |now: Value| problems(&task, &schema(), &draft(now));

@@ -1,52 +1,51 @@
-//! An old input against today's schema: run again, with what has changed since said.
+//! Fills a form with an earlier input, and reports what has changed in the schema since.
 
 use atelier_contract::{Draft, Entry, Input, ModelId, Parameter, RESERVED_NAMES, Schema, check};
 use atelier_engine::Task;
 use serde_json::{Map, Value};
 
-use crate::form::parameter_name::meant;
+use crate::form::parameter_name::similar_parameter;
 use crate::form::seed;
 use crate::text::plural::{counted, listed};
 
-/// A form filled from an earlier input.
+/// A form that was filled with an earlier input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rerun {
-    /// Every value that today's schema still has a place for, valid or not.
+    /// Every value whose parameter still exists, valid or not.
     pub draft: Draft,
-    /// What a person must know before sending it; those to repair in the form's order, then what
-    /// was left out.
+    /// What the user must know before sending it: first values to correct, in the form's order, then values that were left
+    /// out.
     pub differences: Vec<InputChange>,
-    /// The seed was drawn here for that one result, and is not in the form: it would be the same
-    /// composition once more, whatever else is changed.
+    /// Whether the seed was drawn for the earlier result and is not in the form. With it, the new result would have the same
+    /// composition even if other inputs change.
     pub draws_seed: bool,
 }
 
-/// One parameter of an old input that the model does not take as it was.
+/// A parameter of an earlier input that the model does not accept unchanged.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InputChange {
     pub parameter: String,
     pub change: Change,
-    /// The old value; none where there was none.
+    /// The old value, if there was one.
     pub value: Option<Value>,
-    /// The parameter that a name which the model does not know is nearly the name of.
-    pub meant: Option<String>,
-    /// A whole sentence.
+    /// A parameter that resembles an unknown name.
+    pub suggestion: Option<String>,
+    /// A complete sentence.
     pub message: String,
 }
 
 /// The kind of a parameter's change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Change {
-    /// The model no longer knows the parameter: the value is in no form any more.
+    /// The parameter no longer exists, and the value is not in the form.
     Dropped,
-    /// The value is not allowed any more. It stays in the form, so that nothing is lost.
+    /// The value is no longer valid. It stays in the form, so that nothing is lost.
     Invalid,
-    /// The model now demands a value that the old input has not.
+    /// The parameter is now required, and has no value.
     NewlyRequired,
 }
 
-/// Says how many variations a press sends, next to the button: so many of each of `tasks`, which have `outputs`
-/// together.
+/// Returns the label for the number of variations: `count` of each of `tasks`, which have `outputs` in total.
 pub fn variations_label(count: usize, tasks: usize, outputs: usize) -> String {
     match (tasks, outputs) {
         (1, 1) => format!("× {count}"),
@@ -67,8 +66,8 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     let mut rerun = Rerun::default();
     for (parameter, required) in schema.parameters() {
         match values.get(&parameter.name) {
-            Some(value) => rerun.take(parameter, required, value),
-            None => rerun.miss(parameter, required),
+            Some(value) => rerun.fill(parameter, required, value),
+            None => rerun.require(parameter, required),
         }
     }
     for (name, value) in values {
@@ -77,7 +76,7 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
                 parameter: name.clone(),
                 change: Change::NewlyRequired,
                 value: None,
-                meant: None,
+                suggestion: None,
                 message: format!("{name} is secret, and was left out: enter it."),
             });
         } else if !RESERVED_NAMES.contains(&name.as_str()) && schema.parameter(name).is_none() {
@@ -85,7 +84,7 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
             rerun.differences.push(InputChange {
                 parameter: name.clone(),
                 change: Change::Dropped,
-                meant: meant(name, schema, is_free).map(str::to_owned),
+                suggestion: similar_parameter(name, schema, is_free).map(str::to_owned),
                 message: format!(
                     "This model has no {name}; {} was left out.",
                     shortened(value)
@@ -97,8 +96,7 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
-/// Fills a form with the values of a link, which a person may have written: names that the model does not know stay, to be
-/// mended there.
+/// Fills a form with the values of a link, which the user may have typed: unknown names stay, to be corrected in the form.
 pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     let mut rerun = rerun(values, schema);
     let differences = std::mem::take(&mut rerun.differences);
@@ -116,7 +114,7 @@ pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
-/// A task's input as it can be typed again, value by value.
+/// Returns a task's input as a draft to edit.
 pub fn draft(task: &Task, schema: &Schema) -> Draft {
     let mut draft = Draft::from_values(task.input.values());
     if !task.seed_chosen {
@@ -125,15 +123,14 @@ pub fn draft(task: &Task, schema: &Schema) -> Draft {
     draft
 }
 
-/// A task's input as today's schema takes it, to be made once more with another seed, no matter who has chosen
-/// that.
+/// Returns a task's input for the current schema without its seed, to generate it again with another one.
 pub fn variation(task: &Task, schema: &Schema) -> Draft {
     let mut draft = rerun(task.input.values(), schema).draft;
     seed::release(&mut draft, schema);
     draft
 }
 
-/// Tasks by their models, in the order in which those come.
+/// Groups tasks by their models, in order.
 pub fn by_model(tasks: Vec<Task>) -> Vec<(ModelId, Vec<Task>)> {
     let mut models: Vec<(ModelId, Vec<Task>)> = Vec::new();
     for task in tasks {
@@ -145,20 +142,19 @@ pub fn by_model(tasks: Vec<Task>) -> Vec<(ModelId, Vec<Task>)> {
     models
 }
 
-/// Fills a form with a task's input, to be changed and sent.
+/// Fills a form with a task's input, to change and send it.
 pub fn edit(task: &Task, schema: &Schema) -> Rerun {
     let mut rerun = rerun(task.input.values(), schema);
     rerun.draws_seed = !task.seed_chosen && seed::release(&mut rerun.draft, schema);
     rerun
 }
 
-/// The inputs that run an earlier one again: each has a seed drawn from one of `random`, where the model
-/// has any. What the model no longer takes as it was is for a person to see first.
+/// Returns the inputs to run an earlier one again, each with a seed from one of `random`, if the model has seeds.
 ///
 /// # Errors
 ///
-/// What has changed, where anything has: see [`rerun`].
-pub fn again(
+/// What has changed, for the user to review: see [`rerun`].
+pub fn inputs_again(
     values: &Map<String, Value>,
     schema: &Schema,
     random: &[u64],
@@ -171,13 +167,13 @@ pub fn again(
     }
     let drafts = random
         .iter()
-        .map(|bits| seed::renewed(&draft, schema, *bits));
+        .map(|bits| seed::with_new_seed(&draft, schema, *bits));
     let inputs = drafts.map(|draft| schema.validate(&draft, false));
-    // Without differences the form can be sent.
+    // Without differences, the form is valid.
     Ok(inputs.filter_map(Result::ok).collect())
 }
 
-/// Says in a sentence what filling a form has changed in it.
+/// Returns a message about what filling a form has changed.
 pub fn changes(before: &Draft, after: &Draft) -> String {
     if after.is_empty() {
         return "Cleared.".to_owned();
@@ -188,7 +184,7 @@ pub fn changes(before: &Draft, after: &Draft) -> String {
     }
 }
 
-/// Whether something that was entered stands otherwise afterwards.
+/// Whether any of the entries was replaced by another one.
 pub fn replaces(before: &Draft, after: &Draft) -> bool {
     let is_other = |(name, entry): (&str, &Entry)| {
         after.get(name).map(Entry::to_text) != Some(entry.to_text())
@@ -196,13 +192,12 @@ pub fn replaces(before: &Draft, after: &Draft) -> bool {
     before.iter().any(is_other)
 }
 
-/// Whether a person sees the same in both.
-pub fn is_same(before: &Draft, after: &Draft) -> bool {
+/// Whether both look the same to the user.
+pub fn looks_same(before: &Draft, after: &Draft) -> bool {
     changed(before, after).is_empty()
 }
 
-/// The parameters that stand otherwise in one draft than in another, by name. What was typed and what was
-/// sent of it are the same to a person.
+/// Returns the names of the parameters whose entries differ. A typed value and the value sent from it are the same.
 fn changed(before: &Draft, after: &Draft) -> Vec<String> {
     let text = |draft: &Draft, name: &str| draft.get(name).map(Entry::to_text);
     let is_other = |name: &&str| text(before, name) != text(after, name);
@@ -217,18 +212,18 @@ fn changed(before: &Draft, after: &Draft) -> Vec<String> {
 }
 
 impl Rerun {
-    fn take(&mut self, parameter: &Parameter, required: bool, value: &Value) {
+    fn fill(&mut self, parameter: &Parameter, required: bool, value: &Value) {
         let mut entry = Entry::Value(value.clone());
         if let Err(problem) = check(parameter, required, Some(&entry)) {
-            // Only the JSON type has changed, `"2"` to `2` for one: the value itself still holds.
-            let anew = Entry::Text(entry.to_text());
-            match check(parameter, required, Some(&anew)) {
+            // If only the JSON type has changed, for example `"2"` to `2`, the value is still valid.
+            let retyped = Entry::Text(entry.to_text());
+            match check(parameter, required, Some(&retyped)) {
                 Ok(Some(value)) => entry = Entry::Value(value),
                 _ => self.differences.push(InputChange {
                     parameter: parameter.name.clone(),
                     change: Change::Invalid,
                     value: Some(value.clone()),
-                    meant: None,
+                    suggestion: None,
                     message: format!("{}.", problem.message.trim_end_matches('.')),
                 }),
             }
@@ -236,14 +231,14 @@ impl Rerun {
         self.draft.set(parameter.name.clone(), entry);
     }
 
-    fn miss(&mut self, parameter: &Parameter, required: bool) {
+    fn require(&mut self, parameter: &Parameter, required: bool) {
         let default = parameter.default_entry();
         if required && check(parameter, true, default.as_ref()).is_err() {
             self.differences.push(InputChange {
                 parameter: parameter.name.clone(),
                 change: Change::NewlyRequired,
                 value: None,
-                meant: None,
+                suggestion: None,
                 message: format!("{} is required now.", parameter.name),
             });
         }

@@ -1,39 +1,39 @@
-//! Finds the models and parameters that take an output as their input.
+//! Finds the models and parameters that accept an output as their input.
 
 use atelier_contract::{Media, Model, ModelId, Schema};
 
 use crate::navigation::model_order;
 use atelier_contract::output::OutputKind;
 
-/// The schemas of as many models are looked at: a service may have ten thousand models, and which take
-/// an image only their schemas say.
-pub const LOOKED_AT: usize = 24;
+/// The maximum number of schemas to load: a service may have ten thousand models, and only the schemas show which of
+/// them accept an image.
+pub const MAX_CANDIDATES: usize = 24;
 
-/// The models most likely to take an output of this kind: those whose category says so
-/// (`image-to-video`), then a person's favorites and those used last (see [`model_order::first`]).
+/// Returns the models that most likely accept an output of this kind: first those whose category says so
+/// (`image-to-video`), then the user's favorites and the last used ones (see [`model_order::first`]).
 pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelId> {
     let mut order = model_order::order(models, first);
-    order.sort_by_key(|at| !says_that_it_takes(&models[*at].id.category, kind));
-    let likeliest = order.into_iter().take(LOOKED_AT);
+    order.sort_by_key(|at| !accepts_by_category(&models[*at].id.category, kind));
+    let likeliest = order.into_iter().take(MAX_CANDIDATES);
     likeliest.map(|at| models[at].id.clone()).collect()
 }
 
-/// Whether it is known that no model takes such an output. `takes` says whether a model does, and `None` while its
-/// schema is not known. The likeliest models are tried first, until one does or is not known.
-pub fn is_taken_by_none(
+/// Whether it is known that no model accepts such an output. `takes` returns `None` while a model's schema is unknown. The
+/// likeliest models are asked first, until one accepts it or is unknown.
+pub fn is_accepted_by_none(
     models: &[Model],
     kind: OutputKind,
     takes: impl Fn(&ModelId) -> Option<bool>,
 ) -> bool {
-    let may_take = |model: &Model| says_that_it_takes(&model.id.category, kind);
-    if models.is_empty() || models.len() > LOOKED_AT || models.iter().any(may_take) {
+    let may_take = |model: &Model| accepts_by_category(&model.id.category, kind);
+    if models.is_empty() || models.len() > MAX_CANDIDATES || models.iter().any(may_take) {
         return false;
     }
     let mut candidates = candidates(models, "", kind).into_iter();
     candidates.all(|model| takes(&model) == Some(false))
 }
 
-/// The parameters of a model that hold the address of such an output.
+/// Returns the parameters of a model for the address of such an output.
 pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
     schema
         .parameters()
@@ -42,7 +42,7 @@ pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
         .collect()
 }
 
-/// Gives the kind of outputs that a parameter of that medium takes.
+/// Returns the kind of outputs that a parameter of this medium accepts.
 pub fn kind_of(media: Media) -> OutputKind {
     match media {
         Media::Image => OutputKind::Image,
@@ -51,11 +51,11 @@ pub fn kind_of(media: Media) -> OutputKind {
     }
 }
 
-/// `image-to-video` takes images.
-fn says_that_it_takes(category: &str, kind: OutputKind) -> bool {
+/// Whether the category accepts such outputs: `image-to-video` accepts images.
+fn accepts_by_category(category: &str, kind: OutputKind) -> bool {
     let category = category.to_ascii_lowercase();
-    let taken = category.split_once("-to-").map(|(taken, _)| taken);
-    taken.is_some_and(|taken| OutputKind::of_category(taken) == kind)
+    let input = category.split_once("-to-").map(|(input, _)| input);
+    input.is_some_and(|input| OutputKind::of_category(input) == kind)
 }
 
 #[cfg(test)]
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_category_that_says_so_comes_first_then_what_the_person_uses() {
+    fn matching_categories_come_first_then_the_users_models() {
         let models = [
             model("image", "a"),
             model("image", "b"),
@@ -90,45 +90,44 @@ mod tests {
         assert_eq!(found[0].subcategory, "d");
     }
 
-    /// Guards against thousands of calls at one press.
+    /// Guards against thousands of calls for a single click.
     #[test]
-    fn of_many_models_few_are_looked_at() {
+    fn only_a_few_of_many_models_are_candidates() {
         let models: Vec<Model> = (0..1000).map(|n| model("image", &n.to_string())).collect();
         let found = candidates(&models, "image/900", OutputKind::Image);
-        assert_eq!(found.len(), LOOKED_AT);
+        assert_eq!(found.len(), MAX_CANDIDATES);
         assert_eq!(found[0].subcategory, "900");
     }
 
-    /// Guards against a button that leads to nothing and looks as if it led somewhere; and against calls that answer
-    /// nothing any more.
+    /// Guards against a button that looks enabled but leads nowhere, and against further calls whose answers are not needed.
     #[test]
-    fn that_no_model_takes_it_is_known_once_all_have_been_asked() {
+    fn no_model_accepts_it_only_if_all_schemas_are_known() {
         let models = [model("image", "a"), model("audio", "b")];
         let asked = std::cell::RefCell::new(Vec::new());
-        let is_vain = |models: &[Model], answers: [Option<bool>; 2]| {
+        let is_rejected_by_all = |models: &[Model], answers: [Option<bool>; 2]| {
             asked.borrow_mut().clear();
-            is_taken_by_none(models, OutputKind::Audio, |model| {
+            is_accepted_by_none(models, OutputKind::Audio, |model| {
                 let mut asked = asked.borrow_mut();
                 asked.push(model.subcategory.clone());
                 answers[asked.len() - 1]
             })
         };
-        assert!(is_vain(&models, [Some(false), Some(false)]));
-        assert!(!is_vain(&models, [Some(false), Some(true)]));
-        assert!(!is_vain(&models, [None, Some(false)]));
+        assert!(is_rejected_by_all(&models, [Some(false), Some(false)]));
+        assert!(!is_rejected_by_all(&models, [Some(false), Some(true)]));
+        assert!(!is_rejected_by_all(&models, [None, Some(false)]));
         assert_eq!(asked.borrow().len(), 1);
-        assert!(!is_vain(&[], [None; 2]));
-        // Its category says that one does, and of so many not all are asked.
+        assert!(!is_rejected_by_all(&[], [None; 2]));
+        // One accepts it by its category, and too many models are not all asked.
         let taken = [model("image", "a"), model("audio-to-video", "b")];
-        let many = vec![model("image", "a"); LOOKED_AT + 1];
+        let many = vec![model("image", "a"); MAX_CANDIDATES + 1];
         for models in [&taken[..], &many[..]] {
-            assert!(!is_vain(models, [Some(false); 2]));
+            assert!(!is_rejected_by_all(models, [Some(false); 2]));
             assert_eq!(asked.borrow().len(), 0);
         }
     }
 
     #[test]
-    fn only_parameters_of_the_kind_take_it() {
+    fn only_parameters_of_the_kind_accept_it() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a", "parameters": {
                 "required": [{"name": "prompt", "type": "string"}],

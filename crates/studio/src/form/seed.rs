@@ -1,28 +1,28 @@
-//! Seeds: which parameter is one, and new values for it. A result whose seed is known can be made again,
-//! and results of one seed can be compared.
+//! Seeds: the seed parameter, and new values for it. With a known seed, a result can be generated again, and results with
+//! the same seed can be compared.
 
 use atelier_contract::{Draft, Entry, Input, Parameter, Schema};
 use atelier_engine::Task;
 use serde_json::{Number, Value};
 
-/// The span of seeds if the schema gives no upper bound: services commonly keep seeds in 32 bits, and refuse or wrap
+/// The range of seeds if the schema has no upper bound: services commonly store seeds in 32 bits, and reject or wrap
 /// larger ones.
-const USUAL_SPAN: i128 = u32::MAX as i128;
+const DEFAULT_SPAN: i128 = u32::MAX as i128;
 
-/// Beyond every u64 and i64, with room to reckon.
+/// Beyond every u64 and i64, without overflow in calculations.
 const FAR: i128 = 1 << 100;
 
-/// The name of the parameter that is a seed.
+/// The name of the seed parameter.
 pub const NAME: &str = "seed";
 
-/// The parameter that tells apart the results which one input may give: an optional integer called
-/// `seed`. Others that sound like it may mean anything, and one that is required is asked for.
+/// Returns the parameter that distinguishes results of the same input: an optional integer called `seed`. Similar names may
+/// mean anything, and a required one must be entered.
 pub fn parameter(schema: &Schema) -> Option<&Parameter> {
     let (parameter, required) = schema.parameter(NAME)?;
     (parameter.is_seed() && !required).then_some(parameter)
 }
 
-/// Gives the seed's entry, if a person has put anything there.
+/// Returns the seed's entry, unless it is blank.
 pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
     let entry = draft.get(&parameter(schema)?.name)?;
     let is_empty = match entry {
@@ -32,45 +32,45 @@ pub fn entry<'a>(draft: &'a Draft, schema: &Schema) -> Option<&'a Entry> {
     (!is_empty).then_some(entry)
 }
 
-/// What stands in the seed's place, as text; empty where nothing was put there.
+/// Returns the seed as text; empty if there is none.
 pub fn text(draft: &Draft) -> String {
     draft.get(NAME).map_or_else(String::new, Entry::to_text)
 }
 
-/// An input to be sent, and whether its seed is what a person chose.
+/// An input to send, and whether the user has chosen its seed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Seeded {
     pub input: Input,
     pub is_chosen: bool,
 }
 
-/// The seed that is drawn here where a person leaves it alone.
-fn drawn(schema: &Schema) -> Option<&Parameter> {
+/// Returns the seed parameter, if its values are drawn.
+fn drawn_parameter(schema: &Schema) -> Option<&Parameter> {
     parameter(schema).filter(|seed| is_drawn(seed, false))
 }
 
-/// Whether another value of this parameter is drawn for each result, where a person leaves it alone. A seed with a
-/// default stays untouched, as everything that has one.
+/// Whether values of this parameter are drawn for each result if the user has not entered one. A seed with a default is
+/// not drawn.
 pub fn is_drawn(parameter: &Parameter, required: bool) -> bool {
     let has_default = parameter.default.as_ref().is_some_and(|it| !it.is_null());
     parameter.name == NAME && parameter.is_seed() && !required && !has_default
 }
 
-/// The draft as it is sent: a seed that was left alone is drawn here, so that it is known.
-pub fn settled(draft: &Draft, schema: &Schema, random: u64) -> Draft {
-    match drawn(schema).filter(|_| entry(draft, schema).is_none()) {
-        Some(_) => renewed(draft, schema, random),
+/// Returns the draft to send: a blank seed is drawn, so that it is known.
+pub fn with_drawn_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
+    match drawn_parameter(schema).filter(|_| entry(draft, schema).is_none()) {
+        Some(_) => with_new_seed(draft, schema, random),
         None => draft.clone(),
     }
 }
 
-/// The seed that stands in the draft and keeps it from being drawn, as text.
-pub fn fixed(draft: &Draft, schema: &Schema) -> Option<String> {
-    drawn(schema)?;
+/// Returns the seed in the draft that prevents drawing one, as text.
+pub fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<String> {
+    drawn_parameter(schema)?;
     entry(draft, schema).map(|entry| entry.to_text().trim().to_owned())
 }
 
-/// Names the seed that all items of a batch have: `Seed 7 for all items.`; empty without one.
+/// Returns the message about the common seed of a batch: `Seed 7 for all items.`; empty without one.
 pub fn shared_message(seed: &str) -> String {
     match seed.trim() {
         "" => String::new(),
@@ -78,7 +78,7 @@ pub fn shared_message(seed: &str) -> String {
     }
 }
 
-/// What a seed for every item of a sweep is for: `Seed 7 for all items, so that only the axes differ.`
+/// Returns the message about the common seed of a sweep: `Seed 7 for all items, so that only the axes differ.`
 pub fn held_message(seed: &str) -> String {
     match seed.trim() {
         "" => String::new(),
@@ -86,24 +86,24 @@ pub fn held_message(seed: &str) -> String {
     }
 }
 
-/// What tells a variation from the others, which have all else in common with it.
-pub fn of_variation(task: &Task) -> Option<String> {
+/// Returns the seed of a variation, which distinguishes it from the others.
+pub fn variation_label(task: &Task) -> Option<String> {
     let seed = task.input.values().get(NAME)?.as_number()?;
     let is_variation = task.varied.is_some();
     is_variation.then(|| format!("seed {seed}"))
 }
 
-/// Lets the seed be drawn again, whatever stands there; whether anything stood there.
+/// Removes the seed, so that it is drawn again. Returns whether there was one.
 pub fn release(draft: &mut Draft, schema: &Schema) -> bool {
-    let is_fixed = fixed(draft, schema).is_some();
-    if let Some(seed) = drawn(schema).filter(|_| is_fixed) {
+    let is_fixed = fixed_seed(draft, schema).is_some();
+    if let Some(seed) = drawn_parameter(schema).filter(|_| is_fixed) {
         draft.reset(&seed.name);
     }
     is_fixed
 }
 
-/// The draft with another seed, whichever stood there.
-pub fn renewed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
+/// Replaces the seed with a new one.
+pub fn with_new_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     let mut renewed = draft.clone();
     if let Some(parameter) = parameter(schema) {
         let drawn = Value::Number(seed(parameter, random));
@@ -112,23 +112,22 @@ pub fn renewed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     renewed
 }
 
-/// A seed within the parameter's bounds, made from 64 random bits. Exact over the whole i64/u64
-/// range.
+/// Returns a seed within the parameter's bounds, made from 64 random bits. Exact over the whole i64/u64 range.
 ///
-/// Without a minimum it starts at 0, without a maximum it spans 2^32 values. Bounds that contain
-/// no integer give the minimum, for validation to object to.
+/// Without a minimum it starts at 0, without a maximum it spans 2^32 values. If the bounds contain no integer, it is the
+/// minimum, which validation rejects.
 pub fn seed(parameter: &Parameter, random: u64) -> Number {
     let minimum = parameter.minimum.as_ref().map(|n| whole(n, f64::ceil));
     let maximum = parameter.maximum.as_ref().map(|n| whole(n, f64::floor));
     let low = minimum.unwrap_or(match maximum {
-        Some(maximum) if maximum < 0 => maximum - USUAL_SPAN,
+        Some(maximum) if maximum < 0 => maximum - DEFAULT_SPAN,
         _ => 0,
     });
     let low = low.max(i128::from(i64::MIN));
-    let high = maximum.unwrap_or(USUAL_SPAN.max(low + USUAL_SPAN));
+    let high = maximum.unwrap_or(DEFAULT_SPAN.max(low + DEFAULT_SPAN));
     let high = high.clamp(low, low.max(i128::from(u64::MAX)));
     let span = (high - low) as u128 + 1;
-    // Scaling instead of a remainder: every value is as likely as another to within span / 2^64.
+    // Scaling instead of a remainder: all values have the same probability, to within span / 2^64.
     let offset = match u64::try_from(span) {
         Ok(span) => (u128::from(random) * u128::from(span)) >> 64,
         Err(_) => u128::from(random),
@@ -140,7 +139,7 @@ pub fn seed(parameter: &Parameter, random: u64) -> Number {
     }
 }
 
-/// A bound as an integer; one written as a fraction is rounded inwards.
+/// Returns a bound as an integer. Fractions are rounded inwards.
 fn whole(number: &Number, inwards: fn(f64) -> f64) -> i128 {
     match (number.as_u64(), number.as_i64()) {
         (Some(n), _) => n.into(),
@@ -165,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_variation_is_told_from_the_others_by_its_seed() {
+    fn a_variation_is_distinguished_by_its_seed() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "a", "subcategory": "b", "parameters": {
                 "required": [], "optional": [{"name": "seed", "type": "integer"}]
@@ -176,12 +175,12 @@ mod tests {
         let values = json!({"seed": u64::MAX});
         let draft = Draft::from_values(values.as_object().unwrap());
         task.input = schema.validate(&draft, false).unwrap();
-        assert_eq!(of_variation(&task), None);
+        assert_eq!(variation_label(&task), None);
         task.varied = Some(atelier_engine::TaskKey("0".into()));
-        let said = of_variation(&task);
-        assert_eq!(said.as_deref(), Some("seed 18446744073709551615"));
+        let label = variation_label(&task);
+        assert_eq!(label.as_deref(), Some("seed 18446744073709551615"));
         task.input = schema.validate(&Draft::default(), false).unwrap();
-        assert_eq!(of_variation(&task), None);
+        assert_eq!(variation_label(&task), None);
     }
 
     #[test]
@@ -196,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn the_whole_range_is_reached() {
+    fn the_whole_range_is_used() {
         let all = parameter(json!({"minimum": 0, "maximum": u64::MAX}));
         assert_eq!(seed(&all, u64::MAX), u64::MAX.into());
         let signed = parameter(json!({"minimum": i64::MIN, "maximum": i64::MAX}));
@@ -216,19 +215,19 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_drawn_where_nobody_and_nothing_has_chosen_one() {
+    fn a_seed_without_an_entry_or_a_default_is_drawn() {
         let open = schema("optional", json!({"name": "seed", "type": "integer"}));
         let mut draft = Draft::default();
-        let drawn = settled(&draft, &open, u64::MAX);
+        let drawn = with_drawn_seed(&draft, &open, u64::MAX);
         assert_eq!(entry(&drawn, &open), Some(&Entry::Value(u32::MAX.into())));
         for left in [Entry::Text(" ".into()), Entry::Value(Value::Null)] {
             draft.set("seed", left);
-            assert_eq!(settled(&draft, &open, u64::MAX), drawn);
+            assert_eq!(with_drawn_seed(&draft, &open, u64::MAX), drawn);
         }
-        // What a person chose stays, even where it is wrong.
+        // The user's entry stays, even if it is invalid.
         draft.set("seed", Entry::Text("7x".into()));
-        assert_eq!(settled(&draft, &open, 1), draft);
-        assert_eq!(renewed(&draft, &open, u64::MAX), drawn);
+        assert_eq!(with_drawn_seed(&draft, &open, 1), draft);
+        assert_eq!(with_new_seed(&draft, &open, u64::MAX), drawn);
         for other in [
             schema(
                 "optional",
@@ -238,35 +237,41 @@ mod tests {
             schema("optional", json!({"name": "noise_seed", "type": "integer"})),
             schema("required", json!({"name": "seed", "type": "integer"})),
         ] {
-            assert_eq!(settled(&Draft::default(), &other, 1), Draft::default());
+            assert_eq!(
+                with_drawn_seed(&Draft::default(), &other, 1),
+                Draft::default()
+            );
         }
         let null = schema(
             "optional",
             json!({"name": "seed", "type": "integer", "default": null}),
         );
-        assert_ne!(settled(&Draft::default(), &null, 1), Draft::default());
+        assert_ne!(
+            with_drawn_seed(&Draft::default(), &null, 1),
+            Draft::default()
+        );
     }
 
     #[test]
-    fn a_fixed_seed_is_known_and_let_go() {
+    fn a_fixed_seed_is_recognized_and_released() {
         let open = schema("optional", json!({"name": "seed", "type": "integer"}));
         let mut draft = Draft::default();
         draft.set("prompt", Entry::Text("cat".into()));
-        assert_eq!(fixed(&draft, &open), None);
+        assert_eq!(fixed_seed(&draft, &open), None);
         assert!(!release(&mut draft, &open));
         draft.set("seed", Entry::Text(" 18446744073709551615 ".into()));
         assert_eq!(
-            fixed(&draft, &open).as_deref(),
+            fixed_seed(&draft, &open).as_deref(),
             Some("18446744073709551615")
         );
         assert!(release(&mut draft, &open));
         assert_eq!(draft.get("seed"), None);
         assert!(draft.get("prompt").is_some());
-        // Untouched, it would take its default and not be drawn.
+        // Without an entry, it would have its default and not be drawn.
         let with_default = json!({"name": "seed", "type": "integer", "default": 0});
         let with_default = schema("optional", with_default);
         draft.set("seed", Entry::Value(json!(7)));
-        assert_eq!(fixed(&draft, &with_default), None);
+        assert_eq!(fixed_seed(&draft, &with_default), None);
         assert!(!release(&mut draft, &with_default));
         assert!(draft.get("seed").is_some());
     }

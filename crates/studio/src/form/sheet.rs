@@ -1,17 +1,17 @@
-//! Where the form is a bar, it opens as a sheet over the page. An open sheet is one step in the history of the tab, so that
-//! Back closes it and leads no further.
+//! A form that is a bar opens as a sheet over the page. An open sheet is one step in the tab's history, so that Back closes
+//! it without leaving the page.
 
 /// How far the sheet is open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sheet {
-    /// The focus in the form keeps it open.
+    /// Open because the form has the focus.
     Form,
-    /// The fields are unfolded that are folded away at first.
+    /// Open with its folded fields.
     More,
 }
 
 impl Sheet {
-    /// The word in the address.
+    /// Returns the word in the URL.
     pub fn word(self) -> &'static str {
         match self {
             Self::Form => "form",
@@ -20,19 +20,19 @@ impl Sheet {
     }
 }
 
-/// A change of the address.
+/// A change of the URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Adds a step to the history.
+    /// Adds an entry to the history.
     Push(Sheet),
-    /// Changes the word of the step that is there.
+    /// Replaces the word of the current entry.
     Replace(Sheet),
-    /// Goes back by one step.
+    /// Goes back by one entry.
     Pop,
 }
 
-/// Returns how the address has to change, which has `word`. `open`: how far the sheet is open, if it is. `is_covered`: a
-/// dialog lies over the form, has taken the focus from it, and gives it back.
+/// Returns how to change a URL with this `word`. `open`: how far the sheet is open, if it is. `is_covered`: whether a
+/// dialog covers the form and has its focus, which it will return.
 pub fn step(open: Option<Sheet>, word: Option<&str>, is_covered: bool) -> Option<Step> {
     match (open, word) {
         (Some(open), None) => Some(Step::Push(open)),
@@ -46,23 +46,23 @@ pub fn step(open: Option<Sheet>, word: Option<&str>, is_covered: bool) -> Option
 mod tests {
     use super::*;
 
-    /// Guards against a sheet that Back does not close, and against a step of a sheet that is closed.
+    /// Guards against a sheet that Back does not close, and against a history entry for a closed sheet.
     #[test]
-    fn an_open_sheet_is_one_step() {
+    fn an_open_sheet_has_one_history_entry() {
         assert_eq!(step(None, None, false), None);
         for (open, other) in [(Sheet::Form, Sheet::More), (Sheet::More, Sheet::Form)] {
             let word = Some(open.word());
             assert_eq!(step(Some(open), None, false), Some(Step::Push(open)));
             assert_eq!(step(Some(open), word, false), None);
-            // It stays one step where more is unfolded in it, or folded.
+            // Unfolding or folding replaces the entry.
             assert_eq!(step(Some(other), word, false), Some(Step::Replace(other)));
             assert_eq!(step(None, word, false), Some(Step::Pop));
         }
     }
 
-    /// Guards against a sheet that is closed beneath the dialog that was opened from it.
+    /// Guards against closing a sheet beneath the dialog that was opened from it.
     #[test]
-    fn a_sheet_stays_a_step_while_a_dialog_covers_it() {
+    fn a_sheet_keeps_its_entry_while_a_dialog_covers_it() {
         assert_eq!(step(None, Some("form"), true), None);
         assert_eq!(step(None, Some("more"), true), None);
     }

@@ -1,22 +1,22 @@
-//! Changes of a form that the browser does not take back: a browser undoes what was typed, and nothing that was chosen.
+//! Undoes changes of a form that the browser does not: browsers undo typing, but not other input.
 
 use atelier_contract::{Draft, Entry, Schema};
 use serde_json::Value;
 
-/// The number of changes that are stored.
+/// The maximum number of stored changes.
 const MAX: usize = 50;
 
-/// The total size of their texts, in bytes: a picture may stand in a draft as text.
+/// The maximum size of their texts, in bytes: an image may be stored as text.
 const MAX_BYTES: usize = 4 << 20;
 
-/// Which way a key leads through the changes.
+/// The direction of a step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     Undo,
     Redo,
 }
 
-/// Returns what a key asks for that is pressed together with Ctrl or ⌘.
+/// Returns the direction for a key that is pressed together with Ctrl or ⌘.
 pub fn direction(key: &str, has_shift: bool) -> Option<Direction> {
     match (key, has_shift) {
         ("z" | "Z", false) => Some(Direction::Undo),
@@ -25,7 +25,7 @@ pub fn direction(key: &str, has_shift: bool) -> Option<Direction> {
     }
 }
 
-/// The changes other than typing, the last one at the end.
+/// The changes other than typing, in order.
 #[derive(Debug, Clone, Default)]
 pub struct Undo {
     done: Vec<Change>,
@@ -39,7 +39,7 @@ struct Change {
 }
 
 impl Change {
-    /// The size of its texts, in bytes.
+    /// Returns the size of its texts, in bytes.
     fn size(&self) -> usize {
         let entries = self.before.iter().chain(self.after.iter());
         let sizes = entries.map(|(_, entry)| match entry {
@@ -52,7 +52,7 @@ impl Change {
 
 impl Undo {
     /// Adds a change.
-    pub fn note(&mut self, before: Draft, after: Draft) {
+    pub fn record(&mut self, before: Draft, after: Draft) {
         self.undone.clear();
         self.done.push(Change { before, after });
         while self.done.len() > MAX || self.done.iter().map(Change::size).sum::<usize>() > MAX_BYTES
@@ -61,14 +61,14 @@ impl Undo {
         }
     }
 
-    /// Returns what the form, which holds `now`, is to hold instead. `None`: the last change was typed, and the browser takes
-    /// it back.
+    /// Returns the new content of a form that contains `now`. `None` if the last change was typed, so that the browser undoes
+    /// it.
     pub fn step(&mut self, direction: Direction, now: &Draft, schema: &Schema) -> Option<Draft> {
         let (from, to) = match direction {
             Direction::Undo => (&mut self.done, &mut self.undone),
             Direction::Redo => (&mut self.undone, &mut self.done),
         };
-        // What was typed since stands in the form until the browser has taken it back.
+        // Text that was typed since is in the form until the browser has undone it.
         let change = from.pop_if(|change| {
             let left = match direction {
                 Direction::Undo => &change.after,
@@ -85,8 +85,7 @@ impl Undo {
     }
 }
 
-/// Whether the fields show the same of two drafts. What the browser has taken back is typed text, also where nothing was
-/// entered before.
+/// Whether the fields look the same. After an undo by the browser, there is an entry even if there was none before.
 fn shows_same(one: &Draft, other: &Draft, schema: &Schema) -> bool {
     let shown = |draft: &Draft, name: &str| {
         let default = || schema.parameter(name)?.0.default_entry();
@@ -124,16 +123,16 @@ mod tests {
         draft
     }
 
-    /// Guards against Ctrl+Z that takes back what was typed before the last change.
+    /// Guards against Ctrl+Z that undoes what was typed before the last change.
     #[test]
-    fn a_change_is_undone_once_nothing_was_typed_since() {
+    fn a_change_is_undone_unless_something_was_typed_since() {
         let schema = schema();
         let before = draft(&[("prompt", "a")]);
         let after = draft(&[("prompt", "a"), ("style", "flat")]);
         let typed = draft(&[("prompt", "ab"), ("style", "flat")]);
         let mut undo = Undo::default();
         assert_eq!(undo.step(Direction::Undo, &before, &schema), None);
-        undo.note(before.clone(), after.clone());
+        undo.record(before.clone(), after.clone());
         assert_eq!(undo.step(Direction::Undo, &typed, &schema), None);
         assert_eq!(
             undo.step(Direction::Undo, &after, &schema),
@@ -148,15 +147,14 @@ mod tests {
         assert_eq!(undo.step(Direction::Undo, &after, &schema), Some(before));
     }
 
-    /// Guards against a change that is passed over, since the browser has left an empty text or a default as one that was
-    /// typed.
+    /// Guards against skipping a change because the browser's undo has left an empty text, or a default, as if it was typed.
     #[test]
-    fn what_the_browser_has_taken_back_is_as_it_was() {
+    fn the_browsers_undo_restores_the_same_state() {
         let schema = schema();
         let after = draft(&[("style", "flat")]);
         let left = draft(&[("style", "flat"), ("prompt", ""), ("steps", "20")]);
         let mut undo = Undo::default();
-        undo.note(Draft::default(), after);
+        undo.record(Draft::default(), after);
         assert_eq!(
             undo.step(Direction::Undo, &left, &schema),
             Some(Draft::default())
@@ -164,41 +162,41 @@ mod tests {
     }
 
     #[test]
-    fn a_new_change_ends_what_can_be_redone() {
+    fn a_new_change_discards_the_changes_to_redo() {
         let schema = schema();
         let (one, two) = (draft(&[("style", "flat")]), draft(&[("style", "bold")]));
         let mut undo = Undo::default();
-        undo.note(Draft::default(), one.clone());
+        undo.record(Draft::default(), one.clone());
         assert!(undo.step(Direction::Undo, &one, &schema).is_some());
-        undo.note(Draft::default(), two);
+        undo.record(Draft::default(), two);
         assert_eq!(undo.step(Direction::Redo, &Draft::default(), &schema), None);
     }
 
     #[test]
-    fn only_the_last_changes_are_kept() {
+    fn only_the_last_changes_are_stored() {
         let mut undo = Undo::default();
         for _ in 0..=MAX {
-            undo.note(Draft::default(), Draft::default());
+            undo.record(Draft::default(), Draft::default());
         }
         assert_eq!(undo.done.len(), MAX);
     }
 
-    /// Guards against a hundred copies of a picture in memory.
+    /// Guards against a hundred copies of an image in memory.
     #[test]
     fn large_changes_are_bounded_by_their_size() {
         let picture = "x".repeat(MAX_BYTES / 4);
         let with_picture = || draft(&[("image", &picture)]);
         let mut undo = Undo::default();
         for _ in 0..5 {
-            undo.note(with_picture(), with_picture());
+            undo.record(with_picture(), with_picture());
         }
         assert_eq!(undo.done.len(), 2);
-        undo.note(with_picture(), draft(&[("image", &picture.repeat(4))]));
+        undo.record(with_picture(), draft(&[("image", &picture.repeat(4))]));
         assert_eq!(undo.done.len(), 0);
     }
 
     #[test]
-    fn keys_are_those_of_text_fields() {
+    fn keys_equal_those_of_text_fields() {
         assert_eq!(direction("z", false), Some(Direction::Undo));
         assert_eq!(direction("Z", true), Some(Direction::Redo));
         assert_eq!(direction("y", false), Some(Direction::Redo));

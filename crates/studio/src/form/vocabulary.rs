@@ -1,18 +1,18 @@
-//! The words that a model says it understands (an additional field of a parameter, `vocabulary`, which
-//! most services do not have): which of them stand in a text, and which may be meant.
+//! The words that a model reports to understand (`vocabulary`, an additional field of a parameter that most services don't
+//! have): which of them a text contains, and which can complete it.
 
 use std::ops::Range;
 
 use atelier_contract::Parameter;
 use serde_json::Value;
 
-/// Letters that have to be there before words are offered.
+/// The minimum number of letters before words are offered.
 const MIN_TYPED: usize = 2;
 
-/// Longer texts, in bytes, are not looked through: that would have to be done at each key.
+/// Longer texts, in bytes, are not searched, because this happens at each key press.
 const MAX_TEXT: usize = 20_000;
 
-/// Words that are offered at most.
+/// The maximum number of offered words.
 const MAX_OFFERED: usize = 5;
 
 /// The words of a prompt that a model understands.
@@ -22,17 +22,16 @@ pub struct Vocabulary {
     words: Vec<String>,
 }
 
-/// Words that may be meant by what stands before the caret.
+/// Words that can complete the text before the caret.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Offer {
+pub struct Completions {
     /// The range of the text that the chosen word replaces, in bytes.
     pub typed: Range<usize>,
     pub words: Vec<String>,
 }
 
 impl Vocabulary {
-    /// The words of a parameter: a list of texts, or of objects with a `word`. None where nothing is
-    /// said of them.
+    /// Returns the words of a parameter: a list of strings, or of objects with a `word`. `None` if it has none.
     pub fn of(parameter: &Parameter) -> Option<Self> {
         let listed = parameter.extra.get("vocabulary")?.as_array()?;
         let word = |value: &Value| {
@@ -45,8 +44,8 @@ impl Vocabulary {
         (!words.is_empty()).then_some(Self { words })
     }
 
-    /// Where its words stand in a text, in bytes and in order. Whole words only, the longest first: in
-    /// `sky blue` it is not `blue`. Not those that are denied, as in `no stars`. None in a text of more than 20,000 bytes.
+    /// Returns the ranges of known words in a text, in bytes and in order. Only whole words, the longest first: `sky blue` does
+    /// not contain `blue`. Negated words, as in `no stars`, are skipped. Empty for a text of more than 20,000 bytes.
     pub fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         if text.len() > MAX_TEXT {
@@ -56,7 +55,7 @@ impl Vocabulary {
         while at < text.len() {
             match self.word_at(text, at) {
                 Some(end) => {
-                    if !is_denied(&text[..at]) {
+                    if !is_negated(&text[..at]) {
                         found.push(at..end);
                     }
                     at = end;
@@ -67,21 +66,21 @@ impl Vocabulary {
         found
     }
 
-    /// Whether a text that has begun to say something has none of its words. What is still being typed may
-    /// become one, and a very long text is not looked at.
-    pub fn knows_none(&self, text: &str) -> bool {
+    /// Whether a text contains none of the words. False while it is short, because typing may complete a word, and for very
+    /// long texts.
+    pub fn has_no_known_word(&self, text: &str) -> bool {
         const ENOUGH: usize = 3;
         let words = text.split(|c: char| !c.is_alphanumeric());
         let begun = words.filter(|word| !word.is_empty()).take(ENOUGH).count();
-        let says_something = begun == ENOUGH || text.trim().chars().count() >= 4 * ENOUGH;
-        says_something && text.len() <= MAX_TEXT && self.find(text).is_empty()
+        let is_long_enough = begun == ENOUGH || text.trim().chars().count() >= 4 * ENOUGH;
+        is_long_enough && text.len() <= MAX_TEXT && self.find(text).is_empty()
     }
 
-    /// The end of the word that begins at this place, which is the start of a word of the text.
+    /// Returns the end of the known word that starts here, at the start of a word of the text.
     fn word_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
         let begins = rest.starts_with(char::is_alphanumeric);
-        // The first is the longest.
+        // The first match is the longest.
         let mut ends = self.words.iter().filter(|_| begins).filter_map(|word| {
             let end = word.len();
             let same = rest.get(..end)?.eq_ignore_ascii_case(word);
@@ -91,11 +90,10 @@ impl Vocabulary {
         ends.next()
     }
 
-    /// The words that begin with what stands between the start of a word and the caret, which is
-    /// counted in UTF-16 as browsers do.
-    pub fn offer(&self, text: &str, caret: usize) -> Offer {
+    /// Returns the words that complete the text between the start of a word and the caret. `caret`: in UTF-16, as in browsers.
+    pub fn complete(&self, text: &str, caret: usize) -> Completions {
         if text.len() > MAX_TEXT {
-            return Offer::default();
+            return Completions::default();
         }
         let caret = byte_of(text, caret);
         let start = text[..caret]
@@ -106,23 +104,23 @@ impl Vocabulary {
         let typed = text[start..caret].to_lowercase();
         let is_amid = text[caret..].starts_with(char::is_alphanumeric);
         if typed.chars().count() < MIN_TYPED || is_amid || self.words.contains(&typed) {
-            return Offer::default();
+            return Completions::default();
         }
         let begins = |word: &&String| word.starts_with(&typed);
         let mut words: Vec<String> = self.words.iter().filter(begins).cloned().collect();
         words.sort();
         words.truncate(MAX_OFFERED);
-        Offer {
+        Completions {
             typed: start..caret,
             words,
         }
     }
 }
 
-impl Offer {
-    /// The text with the word in its place, and where the caret is then, in UTF-16. `None` where another
-    /// text stands there by now.
-    pub fn put(&self, text: &str, word: &str) -> Option<(String, usize)> {
+impl Completions {
+    /// Replaces the typed part with the word. Returns the text and the new caret position in UTF-16, or `None` if the text
+    /// has changed meanwhile.
+    pub fn apply(&self, text: &str, word: &str) -> Option<(String, usize)> {
         let typed = text.get(self.typed.clone())?;
         if !word.starts_with(&typed.to_lowercase()) {
             return None;
@@ -133,8 +131,8 @@ impl Offer {
     }
 }
 
-/// Whether what stands before a word says that it is not meant.
-fn is_denied(before: &str) -> bool {
+/// Whether the text before a word negates it.
+fn is_negated(before: &str) -> bool {
     let words = before.rsplit(|c: char| !c.is_alphanumeric());
     let words = words.filter(|word| !word.is_empty());
     let mut words = words.map(str::to_ascii_lowercase);
@@ -143,7 +141,7 @@ fn is_denied(before: &str) -> bool {
     word.is_some_and(|word| ["no", "not", "without"].contains(&word.as_str()))
 }
 
-/// The start of the next word after the one at this place.
+/// Returns the start of the next word.
 fn next_start(text: &str, at: usize) -> usize {
     let mut was_word = true;
     for (offset, c) in text[at..].char_indices() {
@@ -196,10 +194,10 @@ mod tests {
         assert_eq!(found("日本 rose🌹teal"), ["rose", "teal"]);
     }
 
-    /// Guards against a result of chance that looks like a bad model.
+    /// Guards against a random result that looks like a bad model.
     #[test]
-    fn a_prompt_without_a_known_word_is_told_from_one_that_is_begun() {
-        let none = |text: &str| vocabulary().knows_none(text);
+    fn a_prompt_without_known_words_is_distinguished_from_an_unfinished_one() {
+        let none = |text: &str| vocabulary().has_no_known_word(text);
         for text in [
             "بحيرة جبلية عند الفجر",
             "a quiet night",
@@ -213,41 +211,41 @@ mod tests {
         assert!(!none(&"word ".repeat(MAX_TEXT)));
     }
 
-    /// Guards against a word that is outlined as if it steered, where the model is told that it is not meant.
+    /// Guards against marking a word as understood although the text negates it.
     #[test]
-    fn what_is_denied_is_not_marked() {
+    fn negated_words_are_not_marked() {
         assert_eq!(found("no rose, Without any teal, not the rosette"), [""; 0]);
         assert_eq!(found("not (rose)"), [""; 0]);
         assert_eq!(found("nothing teal"), ["teal"]);
     }
 
-    /// Guards against a pasted book that stops the page at each key.
+    /// Guards against a pasted book that blocks the page at each key press.
     #[test]
-    fn a_very_long_text_is_left_alone() {
+    fn a_very_long_text_is_not_searched() {
         assert!(found(&"rose ".repeat(MAX_TEXT)).is_empty());
     }
 
     #[test]
-    fn words_that_may_be_meant() {
-        let offer = vocabulary().offer("a 🌹 ro", 7);
-        assert_eq!(offer.words, ["rose", "rosette"]);
-        let (text, caret) = offer.put("a 🌹 ro", "rosette").unwrap();
+    fn offers_words_that_complete_the_text() {
+        let completions = vocabulary().complete("a 🌹 ro", 7);
+        assert_eq!(completions.words, ["rose", "rosette"]);
+        let (text, caret) = completions.apply("a 🌹 ro", "rosette").unwrap();
         assert_eq!(text, "a 🌹 rosette");
         assert_eq!(caret, 12);
-        // Another prompt was called back meanwhile.
+        // Another prompt was recalled meanwhile.
         for other in ["", "something else", "日本語 ro"] {
-            assert_eq!(offer.put(other, "rosette"), None);
+            assert_eq!(completions.apply(other, "rosette"), None);
         }
         for (text, caret) in [("r", 1), ("rose", 4), ("xy", 2), ("rob", 2), ("", 0)] {
             assert!(
-                vocabulary().offer(text, caret).words.is_empty(),
+                vocabulary().complete(text, caret).words.is_empty(),
                 "{text} {caret}"
             );
         }
     }
 
     #[test]
-    fn services_that_say_nothing_of_words_have_none() {
+    fn parameters_without_a_vocabulary_have_none() {
         for parameter in [
             json!({"name": "prompt"}),
             json!({"name": "prompt", "vocabulary": "rose"}),
@@ -260,16 +258,16 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_is_survived(text in "(rose|ro|teal|sky |blue|é|İ|🌹|[ -~]){0,12}", caret in 0usize..40) {
+        fn any_text_is_handled(text in "(rose|ro|teal|sky |blue|é|İ|🌹|[ -~]){0,12}", caret in 0usize..40) {
             let vocabulary = vocabulary();
             let mut end = 0;
             for range in vocabulary.find(&text) {
                 prop_assert!(range.start >= end && text.get(range.clone()).is_some());
                 end = range.end;
             }
-            let offer = vocabulary.offer(&text, caret);
-            for word in &offer.words {
-                let (put, _) = offer.put(&text, word).unwrap();
+            let completions = vocabulary.complete(&text, caret);
+            for word in &completions.words {
+                let (put, _) = completions.apply(&text, word).unwrap();
                 prop_assert!(put.contains(word.as_str()));
             }
         }

@@ -29,25 +29,25 @@ impl Imported {
 
     /// Returns the columns that were not imported. Those that resemble an unused parameter come first.
     pub fn unknown_names(&self, schema: &Schema) -> Vec<Unknown> {
-        let meant = self.meant(schema);
+        let meant = self.suggestions(schema);
         let unknown = self.unknown_columns.iter().map(|column| {
             let found = meant.iter().find(|(other, _)| other == column);
             Unknown {
                 name: column.clone(),
-                meant: found.map(|(_, parameter)| parameter.clone()),
+                suggestion: found.map(|(_, parameter)| parameter.clone()),
             }
         });
         let mut unknown: Vec<Unknown> = unknown.collect();
-        unknown.sort_by_key(|it| it.meant.is_none());
+        unknown.sort_by_key(|it| it.suggestion.is_none());
         unknown
     }
 
     /// Returns the columns that resemble an unused parameter, each with that parameter.
-    pub fn meant(&self, schema: &Schema) -> Vec<(String, String)> {
+    pub fn suggestions(&self, schema: &Schema) -> Vec<(String, String)> {
         let is_free = |name: &str| self.rows.iter().all(|row| row.get(name).is_none());
         let columns = self.unknown_columns.iter();
         let meant = columns.filter_map(|column| {
-            let parameter = parameter_name::meant(column, schema, is_free)?;
+            let parameter = parameter_name::similar_parameter(column, schema, is_free)?;
             Some((column.clone(), parameter.to_owned()))
         });
         meant.collect()

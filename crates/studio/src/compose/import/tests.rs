@@ -64,18 +64,18 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     let text = "promt;aspect ratio;cost\na cat;16:9;3\n;;\na dog;2:1;3";
     let imported = read(text, &schema, &[]).unwrap();
     assert_eq!(imported.unknown_columns, ["promt", "cost"]);
-    let meant = imported.meant(&schema);
+    let meant = imported.suggestions(&schema);
     assert_eq!(meant, [("promt".to_owned(), "prompt".to_owned())]);
     let missing: Vec<usize> = imported.bad(&schema).iter().map(|it| it.row).collect();
     assert_eq!(missing, [1, 3]);
     let imported = read(text, &schema, &meant).unwrap();
-    assert!(imported.meant(&schema).is_empty());
+    assert!(imported.suggestions(&schema).is_empty());
     // The user can also exclude the column.
     let expected = "Not sent, as the model has no such parameter: cost.";
     assert_eq!(imported.left_out_message(), expected);
     let unknown = imported.unknown_names(&schema);
     assert_eq!(
-        (unknown[0].name.as_str(), &unknown[0].meant),
+        (unknown[0].name.as_str(), &unknown[0].suggestion),
         ("cost", &None)
     );
     let none = [meant.clone(), vec![("cost".to_owned(), String::new())]].concat();
@@ -93,7 +93,7 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     let alone = read("promt\na cat", &schema, &[]).unwrap();
     assert!(alone.rows.is_empty() && alone.notes.is_empty());
     assert_eq!(
-        read("promt\na cat", &schema, &alone.meant(&schema))
+        read("promt\na cat", &schema, &alone.suggestions(&schema))
             .unwrap()
             .rows
             .len(),

@@ -320,7 +320,7 @@ impl Table {
                 elsewhere += 1;
                 continue;
             }
-            let settled = seed::settled(&row.draft, schema, row_random(row.nonce));
+            let settled = seed::with_drawn_seed(&row.draft, schema, row_random(row.nonce));
             match schema.validate(&settled, send_defaults) {
                 Ok(input) => {
                     let number = numbers.get(&row.id).copied().unwrap_or(1);

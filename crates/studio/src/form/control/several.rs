@@ -3,8 +3,8 @@
 use atelier_contract::{Entry, Parameter, check};
 use serde_json::Value;
 
-/// Of each permitted value, in the schema's order, whether it is in the list that stands in the control. A value in the
-/// list that is not permitted hides none of the others.
+/// Returns for each permitted value, in the schema's order, whether it is in the list of the control. Values that are
+/// not permitted don't affect the others.
 pub fn chosen(parameter: &Parameter, shown: Option<&Entry>) -> Vec<bool> {
     let permitted = |entry: &Entry| match check(parameter, false, Some(entry)) {
         Ok(Some(Value::Array(list))) => Some(list),
@@ -38,8 +38,8 @@ fn parts(entry: &Entry) -> Option<Vec<Entry>> {
     }
 }
 
-/// The list after the value at `at` was chosen or given up, in the schema's order. Values that are not permitted go.
-/// `None` leaves the parameter untouched: nothing is chosen, and the service would choose nothing by itself.
+/// Toggles the value at `at`, and returns the list in the schema's order, without values that are not permitted. `None`
+/// resets the parameter: nothing is chosen, and the default is empty, too.
 pub fn toggled(parameter: &Parameter, shown: Option<&Entry>, at: usize) -> Option<Entry> {
     let mut chosen = chosen(parameter, shown);
     if let Some(is_chosen) = chosen.get_mut(at) {
@@ -64,9 +64,9 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a list that can't be chosen, whose default does not show, or that is sent as one value.
+    /// Guards against a list without choices, without its default, or that is sent as a single value.
     #[test]
-    fn several_values_are_chosen_and_given_up() {
+    fn several_values_can_be_chosen_and_deselected() {
         let objects = parameter(json!({
             "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo"],
             "default": ["bird", "car"]
@@ -94,9 +94,9 @@ mod tests {
         assert_eq!(toggled(&tags, a.as_ref(), 0), None);
     }
 
-    /// Guards against a form that shows nothing as chosen, and loses all that is, where one value is not permitted.
+    /// Guards against a form that shows nothing as chosen, and loses everything, if one value is not permitted.
     #[test]
-    fn values_that_are_permitted_stay_next_to_one_that_is_not() {
+    fn permitted_values_stay_next_to_one_that_is_not() {
         let objects = parameter(json!({
             "name": "objects", "type": "array", "allowedValues": ["bird", "car", "text, logo", 2]
         }));
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn one_and_its_text_stay_two_values() {
+    fn a_number_and_its_text_are_two_values() {
         let frames = parameter(json!({
             "name": "frames", "type": "array", "allowedValues": [1, 2, "1"], "default": [1]
         }));

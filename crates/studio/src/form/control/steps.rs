@@ -1,19 +1,19 @@
-//! Steps of a number field, by arrow keys and by its slider: within the bounds, on the grid that the schema names, and
-//! as fine as what stands there. Counted exactly.
+//! Steps of a number field by arrow keys and slider: within the bounds, on the grid of the schema, and as fine as the
+//! value. Calculated exactly.
 
 use atelier_contract::{Kind, Parameter, read_typed};
 use serde_json::{Number, Value};
 
 use crate::text::decimal::Decimal;
 
-/// Lower and upper end of a slider, where both bounds are known and a person can aim at single values.
+/// Returns the ends of a slider, if both bounds are known and each value can be selected.
 pub fn slider(parameter: &Parameter) -> Option<(f64, f64)> {
     const MAX_STEPS: f64 = 512.0;
     let minimum = parameter.minimum.as_ref()?.as_f64()?;
     let maximum = parameter.maximum.as_ref()?.as_f64()?;
     let step: f64 = coarse_step(parameter).to_text().parse().ok()?;
     let default = parameter.default.as_ref().and_then(Value::as_f64);
-    // One that lies next to the end, of a range over many powers of ten, can't be aimed at.
+    // A default near the end of a large range can't be selected.
     let is_lost = default.is_some_and(|default| default != 0.0 && default.abs() < step);
     let can_aim = match parameter.kind() {
         Kind::Integer => (maximum - minimum) / step <= MAX_STEPS,
@@ -22,16 +22,16 @@ pub fn slider(parameter: &Parameter) -> Option<(f64, f64)> {
     (maximum > minimum && can_aim).then_some((minimum, maximum))
 }
 
-/// The number that a slider at this place stands for: on the grid and within the bounds.
-pub fn slid(parameter: &Parameter, text: &str) -> Option<String> {
+/// Returns the number at this slider position: on the grid and within the bounds.
+pub fn slider_value(parameter: &Parameter, text: &str) -> Option<String> {
     let place = Decimal::parse(text.trim())?;
     let grid = Grid::new(parameter, place, coarse_step(parameter))?;
     let steps = (2 * grid.value + grid.step).div_euclid(2 * grid.step);
     Some(grid.text(grid.clamped(steps * grid.step)))
 }
 
-/// The number a step up or down from what stands in the field. From an empty field the first step goes to the lower
-/// bound, or to 0. `None` where no number stands there.
+/// Returns the number one step up or down. From an empty field, the first step goes to the lower bound, or to 0. `None` if
+/// the text is not a number.
 pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
     if text.trim().is_empty() {
         let zero = Grid::new(parameter, Decimal::default(), Decimal::ONE)?;
@@ -59,7 +59,7 @@ pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
         true => next,
         false if has_grid => value,
         false if is_whole => grid.clamped(next),
-        // A step over the bound would lose the digits that stand there.
+        // A step beyond the bound would lose digits of the value.
         false => match (grid.clamped(next) - value).checked_abs()?.checked_ilog10() {
             Some(digits) => value + (next - value).signum() * 10i128.pow(digits),
             None => value,
@@ -68,7 +68,7 @@ pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
     Some(grid.text(next))
 }
 
-/// A value, a step and the bounds, counted in the same units.
+/// A value, a step and the bounds, in the same units.
 struct Grid {
     value: i128,
     step: i128,
@@ -99,7 +99,7 @@ impl Grid {
             && self.maximum.is_none_or(|maximum| value <= maximum)
     }
 
-    /// The nearest value within the bounds; where there is a grid, on it.
+    /// Returns the nearest value within the bounds, and on the grid if there is one.
     fn clamped(&self, value: i128) -> i128 {
         let on_grid = |bound: i128, up: i128| match self.has_grid {
             true => (bound + up * (self.step - 1)).div_euclid(self.step) * self.step,
@@ -117,15 +117,15 @@ impl Grid {
     }
 }
 
-/// JSON Schema's `multipleOf`, which INTERFACE does not name.
+/// Returns JSON Schema's `multipleOf`, which INTERFACE.md does not define.
 fn multiple_of(parameter: &Parameter) -> Option<Decimal> {
     let multiple = parameter.extra.get("multipleOf")?.as_number()?;
     let multiple = Decimal::parse(&multiple.to_string())?;
     (multiple.magnitude().is_some() && multiple.units(multiple.scale())? > 0).then_some(multiple)
 }
 
-/// A step that does not look at the value: that of the schema, 1 for integers, else a power of ten that gives about a
-/// hundred steps between the bounds, 0.1 without bounds.
+/// Returns the step regardless of the value: that of the schema, 1 for integers, else a power of ten that gives about a
+/// hundred steps between the bounds; 0.1 without bounds.
 fn coarse_step(parameter: &Parameter) -> Decimal {
     if let Some(multiple) = multiple_of(parameter) {
         return multiple;
@@ -143,7 +143,7 @@ fn exponent_of_range(parameter: &Parameter) -> Option<i32> {
     (maximum > minimum).then_some(exponent.clamp(-12.0, 6.0) as i32)
 }
 
-/// The same, but never larger than the value: then it changes its second digit.
+/// Like [`coarse_step`], but at most the place of the value's second digit.
 fn fine_step(parameter: &Parameter, value: Decimal) -> Decimal {
     if multiple_of(parameter).is_some() || parameter.kind() == Kind::Integer {
         return coarse_step(parameter);
@@ -193,9 +193,9 @@ mod tests {
         assert_eq!(stepped(&ten, "10", true).unwrap(), "20");
     }
 
-    /// Guards against one key press that makes 0 of 0.000075, or 1 of 0.9997.
+    /// Guards against a key press that changes 0.000075 to 0, or 0.9997 to 1.
     #[test]
-    fn a_step_fits_what_stands_there() {
+    fn a_step_is_as_fine_as_the_value() {
         let up = |parameter: &Parameter, text: &str| stepped(parameter, text, true).unwrap();
         let down = |parameter: &Parameter, text: &str| stepped(parameter, text, false).unwrap();
         let rate = number(&json!({"minimum": 1e-7, "maximum": 1}));
@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_keep_to_the_grid_of_the_schema() {
+    fn steps_follow_the_grid_of_the_schema() {
         let eta = number(&json!({"minimum": 0, "maximum": 1, "multipleOf": 0.05}));
         let mut text = "0.35".to_owned();
         for expected in ["0.4", "0.45", "0.5"] {
@@ -231,20 +231,20 @@ mod tests {
         assert_eq!(stepped(&width, "2040", true).unwrap(), "2040");
         assert_eq!(stepped(&width, "5000", true).unwrap(), "2040");
         assert_eq!(stepped(&width, "9", false).unwrap(), "256");
-        assert_eq!(slid(&width, "1027.4").unwrap(), "1024");
-        assert_eq!(slid(&width, "250").unwrap(), "256");
-        assert_eq!(slid(&eta, "0.3666").unwrap(), "0.35");
+        assert_eq!(slider_value(&width, "1027.4").unwrap(), "1024");
+        assert_eq!(slider_value(&width, "250").unwrap(), "256");
+        assert_eq!(slider_value(&eta, "0.3666").unwrap(), "0.35");
     }
 
-    /// Guards against a slider that jumps over what stands there as soon as it is touched.
+    /// Guards against a slider that changes the value as soon as it is touched.
     #[test]
-    fn a_slider_is_there_where_its_default_can_be_aimed_at() {
+    fn a_slider_requires_a_default_that_can_be_selected() {
         let rate = number(&json!({"minimum": 1e-7, "maximum": 1, "default": 7.5e-5}));
         assert_eq!(slider(&rate), None);
         let unit = number(&json!({"minimum": 0, "maximum": 1, "default": 0.0}));
         assert_eq!(slider(&unit), Some((0.0, 1.0)));
-        assert_eq!(slid(&unit, "0.123456").unwrap(), "0.12");
-        assert_eq!(slid(&unit, "1e-7").unwrap(), "0");
+        assert_eq!(slider_value(&unit, "0.123456").unwrap(), "0.12");
+        assert_eq!(slider_value(&unit, "1e-7").unwrap(), "0");
     }
 
     proptest! {
@@ -257,9 +257,9 @@ mod tests {
         }
 
         #[test]
-        fn any_text_is_survived(text in ".{0,12}|[-0-9.,eE]{0,12}", up: bool) {
+        fn any_text_is_handled(text in ".{0,12}|[-0-9.,eE]{0,12}", up: bool) {
             let _ = stepped(&number(&json!({"minimum": 0})), &text, up);
-            let _ = slid(&number(&json!({"minimum": 0, "maximum": 1})), &text);
+            let _ = slider_value(&number(&json!({"minimum": 0, "maximum": 1})), &text);
         }
     }
 }

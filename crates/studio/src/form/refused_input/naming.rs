@@ -1,40 +1,40 @@
-//! Whether what a service says of an input names a parameter. Where that is in doubt it does not.
+//! Decides whether a service's message about an input names a parameter. In doubt, it does not.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Shorter names are words of any language: they are meant where they are quoted or begin what is said.
+/// Shorter names may be words of any language: they count only if quoted or at the start of a sentence.
 const MIN_UNQUOTED: usize = 3;
 
-/// That many characters next to the name, the same as in what was sent, are a quotation of that.
+/// If this many characters around the name equal those of a sent value, the message quotes that value.
 const MIN_QUOTATION: usize = 6;
 
-/// What was said of an input, and the input.
-pub struct Words<'a> {
+/// A message about an input, and the input.
+pub struct ServiceMessage<'a> {
     pub text: &'a str,
     pub sent: &'a Map<String, Value>,
 }
 
-impl Words<'_> {
-    /// Whether they name the parameter.
-    pub fn name(&self, name: &str) -> bool {
-        self.places(name).next().is_some()
+impl ServiceMessage<'_> {
+    /// Whether the message names the parameter.
+    pub fn names(&self, name: &str) -> bool {
+        self.positions(name).next().is_some()
     }
 
-    /// Whether they have it as a heading: so begins what a reply says of a single parameter.
-    pub fn list(&self, name: &str) -> bool {
+    /// Whether the message has it as a heading, as in replies about single parameters.
+    pub fn has_heading(&self, name: &str) -> bool {
         let is_heading = |at: usize| {
             let before = &self.text[..at];
             let begins = before.is_empty() || before.ends_with("; ");
             begins && self.text[at + name.len()..].starts_with(": ")
         };
-        self.places(name).any(is_heading)
+        self.positions(name).any(is_heading)
     }
 
-    /// Whether they say that the parameter is missing.
-    pub fn miss(&self, name: &str) -> bool {
-        self.places(name).any(|at| {
+    /// Whether the message reports the parameter as missing.
+    pub fn reports_missing(&self, name: &str) -> bool {
+        self.positions(name).any(|at| {
             let start = self.text[..at].rfind(is_stop).map_or(0, |stop| stop + 1);
             let end = self.text[at..].find(is_stop).map(|stop| at + stop);
             let clause = &self.text[start..end.unwrap_or(self.text.len())];
@@ -43,13 +43,13 @@ impl Words<'_> {
         })
     }
 
-    /// Where the parameter is meant by its name.
-    fn places<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
+    /// Returns the positions where the message names the parameter.
+    fn positions<'a>(&'a self, name: &'a str) -> impl Iterator<Item = usize> + 'a {
         let found = self.text.match_indices(name).map(|(at, _)| at);
-        found.filter(|at| self.is_meant(*at, name) && !self.is_quotation(*at, name))
+        found.filter(|at| self.is_name(*at, name) && !self.is_quotation(*at, name))
     }
 
-    fn is_meant(&self, at: usize, name: &str) -> bool {
+    fn is_name(&self, at: usize, name: &str) -> bool {
         let is_part = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '/');
         let (before, after) = self.around(at, name);
         if before.ends_with(is_part) || after.starts_with(is_part) {
@@ -65,7 +65,7 @@ impl Words<'_> {
         name.chars().count() >= MIN_UNQUOTED && (!is_plain || is_heading(before, after))
     }
 
-    /// Whether what stands there is a value that was sent.
+    /// Whether the text at this position quotes a value that was sent.
     fn is_quotation(&self, at: usize, name: &str) -> bool {
         let (before, after) = self.around(at, name);
         self.sent.values().any(|value| {
@@ -101,7 +101,7 @@ fn is_quoted(before: &str, after: &str) -> bool {
     before.ends_with(is_quote) && after.starts_with(is_quote)
 }
 
-/// The input itself is quoted as JSON, and has it as a key.
+/// Whether the name is a key in a JSON quotation of the input.
 fn is_key(before: &str, after: &str) -> bool {
     let before = before.trim_end_matches(is_quote).trim_end();
     let after = after.trim_start_matches(is_quote).trim_start();
@@ -109,10 +109,10 @@ fn is_key(before: &str, after: &str) -> bool {
 }
 
 fn begins_sentence(before: &str) -> bool {
-    let said = before.trim_end();
-    let space = &before[said.len()..];
+    let text = before.trim_end();
+    let space = &before[text.len()..];
     let is_end = |c: char| is_stop(c) || c == ':';
-    said.is_empty() || space.contains('\n') || (!space.is_empty() && said.ends_with(is_end))
+    text.is_empty() || space.contains('\n') || (!space.is_empty() && text.ends_with(is_end))
 }
 
 fn is_heading(before: &str, after: &str) -> bool {
@@ -125,26 +125,26 @@ fn is_heading(before: &str, after: &str) -> bool {
     begins && is_named
 }
 
-/// How many characters both begin with alike.
+/// Returns the length of the common prefix.
 fn same(one: impl Iterator<Item = char>, other: impl Iterator<Item = char>) -> usize {
     one.zip(other).take_while(|(a, b)| a == b).count()
 }
 
-/// What follows a name that begins a sentence about it.
-const SAID_OF_A_NAME: [&str; 9] = [
+/// The words after a name at the start of a sentence about it.
+const WORDS_AFTER_A_NAME: [&str; 9] = [
     "must", "should", "is", "has", "cannot", "can't", "required", "invalid", "exceeds",
 ];
 
-/// Whether a sentence begins with the name, and goes on to say something of it.
+/// Whether the sentence starts with the name and continues about it.
 fn is_about(sentence: &str, parameter: &str) -> bool {
     let Some(rest) = sentence.strip_prefix(parameter) else {
         return false;
     };
-    let is_said = |said: &&str| {
-        let rest = rest.strip_prefix(' ').and_then(|it| it.strip_prefix(*said));
+    let is_continued = |word: &&str| {
+        let rest = rest.strip_prefix(' ').and_then(|it| it.strip_prefix(*word));
         rest.is_some_and(|it| !it.starts_with(char::is_alphanumeric))
     };
-    rest.starts_with(": ") || SAID_OF_A_NAME.iter().any(is_said)
+    rest.starts_with(": ") || WORDS_AFTER_A_NAME.iter().any(is_continued)
 }
 
 #[cfg(test)]
@@ -166,13 +166,16 @@ mod tests {
 
     fn named(text: &str, sent: &Value) -> String {
         let sent = sent.as_object().unwrap();
-        let words = Words { text, sent };
-        let named: Vec<&str> = NAMES.into_iter().filter(|name| words.name(name)).collect();
+        let message = ServiceMessage { text, sent };
+        let named: Vec<&str> = NAMES
+            .into_iter()
+            .filter(|name| message.names(name))
+            .collect();
         named.join(", ")
     }
 
     #[test]
-    fn a_parameter_is_named_where_it_is_meant() {
+    fn a_parameter_is_named_if_the_message_is_about_it() {
         for (text, expected) in [
             ("steps must be at most 50", "steps"),
             ("Too much. steps should be 50", "steps"),
@@ -188,7 +191,7 @@ mod tests {
             ("Odd is steps_max, and image2.", "steps_max, image2"),
             ("n: Input should be less; a: too", "a, n"),
             ("`a` is wrong", "a"),
-            // Guards against a field that is marked by chance.
+            // Guards against marking a field by accident.
             ("Not enough credits for this model", ""),
             ("The image queue is full, your prompt was not taken", ""),
             ("Known are prompt, steps and image", ""),
@@ -205,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_quoted_back_names_nothing() {
+    fn a_quoted_input_names_nothing() {
         let prompt = "a sign: 'image' and steps: 30, over steps_max, in the mode of old";
         let sent = json!({
             "prompt": prompt, "mode": "image", "steps": 99, "more": {"steps_max": ["n"]}
@@ -224,7 +227,7 @@ mod tests {
         ] {
             assert_eq!(named(&text, &sent), expected, "{text}");
         }
-        // A value that is called as a parameter is.
+        // A value that equals the name of a parameter.
         let sent = json!({"mode": "n"});
         assert_eq!(named("n: Input should be less", &sent), "n");
     }

@@ -21,7 +21,7 @@ fn schema() -> Schema {
 }
 
 #[test]
-fn an_input_that_still_holds_has_no_differences() {
+fn an_input_that_is_still_valid_has_no_differences() {
     let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": u64::MAX});
     let rerun = rerun(values.as_object().unwrap(), &schema());
     assert!(rerun.differences.is_empty());
@@ -29,9 +29,9 @@ fn an_input_that_still_holds_has_no_differences() {
     assert_eq!(Value::Object(input.values().clone()), values);
 }
 
-/// Guards against a secret of an old record or a link that comes into the form, and so into storage.
+/// Guards against a secret of an old record or a link in the form, and thus in storage.
 #[test]
-fn a_secret_is_entered_again_and_not_taken_from_values() {
+fn a_secret_must_be_entered_again() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {"required": [
@@ -44,30 +44,30 @@ fn a_secret_is_entered_again_and_not_taken_from_values() {
     let values = json!({"prompt": "cat", "api_key": "sk-CASE"});
     for rerun in [rerun, of_link].map(|fill| fill(values.as_object().unwrap(), &schema)) {
         assert_eq!(rerun.draft.get("api_key"), None);
-        let said = "api_key is secret, and was left out: enter it.";
-        assert_eq!(rerun.differences[0].message, said);
+        let expected = "api_key is secret, and was left out: enter it.";
+        assert_eq!(rerun.differences[0].message, expected);
     }
-    assert!(again(values.as_object().unwrap(), &schema, &[0]).is_err());
+    assert!(inputs_again(values.as_object().unwrap(), &schema, &[0]).is_err());
     let values = json!({"prompt": "cat"});
-    let inputs = again(values.as_object().unwrap(), &schema, &[0]).unwrap();
+    let inputs = inputs_again(values.as_object().unwrap(), &schema, &[0]).unwrap();
     assert_eq!(
         inputs.len(),
         1,
-        "what a task is sent with beside its input is asked for elsewhere"
+        "what a task is sent with in addition to its input is requested elsewhere"
     );
 }
 
 #[test]
-fn what_changed_is_said_and_nothing_is_lost() {
+fn changes_are_reported_and_nothing_is_lost() {
     let values = json!({"prompt": "cat", "steps": 50, "seed": "7", "lora": "x", "uid": "me"});
     let rerun = rerun(values.as_object().unwrap(), &schema());
-    let said: Vec<(&str, Change, &str)> = rerun
+    let changes: Vec<(&str, Change, &str)> = rerun
         .differences
         .iter()
         .map(|d| (d.parameter.as_str(), d.change, d.message.as_str()))
         .collect();
     assert_eq!(
-        said,
+        changes,
         [
             ("style", Change::NewlyRequired, "style is required now."),
             (
@@ -84,12 +84,12 @@ fn what_changed_is_said_and_nothing_is_lost() {
     );
     let slip = json!({"promt": "cat", "style": "oil"});
     let found = super::rerun(slip.as_object().unwrap(), &schema()).differences;
-    assert_eq!(found[1].meant.as_deref(), Some("prompt"));
-    // Of a link it stays, as it does in what is typed.
+    assert_eq!(found[1].suggestion.as_deref(), Some("prompt"));
+    // From a link, it stays in the form.
     let link = of_link(slip.as_object().unwrap(), &schema());
     assert_eq!(link.draft.get("promt"), Some(&Entry::Value(json!("cat"))));
-    let said: Vec<_> = link.differences.iter().map(|it| it.change).collect();
-    assert_eq!(said, [Change::NewlyRequired]);
+    let changes: Vec<_> = link.differences.iter().map(|it| it.change).collect();
+    assert_eq!(changes, [Change::NewlyRequired]);
     assert_eq!(rerun.draft.get("steps"), Some(&Entry::Value(json!(50))));
     assert_eq!(rerun.draft.get("seed"), Some(&Entry::Value(json!(7))));
     assert_eq!(
@@ -99,9 +99,9 @@ fn what_changed_is_said_and_nothing_is_lost() {
     );
 }
 
-/// Guards against an edit that keeps the composition, or makes the same picture, without a word.
+/// Guards against an edit that silently keeps the composition, or generates the same image.
 #[test]
-fn an_edit_draws_the_seed_anew_unless_a_person_chose_it() {
+fn an_edit_draws_the_seed_again_unless_the_user_chose_it() {
     let mut typed = Draft::default();
     typed.set("prompt", Entry::Text("cat".into()));
     typed.set("style", Entry::Value(json!("ink")));
@@ -129,30 +129,30 @@ fn an_edit_draws_the_seed_anew_unless_a_person_chose_it() {
 }
 
 #[test]
-fn an_input_runs_again_with_other_seeds_or_is_looked_at_first() {
+fn an_input_runs_again_with_other_seeds_or_is_reviewed_first() {
     let values = json!({"prompt": "cat", "style": "ink", "format": "png", "seed": 5});
-    let inputs = again(values.as_object().unwrap(), &schema(), &[0, u64::MAX]).unwrap();
+    let inputs = inputs_again(values.as_object().unwrap(), &schema(), &[0, u64::MAX]).unwrap();
     let seeds: Vec<&Value> = inputs.iter().map(|input| &input.values()["seed"]).collect();
     assert_eq!(seeds, [&json!(0), &json!(u64::MAX)]);
     assert!(inputs.iter().all(|input| input.values()["prompt"] == "cat"));
     let values = json!({"prompt": "cat", "style": "wax"});
-    let refused = again(values.as_object().unwrap(), &schema(), &[0]).unwrap_err();
+    let refused = inputs_again(values.as_object().unwrap(), &schema(), &[0]).unwrap_err();
     assert_eq!(refused[0].parameter, "style");
 }
 
 #[test]
-fn what_a_loaded_input_changes_in_the_form_is_named() {
+fn the_changes_of_a_loaded_input_are_named() {
     let draft = |values: Value| Draft::from_values(values.as_object().unwrap());
     let before = draft(json!({"prompt": "cat", "steps": 3, "seed": 1}));
     let after = draft(json!({"prompt": "dog", "steps": 3, "style": "ink"}));
     assert_eq!(changed(&before, &after), ["prompt", "style", "seed"]);
     assert!(changed(&after, &after).is_empty());
-    // Guards against a form that is said to have changed when it was only sent.
+    // Guards against reporting a form as changed that was only sent.
     let mut typed = Draft::default();
     typed.set("prompt", Entry::Text("dog".into()));
     typed.set("steps", Entry::Text("3".into()));
     typed.set("style", Entry::Text("ink".into()));
-    assert!(is_same(&typed, &after));
+    assert!(looks_same(&typed, &after));
 }
 
 proptest! {
@@ -167,9 +167,9 @@ proptest! {
     }
 }
 
-/// Guards against a press that sends more than is said next to it: of a selection it was the outputs alone.
+/// Guards against sending more than the label shows: for a selection, it counted only outputs.
 #[test]
-fn variations_are_counted_before_they_are_sent() {
+fn variations_are_counted_in_advance() {
     assert_eq!(variations_label(4, 1, 1), "× 4");
     assert_eq!(variations_label(4, 1, 2), "× 4 = 8");
     assert_eq!(variations_label(2, 3, 3), "× 2 = 6 tasks");
