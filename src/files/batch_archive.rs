@@ -134,7 +134,7 @@ pub async fn make(
                 let task = tasks.get(wanted.index).and_then(Option::as_ref);
                 let made = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
                 packed.add_made(&name, &blob, made).await?;
-                ManifestOutput::kept(&wanted.url, name)
+                ManifestOutput::fetched(&wanted.url, name)
             }
             Err(reason) => {
                 missing.add(&reason);
@@ -184,7 +184,7 @@ pub async fn pack(
                 let made = clock::local(task.finished.unwrap_or(task.created));
                 let name = wanted.name_of_chosen(&mut names, task, made, &blob).await;
                 packed.add_made(&name, &blob, Some(made)).await?;
-                ManifestOutput::kept(&wanted.url, name)
+                ManifestOutput::fetched(&wanted.url, name)
             }
             Err(reason) => {
                 missing.add(&reason);

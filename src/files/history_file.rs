@@ -5,7 +5,8 @@ use std::collections::{HashMap, HashSet};
 use atelier_contract::output::OutputKind;
 use atelier_engine::{Action, Task, TaskKey, stored_output};
 use atelier_studio::history::history_file::{
-    self, AccountNames, Arrivals, FiledOutput, Here, MANIFEST, Owner, TakenIn,
+    self, AccountNames, ExportedOutput, ImportResult, ImportedHistory, LocalContext, MANIFEST,
+    Owner,
 };
 use atelier_studio::output::output_cache::{self, CachedOutput};
 use atelier_studio::text::plural::counted;
@@ -72,7 +73,7 @@ pub async fn export(
             // It may have made way for another one meanwhile.
             if let Some(blob) = runner.copy(&copy.key).await {
                 let head = peek::head_of(&blob).await;
-                let filed = FiledOutput::of(copy, at + 1, &blob.type_(), &head);
+                let filed = ExportedOutput::of(copy, at + 1, &blob.type_(), &head);
                 packed.add(&filed.file, &blob).await?;
                 outputs.push(filed);
             }
@@ -84,7 +85,7 @@ pub async fn export(
         let account = all.session.account();
         let origin = location::origin();
         runner.with_tasks(|tasks| {
-            let here = Here {
+            let here = LocalContext {
                 account: &account,
                 origin: &origin,
                 names: &name_accounts(tasks, &origin),
@@ -103,10 +104,10 @@ pub async fn export(
 async fn pack_stored(
     runner: Runner,
     packed: &mut ArchiveWriter,
-    outputs: &mut Vec<FiledOutput>,
+    outputs: &mut Vec<ExportedOutput>,
 ) -> Result<(), String> {
     let references = untrack(|| runner.with_tasks(history_file::stored_outputs));
-    let mut files: HashMap<String, FiledOutput> = HashMap::new();
+    let mut files: HashMap<String, ExportedOutput> = HashMap::new();
     for (name, url) in references {
         if !files.contains_key(&url) {
             let Some(blob) = runner.copy(&name).await else {
@@ -120,12 +121,12 @@ async fn pack_stored(
                 shown: clock::now(),
             };
             let head = peek::head_of(&blob).await;
-            let filed = FiledOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
+            let filed = ExportedOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
             packed.add(&filed.file, &blob).await?;
             files.insert(url.clone(), filed);
         }
         if let Some(filed) = files.get(&url) {
-            outputs.push(FiledOutput {
+            outputs.push(ExportedOutput {
                 output: name,
                 ..filed.clone()
             });
@@ -145,18 +146,18 @@ pub async fn import(
     file: Blob,
     owner: Owner,
     on_progress: impl Fn(Progress),
-) -> Result<TakenIn, String> {
+) -> Result<ImportResult, String> {
     let runner = all.runner;
     until(move || (runner.is_open() && Batches::new(all).is_read()).then_some(())).await;
     let archive = ArchiveReader::open(file, MANIFEST).await?;
-    let arrivals = read(all, &archive, owner).await?;
-    let Arrivals {
+    let imported = read(all, &archive, owner).await?;
+    let ImportedHistory {
         tasks,
         batches,
         outputs,
         unfollowed,
         damaged,
-    } = arrivals;
+    } = imported;
     let is_known = |task: &&Task| {
         let known = runner.task(&task.key);
         known.is_some_and(|known| {
@@ -169,12 +170,12 @@ pub async fn import(
     };
     let known: Vec<&Task> = tasks.iter().filter(is_known).collect();
     let followed = known.iter().filter(|task| is_claimed(task)).count();
-    let mut taken = TakenIn {
+    let mut taken = ImportResult {
         known: known.len() - followed,
         followed,
         unfollowed,
         damaged,
-        ..TakenIn::default()
+        ..ImportResult::default()
     };
     taken.tasks = tasks.len() - known.len();
     if taken.tasks > 0 {
@@ -205,8 +206,8 @@ pub async fn import(
 async fn take_in_outputs(
     all: Contexts,
     archive: &ArchiveReader,
-    outputs: Vec<FiledOutput>,
-    taken: &mut TakenIn,
+    outputs: Vec<ExportedOutput>,
+    taken: &mut ImportResult,
     on_progress: impl Fn(Progress),
 ) {
     let runner = all.runner;
@@ -236,7 +237,7 @@ async fn take_in_outputs(
         // Before it is unpacked.
         let needs_room = !is_favorite && !is_stored;
         if needs_room && archive.size(&output.file).is_some_and(|bytes| bytes > room) {
-            taken.homeless += 1;
+            taken.out_of_space += 1;
             continue;
         }
         let Ok(blob) = archive.file(&output.file, mime).await else {
@@ -253,7 +254,7 @@ async fn take_in_outputs(
         };
         match runner.take_in_copy(copy, blob).await {
             Ok(()) => taken.outputs += 1,
-            Err(_) => taken.homeless += 1,
+            Err(_) => taken.out_of_space += 1,
         }
         if needs_room {
             room -= bytes;
@@ -261,7 +262,11 @@ async fn take_in_outputs(
     }
 }
 
-async fn read(all: Contexts, archive: &ArchiveReader, owner: Owner) -> Result<Arrivals, String> {
+async fn read(
+    all: Contexts,
+    archive: &ArchiveReader,
+    owner: Owner,
+) -> Result<ImportedHistory, String> {
     let size = archive.size(MANIFEST).unwrap_or_default();
     if size > MAX_MANIFEST {
         return Err(format!(
@@ -273,7 +278,7 @@ async fn read(all: Contexts, archive: &ArchiveReader, owner: Owner) -> Result<Ar
     let manifest = archive.file(MANIFEST, "application/json").await?;
     let text = file::all_text(&manifest).await?;
     let account = untrack(|| all.session.account());
-    let here = Here {
+    let here = LocalContext {
         account: &account,
         origin: &location::origin(),
         names: &account_names(),

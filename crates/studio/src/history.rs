@@ -1,5 +1,5 @@
-//! The list of all tasks: found by text, state, model and date, newest first. Its folder has what is written of tasks:
-//! `history_file` in an `archive`, `manifest` for a batch; and `lineage`, what was made from what.
+//! The list of all tasks, filtered by text, state, model and date, newest first. Its folder has what is exported:
+//! `history_file` in an `archive`, and `manifest` for a batch; and `lineage`, which outputs became inputs.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -17,26 +17,25 @@ pub mod history_file;
 pub mod lineage;
 pub mod manifest;
 
-/// A newest that is further ahead of the clock is no clock that was set back, but one that was wrong.
+/// If the newest task is further ahead of the clock, the clock was wrong then, instead of set back since.
 const MAX_AHEAD: Millis = 24 * 60 * 60 * 1_000;
 
-/// When something new says that it was created, in ms since 1970: now, but later than the newest that
-/// is listed. Lists show the newest first, and what was just asked for must not stand below what is
-/// older because the clock was set back. `noted` is the newest that was noted outside storage, for a
-/// tab whose storage has not answered yet.
+/// Returns the creation time of something new, in ms since 1970-01-01 UTC: now, but later than the newest listed one.
+/// Lists show the newest first, so a new task must not be sorted below older ones because the clock was set back.
+/// `noted`: the newest time that was saved outside the database, for a tab whose database is not read yet.
 pub fn created(now: Millis, listed: Option<Millis>, noted: Option<Millis>) -> Millis {
     let noted = noted.filter(|noted| *noted <= now.saturating_add(MAX_AHEAD));
     let newest = listed.max(noted);
     newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
 }
 
-/// The knowledge of the list about a task, made once per change of the task and read on every key press.
+/// The data of a task that the list needs, computed once per change of the task and read at every key press.
 #[derive(Debug, Clone)]
 pub struct HistoryEntry {
     pub key: TaskKey,
     pub model: ModelId,
     pub batch: Option<BatchPlace>,
-    /// When it was created, in ms since 1970.
+    /// When it was created, in ms since 1970-01-01 UTC.
     pub created: Millis,
     pub phase: Phase,
     pub has_favorites: bool,
@@ -44,8 +43,7 @@ pub struct HistoryEntry {
 }
 
 impl HistoryEntry {
-    /// A task is found by its title, its model, its other parameters, each by name and value, its id
-    /// and its error.
+    /// A task is searched by its title, its model, its other parameters by name and value, its id and its error.
     pub fn new(task: &Task) -> Self {
         let title = task.input.title();
         let values = task.input.values().iter();
@@ -53,7 +51,7 @@ impl HistoryEntry {
             .filter(|(_, value)| value.as_str().is_none_or(|text| text.trim() != title))
             .map(|(name, value)| format!("{name} {}", control::text(value)))
             .collect();
-        let said = match &task.state {
+        let error = match &task.state {
             TaskState::Failed { message, .. } => message.as_str(),
             _ => "",
         };
@@ -66,23 +64,23 @@ impl HistoryEntry {
             created: task.created,
             phase: task.state.phase(),
             has_favorites: !task.favorites.is_empty(),
-            text: Searchable::new([title, &model, &others.join(" "), said, id]),
+            text: Searchable::new([title, &model, &others.join(" "), error, id]),
         }
     }
 }
 
-/// The wishes of a person. The default asks for everything.
+/// The criteria of the list. The default matches everything.
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub query: Query,
-    /// The batches whose names match the query: their tasks are found by them, too.
+    /// The batches whose names match the query, so that their tasks match as well.
     pub named: HashSet<BatchKey>,
-    /// The phases that are wanted; none means any.
+    /// The phases to find; empty for any.
     pub phases: Vec<Phase>,
     pub model: Option<ModelId>,
-    /// Only tasks with an output that is a favorite.
+    /// Whether to find only tasks with a favorite output.
     pub favorites: bool,
-    /// The time of creation that is wanted, in ms since 1970, from the first to before the last.
+    /// The range of creation times, in ms since 1970-01-01 UTC.
     pub created: Range<Millis>,
 }
 
@@ -99,30 +97,30 @@ impl Default for Filter {
     }
 }
 
-/// The tasks found, and what else there would be to find.
+/// The tasks found, and how many there are for other choices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Positions in the records given: newest first; those submitted at once in reverse order.
+    /// Indexes of the records, newest first; those submitted at the same time in reverse order.
     pub positions: Vec<usize>,
-    /// Per state, how many of the tasks that match the rest of the filter are in it.
+    /// For each state, the number of tasks that match the other criteria.
     pub phases: Vec<(Phase, usize)>,
-    /// Per model likewise, the most used first, else as they come.
+    /// For each model, the number of tasks that match the other criteria. The most used first, else in order.
     pub models: Vec<(ModelId, usize)>,
 }
 
 impl Filter {
-    fn is_asked_for(&self, record: &HistoryEntry) -> bool {
+    fn matches(&self, record: &HistoryEntry) -> bool {
         let is_named = |place: &BatchPlace| self.named.contains(&place.batch);
         self.query.score(&record.text).is_some() || record.batch.as_ref().is_some_and(is_named)
     }
 
-    /// Finds, in one pass. A choice's counts leave out that choice's own condition: they say what
-    /// choosing otherwise would give.
+    /// Finds the tasks in one pass. The counts of a choice ignore that choice's own criterion, to show what another choice
+    /// would find.
     pub fn find(&self, records: &[HistoryEntry]) -> Found {
         let mut found: Vec<(Millis, usize)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
         let mut models: Vec<(&ModelId, usize)> = Vec::new();
-        let mut asked = Vec::new();
+        let mut matching = Vec::new();
         for (position, record) in records.iter().enumerate() {
             let right_phase = self.phases.is_empty() || self.phases.contains(&record.phase);
             let right_model = self
@@ -132,17 +130,17 @@ impl Filter {
             if (right_phase || right_model)
                 && self.created.contains(&record.created)
                 && (!self.favorites || record.has_favorites)
-                && self.is_asked_for(record)
+                && self.matches(record)
             {
-                asked.push((position, record, right_phase, right_model));
+                matching.push((position, record, right_phase, right_model));
             }
         }
         let has_numbers = |record: &HistoryEntry| self.query.has_its_numbers(&record.text);
-        let mut right = (asked.iter()).filter(|(_, _, phase, model)| *phase && *model);
+        let mut right = (matching.iter()).filter(|(_, _, phase, model)| *phase && *model);
         if self.query.asks_for_numbers() && right.any(|(_, record, ..)| has_numbers(record)) {
-            asked.retain(|(_, record, ..)| has_numbers(record));
+            matching.retain(|(_, record, ..)| has_numbers(record));
         }
-        for (position, record, right_phase, right_model) in asked {
+        for (position, record, right_phase, right_model) in matching {
             if right_model {
                 count(&mut phases, record.phase);
             }
@@ -166,7 +164,7 @@ impl Filter {
     }
 }
 
-/// Few different ones: a list beats a map.
+/// Counts in a list, which is faster than a map for a few distinct values.
 fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
     match counts.iter_mut().find(|(known, _)| *known == what) {
         Some((_, count)) => *count += 1,
@@ -178,11 +176,11 @@ fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum HistoryRow {
     Task(TaskKey),
-    /// The tasks of a batch that were found, at least two, in its order.
+    /// The tasks of a batch that were found, at least two, in order.
     Batch(BatchKey, Vec<TaskKey>),
 }
 
-/// Says how much of all tasks a list shows, and how many of them have no row of their own: `6 tasks`, `2 tasks of 6`,
+/// Returns how many of all tasks a list shows, and how many of them are grouped: `6 tasks`, `2 tasks of 6`,
 /// `16 tasks (9 grouped in batches)`.
 pub fn count_label(found: usize, all: usize, rows: &[HistoryRow]) -> String {
     let in_batches = rows.iter().map(|row| match row {
@@ -199,8 +197,8 @@ pub fn count_label(found: usize, all: usize, rows: &[HistoryRow]) -> String {
     }
 }
 
-/// The tasks found, as the list shows them: those of one batch together, where its newest stands. One
-/// alone, such as the one that was searched for, is a row like any other.
+/// Groups the found tasks into rows: those of one batch in one row, at the position of the newest. A single one has a row
+/// of its own.
 pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<HistoryRow> {
     let mut places: HashMap<&BatchKey, usize> = HashMap::new();
     let mut rows: Vec<Vec<&HistoryEntry>> = Vec::new();
@@ -233,12 +231,11 @@ pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<HistoryRow> {
 /// A task that took longer was not watched all the time.
 const LONGEST_RUN: Millis = 60 * 60 * 1_000;
 
-/// So many tasks with as many outputs say more than all tasks that completed.
-const ENOUGH_ALIKE: usize = 3;
+/// With this many similar tasks, only those are used for the estimate.
+const MIN_SIMILAR: usize = 3;
 
-/// How long a task of this model takes, in ms, by the tasks that have completed so far: those that did not have to wait
-/// for the others of their batch, if there are some; and those with as many outputs as are asked for now, if that is
-/// known and there are some.
+/// Estimates the duration of a task of this model, in ms, from completed tasks. If there are enough, only those outside
+/// batches are used, because they did not wait for others, and only those with as many outputs as requested now.
 pub fn estimate<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
     model: &ModelId,
@@ -246,12 +243,12 @@ pub fn estimate<'a>(
 ) -> Option<Millis> {
     let of_model = tasks.into_iter().filter(|task| task.model == *model);
     let mut runs: Vec<Run> = of_model.filter_map(Run::of).collect();
-    let is_alike = |run: &Run| outputs == Some(run.outputs);
+    let is_similar = |run: &Run| outputs == Some(run.outputs);
     for is_closer in [
         &(|run: &Run| run.is_single) as &dyn Fn(&Run) -> bool,
-        &is_alike,
+        &is_similar,
     ] {
-        if runs.iter().filter(|run| is_closer(run)).count() >= ENOUGH_ALIKE {
+        if runs.iter().filter(|run| is_closer(run)).count() >= MIN_SIMILAR {
             runs.retain(is_closer);
         }
     }
@@ -260,7 +257,7 @@ pub fn estimate<'a>(
     duration::estimate(times.into_iter().rev().map(|(_, time)| time))
 }
 
-/// A task that has completed under the eyes of a page.
+/// A task whose completion this browser has observed.
 struct Run {
     ended: Millis,
     time: Millis,
@@ -275,7 +272,7 @@ impl Run {
         }
         let ended = task.finished.filter(|_| !task.ended_unseen)?;
         let time = ended.checked_sub(task.submitted?)?;
-        // Records of earlier versions don't say who saw it end: the night between is nothing that a model takes.
+        // Records of earlier versions lack `ended_unseen`: a run that includes a night is not used.
         (time < LONGEST_RUN).then_some(Self {
             ended,
             time,

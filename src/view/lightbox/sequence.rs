@@ -133,7 +133,7 @@ impl Sequence {
         let entries = self.entries.read();
         let at = self.at.get().unwrap_or_else(|| self.last.get_value());
         let choices = task.with_untracked(|task| {
-            let kin = runner.with_tasks(|tasks| lineage::kin(task, position, tasks));
+            let kin = runner.with_tasks(|tasks| lineage::related_tasks(task, position, tasks));
             neighbor::choices(&entries, at, &shown, task, &kin)
         });
         let choice = |other: usize| {

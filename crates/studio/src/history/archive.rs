@@ -1,9 +1,9 @@
-//! A ZIP archive whose files are stored as they are: media do not compress. Only what stands around
-//! the files is made here, so that they need never lie in the page's memory.
+//! Writes a ZIP archive whose files are stored uncompressed, because media do not compress. Only the records around the
+//! files are created here, so that the files need not be in memory.
 //!
-//! Sizes and sums stand before each file, which the crates that write archives as a stream put
-//! behind it: every program can read this. See APPNOTE.TXT 4.3. Where an archive has more than 65 535 files or a number
-//! above 4 GB, it is ZIP64.
+//! Sizes and checksums precede each file, so that every program can read the archive; the crates that write archives as
+//! a stream put them after it. See APPNOTE.TXT 4.3. An archive with more than 65,535 files or a number above 4 GB uses
+//! ZIP64.
 
 pub mod directory;
 pub mod export;
@@ -12,18 +12,18 @@ use std::ops::RangeInclusive;
 
 use crate::text::calendar::Local;
 
-/// The value of a field of 16 or 32 bits that says: the number is in a field of ZIP64.
-const ELSEWHERE_16: u16 = u16::MAX;
-const ELSEWHERE_32: u32 = u32::MAX;
+/// The value of a field of 16 or 32 bits whose number is in a ZIP64 field.
+const IN_ZIP64_16: u16 = u16::MAX;
+const IN_ZIP64_32: u32 = u32::MAX;
 
-/// The signatures with which a file's header, the directory's entries and the end of the archive begin.
+/// The signatures of a file's header, a directory entry and the end of the archive.
 const HEADER: u32 = 0x0403_4b50;
 const ENTRY: u32 = 0x0201_4b50;
 const END: u32 = 0x0605_4b50;
-/// The same of ZIP64: the longer end of the archive, and the place of that.
+/// The ZIP64 signatures of the end of the archive, and of its locator.
 const END_64: u32 = 0x0606_4b50;
 const LOCATOR: u32 = 0x0706_4b50;
-/// The extra field of a file's header or entry that holds its numbers of 64 bits.
+/// The extra field with the 64-bit numbers of a file's header or entry.
 const EXTRA_64: u16 = 1;
 
 /// Names are UTF-8.
@@ -31,11 +31,11 @@ const FLAGS: u16 = 1 << 11;
 const VERSION: u16 = 20;
 /// The version of the format that has ZIP64.
 const VERSION_64: u16 = 45;
-/// 1 January 1980: the format knows no other beginning, and when a file was fetched says nothing.
+/// 1 January 1980, the earliest date in the format, for files without a date.
 const DATE: u16 = (1 << 5) | 1;
 const YEARS: RangeInclusive<i64> = 1980..=2107;
 
-/// When a file was made, as the format writes it: two seconds are its least.
+/// A time in the format of the archive, with a resolution of two seconds.
 #[derive(Debug, Clone, Copy)]
 struct Stamp {
     time: u16,
@@ -57,7 +57,7 @@ impl Stamp {
     }
 }
 
-/// The archive so far: what was put in, for the directory at its end.
+/// The archive so far, with the directory for its end.
 #[derive(Debug, Default)]
 pub struct Archive {
     files: usize,
@@ -66,12 +66,12 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Adds a file by its name, its size and the CRC-32 of its bytes, and gives the header that comes before them.
-    /// `made`: when that was, where it says something.
+    /// Adds a file with its name, size and CRC-32, and returns the header to write before its bytes. `made`: when it was
+    /// created, if known.
     ///
     /// # Errors
     ///
-    /// A sentence for a person: the name has more letters than the format holds.
+    /// A message: the name is longer than the format allows.
     pub fn add(
         &mut self,
         name: &str,
@@ -89,7 +89,7 @@ impl Archive {
         let made = Stamp::of(made);
         let mut header = Vec::new();
         put(&mut header, &[HEADER], &[]);
-        // Before a file both sizes have to be there.
+        // The header must have both sizes.
         let extra = match fits(size) {
             true => Vec::new(),
             false => extra(&[size, size]),
@@ -115,15 +115,15 @@ impl Archive {
         Ok(header)
     }
 
-    /// The directory, which comes after the last file.
+    /// Returns the directory, to write after the last file.
     pub fn finish(self) -> Vec<u8> {
         let (files, start) = (self.files, self.length);
         let mut end = self.directory;
         let size = end.len() as u64;
-        let count = u16::try_from(files).unwrap_or(ELSEWHERE_16);
-        if count == ELSEWHERE_16 || !fits(size) || !fits(start) {
+        let count = u16::try_from(files).unwrap_or(IN_ZIP64_16);
+        if count == IN_ZIP64_16 || !fits(size) || !fits(start) {
             let at = start + size;
-            // The length of what follows.
+            // The length of the following fields.
             put(&mut end, &[END_64], &[]);
             put_long(&mut end, &[44]);
             put(&mut end, &[], &[VERSION_64, VERSION_64]);
@@ -140,18 +140,18 @@ impl Archive {
 }
 
 fn fits(number: u64) -> bool {
-    number < ELSEWHERE_32.into()
+    number < IN_ZIP64_32.into()
 }
 
-/// The number, or that it is elsewhere.
+/// Returns the number, or the marker for a ZIP64 field.
 fn short(number: u64) -> u32 {
     match fits(number) {
         true => number as u32,
-        false => ELSEWHERE_32,
+        false => IN_ZIP64_32,
     }
 }
 
-/// The extra field with these numbers.
+/// Returns the extra field with these numbers.
 fn extra(numbers: &[u64]) -> Vec<u8> {
     let mut extra = Vec::new();
     put(&mut extra, &[], &[EXTRA_64, (numbers.len() * 8) as u16]);
@@ -159,7 +159,7 @@ fn extra(numbers: &[u64]) -> Vec<u8> {
     extra
 }
 
-/// The fields that a file's header and its entry in the directory share.
+/// Returns the fields that a file's header and its directory entry share.
 fn fields(name: &str, size: u64, sum: u32, made: Stamp, extra: &[u8]) -> Vec<u8> {
     let mut fields = Vec::new();
     let version = match extra.is_empty() {
@@ -182,7 +182,7 @@ fn put_long(bytes: &mut Vec<u8>, numbers: &[u64]) {
     }
 }
 
-/// Numbers, the lowest byte first: the long ones, then the short ones.
+/// Appends numbers in little-endian order: first the long ones, then the short ones.
 fn put(bytes: &mut Vec<u8>, long: &[u32], short: &[u16]) {
     for number in long {
         bytes.extend_from_slice(&number.to_le_bytes());
@@ -212,7 +212,7 @@ mod tests {
         bytes
     }
 
-    /// Guards against an archive above 4 GB that is refused once all of it was fetched.
+    /// Guards against rejecting an archive above 4 GB after all of it was fetched.
     #[test]
     fn archives_above_4_gb_and_with_many_files_are_read_back() {
         let mut archive = Archive::default();
@@ -240,7 +240,7 @@ mod tests {
         assert!(Archive::default().add(&long, 0, 0, None).is_err());
     }
 
-    /// A file with holes, of which nothing but the rest is in memory.
+    /// A sparse file, of which only the written parts are in memory.
     #[derive(Default)]
     pub(super) struct Sparse {
         pieces: Vec<(u64, Vec<u8>)>,
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_the_date_when_it_was_made() {
+    fn a_file_has_its_creation_date() {
         let made = |year| {
             let day = Day {
                 year,
@@ -322,14 +322,14 @@ mod tests {
         let read = made(2026);
         assert_eq!((read.year(), read.month(), read.day()), (2026, 11, 27));
         assert_eq!((read.hour(), read.minute()), (17, 59));
-        // The format begins in 1980.
+        // The format starts in 1980.
         assert_eq!(made(1970).year(), 1980);
     }
 
     proptest! {
-        /// Read back by a library that knows the format, which checks the sums.
+        /// Reads the archive with a library, which verifies the checksums.
         #[test]
-        fn it_is_read_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
+        fn an_archive_survives_a_round_trip(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
             let files: Vec<(String, Vec<u8>)> = contents
                 .into_iter()
                 .enumerate()

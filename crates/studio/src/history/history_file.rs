@@ -1,9 +1,8 @@
-//! The history of a browser as one file, to be kept or to go on with in another browser: every task
-//! with its input, state, favorites and lineage, the batches, and what is known of kept outputs. The
-//! file is an archive; this is its manifest.
+//! The history of a browser as one file, as a backup or to continue in another browser: every task with its input, state,
+//! favorites and lineage, the batches, and the cached outputs. The file is an archive; this is its manifest.
 //!
-//! No credentials are in it, the User ID neither: only a random name of the account, by which the browser that exported
-//! it knows a task as its own. In another browser the user confirms it. Nothing that is imported is ever sent.
+//! It contains no credentials and no User ID, only a random name of the account, by which the browser that exported it
+//! recognizes its own tasks. In another browser, the user confirms that. Imported tasks are never sent.
 
 mod account_names;
 
@@ -26,35 +25,35 @@ use atelier_contract::output::{OutputKind, SafeUrl};
 /// The manifest's name in the archive.
 pub const MANIFEST: &str = "history.json";
 
-/// The version of the manifest. A reader takes every version up to its own; in version 1 a CRC-32 of the User ID stands
-/// in the place of the account's name.
+/// The version of the manifest. A reader accepts every version up to its own. Version 1 has a CRC-32 of the User ID instead
+/// of the account's name.
 const VERSION: u64 = 2;
 
-/// The field in which a manifest says its version. No other file has this field.
-const MARK: &str = "atelier_history";
+/// The field with the version, which identifies a manifest.
+const VERSION_FIELD: &str = "atelier_history";
 
-/// The services and people of tasks, as a file names them.
+/// The account of a task, as a file names it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct FiledAccount {
-    /// The whole address: the one who reads it may be at another.
+struct ExportedAccount {
+    /// The absolute address, because the reader's page may be at another one.
     address: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    user: Option<FiledUser>,
+    user: Option<ExportedUser>,
 }
 
-/// Whose a task is.
+/// The user of a task.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
-enum FiledUser {
+enum ExportedUser {
     /// See [`AccountNames`].
     Name(String),
     /// In version 1: CRC-32 of the User ID.
     Sum(u32),
 }
 
-/// A kept output: what is known of it, and its file in the archive.
+/// A cached output, and its file in the archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct FiledOutput {
+pub struct ExportedOutput {
     /// The output's name, see [`atelier_engine::TaskKey::output`].
     pub output: String,
     pub file: String,
@@ -62,14 +61,14 @@ pub struct FiledOutput {
     /// The MIME type of the file.
     #[serde(default)]
     pub mime: String,
-    /// When the copy was made, in ms since 1970.
+    /// When it was cached, in ms since 1970-01-01 UTC.
     pub kept: Millis,
-    /// When a person last had it before them, in ms since 1970.
+    /// When it was last shown, in ms since 1970-01-01 UTC.
     pub shown: Millis,
 }
 
-impl FiledOutput {
-    /// The file of a copy: `number` counts from 1, `head` is its first bytes.
+impl ExportedOutput {
+    /// Returns the record for a cached output. `number`: from 1; `head`: the first bytes of the file.
     pub fn of(copy: &CachedOutput, number: usize, mime: &str, head: &[u8]) -> Self {
         let extension = file_type::extension(head, mime, &copy.url, OutputKind::Other);
         Self {
@@ -85,51 +84,51 @@ impl FiledOutput {
 
 /// The addresses of the page and its service, and the account.
 #[derive(Debug, Clone, Copy)]
-pub struct Here<'a> {
+pub struct LocalContext<'a> {
     pub account: &'a Account,
-    /// The page's own origin, which an empty address means.
+    /// The page's origin, which replaces an empty address.
     pub origin: &'a str,
     /// The names of the accounts of this browser.
     pub names: &'a AccountNames,
-    /// The time, in ms since 1970.
+    /// The current time, in ms since 1970-01-01 UTC.
     pub now: Millis,
 }
 
-/// Whose the tasks in a file are.
+/// The owner of the tasks in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// Those of the accounts that the file names.
+    /// The accounts that the file names.
     Named,
-    /// The user who imports it, as they confirm: for all tasks of the service that is set here.
+    /// The user who imports the file, as they confirm: for all tasks of the current service.
     Importer,
 }
 
-impl Here<'_> {
-    fn whole(&self, address: &str) -> String {
-        account_names::whole(address, self.origin)
+impl LocalContext<'_> {
+    fn absolute(&self, address: &str) -> String {
+        account_names::absolute(address, self.origin)
     }
 
-    /// The name of the account in this browser's files.
+    /// Returns the account's name in this browser's files.
     fn name(&self, account: &Account) -> Option<&str> {
         self.names.get(account, self.origin)
     }
 }
 
-/// The manifest of what a browser has.
+/// Writes the manifest of a browser's history.
 pub fn write(
     tasks: &[&Task],
     batches: &[Batch],
-    outputs: &[FiledOutput],
-    here: Here<'_>,
+    outputs: &[ExportedOutput],
+    here: LocalContext<'_>,
 ) -> String {
-    // A task that was taken back stands in its table, and is no task any more.
+    // A task that was taken back is a row of the table again.
     let tasks = tasks
         .iter()
         .filter(|task| task.removed.is_none() && !task.taken_back);
-    let tasks: Vec<Value> = tasks.map(|task| filed(task, here)).collect();
+    let tasks: Vec<Value> = tasks.map(|task| export_task(task, here)).collect();
     let batches: Vec<Value> = batches.iter().map(Batch::to_value).collect();
     let mut manifest = json::Record::new();
-    manifest.put(MARK, VERSION.into());
+    manifest.put(VERSION_FIELD, VERSION.into());
     manifest.put("exported", here.now.into());
     manifest.put("tasks", tasks.into());
     manifest.put("batches", batches.into());
@@ -137,7 +136,7 @@ pub fn write(
     manifest.into_value().to_string()
 }
 
-/// The outputs that a file holds and that came as data, each by its name and its reference.
+/// Returns the outputs that came as data and are in the file, each with its name and its reference.
 pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
     let tasks = tasks.iter().filter(|task| task.removed.is_none());
     let outputs = tasks.flat_map(|task| {
@@ -149,8 +148,8 @@ pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// How many of them there are, and how large their files are together, each counted once: `3 outputs that came as data,
-/// 0.4 MB`. `None` where there are none.
+/// Returns their number, and the total size of their files, each counted once: `3 outputs that came as data, 0.4 MB`.
+/// `None` if there are none.
 pub fn stored_message(tasks: &[&Task]) -> Option<String> {
     let stored = stored_outputs(tasks);
     let files: HashSet<&str> = stored.iter().map(|(_, url)| url.as_str()).collect();
@@ -160,22 +159,22 @@ pub fn stored_message(tasks: &[&Task]) -> Option<String> {
     (!stored.is_empty()).then(|| format!("{outputs} that came as data, {size}"))
 }
 
-fn filed(task: &Task, here: Here<'_>) -> Value {
-    let address = here.whole(&task.account.address);
+fn export_task(task: &Task, here: LocalContext<'_>) -> Value {
+    let address = here.absolute(&task.account.address);
     let mut task = task.clone();
     if let TaskState::Ready { outputs, .. } = &mut task.state {
-        // An address from the root is one of this service, which may not be the reader's.
+        // A path is relative to this service, which may not be the reader's.
         for url in outputs {
             if let Some(whole) = SafeUrl::link(url, &address) {
                 *url = whole.to_string();
             }
         }
     }
-    let account = FiledAccount {
+    let account = ExportedAccount {
         address,
         user: here
             .name(&task.account)
-            .map(|name| FiledUser::Name(name.to_owned())),
+            .map(|name| ExportedUser::Name(name.to_owned())),
     };
     task.idempotency_key = None;
     task.token_version = None;
@@ -185,22 +184,21 @@ fn filed(task: &Task, here: Here<'_>) -> Value {
     value
 }
 
-/// In files of version 1.
+/// Returns the checksum in files of version 1.
 fn sum(uid: &str) -> u32 {
     Crc::<u32>::new(&CRC_32_ISO_HDLC).checksum(uid.as_bytes())
 }
 
-/// The contents of a file.
+/// The content of a file.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Arrivals {
-    /// The tasks; none of them is to be sent.
+pub struct ImportedHistory {
+    /// The tasks; none of them will be sent.
     pub tasks: Vec<Task>,
     pub batches: Vec<Batch>,
-    pub outputs: Vec<FiledOutput>,
-    /// Of the tasks, those that go on at a service and can't be followed: it is another one, or
-    /// another person's.
+    pub outputs: Vec<ExportedOutput>,
+    /// The number of unfinished tasks that can't be followed, because they belong to another service or another user.
     pub unfollowed: usize,
-    /// Records that can't be read.
+    /// The number of invalid records.
     pub damaged: usize,
 }
 
@@ -208,13 +206,13 @@ pub struct Arrivals {
 ///
 /// # Errors
 ///
-/// A sentence: it is damaged, none of ours, or a newer Atelier's.
-pub fn read(text: &str, owner: Owner, here: Here<'_>) -> Result<Arrivals, String> {
+/// A message: it is damaged, not a history file, or from a newer version.
+pub fn read(text: &str, owner: Owner, here: LocalContext<'_>) -> Result<ImportedHistory, String> {
     const DAMAGED: &str = "The file is damaged. Nothing was imported.";
     let manifest = json::read(text).ok_or(DAMAGED)?;
     let mut manifest = json::Record::read(manifest).ok_or(DAMAGED)?;
     let version = manifest
-        .number(MARK)
+        .number(VERSION_FIELD)
         .ok_or("This isn't an Atelier history file. Nothing was imported.")?;
     if version > VERSION {
         return Err("A newer Atelier has made the file. Nothing was imported.".into());
@@ -224,52 +222,52 @@ pub fn read(text: &str, owner: Owner, here: Here<'_>) -> Result<Arrivals, String
         _ => Err(DAMAGED.to_owned()),
     };
     let (tasks, batches, outputs) = (list("tasks")?, list("batches")?, list("outputs")?);
-    let mut arrivals = Arrivals::default();
+    let mut imported = ImportedHistory::default();
     let total = tasks.len() + batches.len() + outputs.len();
     let mut known = HashSet::new();
     for task in tasks {
-        let Some((task, is_unfollowed)) = arrival(task, owner, here) else {
+        let Some((task, is_unfollowed)) = import_task(task, owner, here) else {
             continue;
         };
         if known.insert(task.key.clone()) {
-            arrivals.tasks.push(task);
-            arrivals.unfollowed += usize::from(is_unfollowed);
+            imported.tasks.push(task);
+            imported.unfollowed += usize::from(is_unfollowed);
         }
     }
     let batches = batches.into_iter().filter_map(Batch::from_value);
-    arrivals.batches = batches.filter(|batch| is_key(&batch.key.0)).collect();
-    for batch in &mut arrivals.batches {
+    imported.batches = batches.filter(|batch| is_key(&batch.key.0)).collect();
+    for batch in &mut imported.batches {
         batch.created = batch.created.min(here.now);
         batch.removed = None;
     }
     let outputs = outputs.into_iter().filter_map(json::decode);
-    let is_output = |output: &FiledOutput| {
+    let is_output = |output: &ExportedOutput| {
         output_cache::place(&output.output).is_some_and(|(key, _)| is_key(&key.0))
     };
-    arrivals.outputs = outputs.filter(is_output).collect();
-    let read = arrivals.tasks.len() + arrivals.batches.len() + arrivals.outputs.len();
-    arrivals.damaged = total - read;
-    Ok(arrivals)
+    imported.outputs = outputs.filter(is_output).collect();
+    let read = imported.tasks.len() + imported.batches.len() + imported.outputs.len();
+    imported.damaged = total - read;
+    Ok(imported)
 }
 
-/// A task as it goes on here, and whether it goes on elsewhere alone.
-fn arrival(mut value: Value, owner: Owner, here: Here<'_>) -> Option<(Task, bool)> {
-    let account: FiledAccount = json::decode(value.get("account")?.clone())?;
-    let is_same_service = here.whole(&account.address) == here.whole(&here.account.address);
+/// Returns an imported task, and whether it is unfinished but can't be followed here.
+fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option<(Task, bool)> {
+    let account: ExportedAccount = json::decode(value.get("account")?.clone())?;
+    let is_same_service = here.absolute(&account.address) == here.absolute(&here.account.address);
     let uid = &here.account.uid;
     let is_known = match (&account.user, owner) {
         (Some(_), Owner::Importer) => true,
-        (Some(FiledUser::Name(name)), Owner::Named) => here.name(here.account) == Some(name),
-        (Some(FiledUser::Sum(filed)), Owner::Named) => *filed == sum(uid),
+        (Some(ExportedUser::Name(name)), Owner::Named) => here.name(here.account) == Some(name),
+        (Some(ExportedUser::Sum(filed)), Owner::Named) => *filed == sum(uid),
         (None, _) => false,
     };
-    let is_mine = is_same_service && is_known && !uid.is_empty();
+    let is_own = is_same_service && is_known && !uid.is_empty();
     let own = Account {
         address: match is_same_service {
             true => here.account.address.clone(),
             false => account.address,
         },
-        uid: match is_mine {
+        uid: match is_own {
             true => here.account.uid.clone(),
             false => String::new(),
         },
@@ -283,9 +281,9 @@ fn arrival(mut value: Value, owner: Owner, here: Here<'_>) -> Option<(Task, bool
     {
         return None;
     }
-    // A clock elsewhere may be ahead: what is made here from now on is newer.
+    // The other browser's clock may be ahead: tasks created here must be newer.
     task.created = task.created.min(here.now);
-    // The errors that another page was told of are not for this one.
+    // Another page's errors don't apply here.
     task.poll_error = None;
     task.not_before = None;
     task.waits_since = None;
@@ -297,45 +295,45 @@ fn arrival(mut value: Value, owner: Owner, here: Here<'_>) -> Option<(Task, bool
     task.paused = false;
     task.taken_back = false;
     if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
-        // The browser that it comes from may have sent it since.
+        // The other browser may have sent it since.
         let error = ApiError::Network {
             detail: ApiError::EXPORTED_UNSENT.into(),
         };
         task.state = TaskState::Unconfirmed { error };
     }
-    let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
-    task.watching &= is_mine || !goes_on;
-    Some((task, goes_on && !is_mine))
+    let is_unfinished = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
+    task.watching &= is_own || !is_unfinished;
+    Some((task, is_unfinished && !is_own))
 }
 
-/// Keys name records: one with a slash, or an empty one, would mean those of others.
+/// Whether the key is valid: one with a slash, or an empty one, would address other records.
 fn is_key(key: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&key.len()) && key.bytes().all(is_plain)
 }
 
-/// The result of taking in a file, for a person.
+/// The result of importing a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TakenIn {
-    /// Tasks that were taken in.
+pub struct ImportResult {
+    /// The number of imported tasks.
     pub tasks: usize,
-    /// Other tasks that were there before.
+    /// The number of other tasks that existed already.
     pub known: usize,
-    /// Tasks that were there before, which the file lets this browser follow.
+    /// The number of existing tasks that this browser follows because of the file.
     pub followed: usize,
-    /// Copies of outputs that were taken in.
+    /// The number of imported copies of outputs.
     pub outputs: usize,
-    /// Copies for which there was no room.
-    pub homeless: usize,
-    /// See [`Arrivals::unfollowed`].
+    /// The number of copies that were not imported for lack of space.
+    pub out_of_space: usize,
+    /// See [`ImportedHistory::unfollowed`].
     pub unfollowed: usize,
-    /// Records that could not be read.
+    /// The number of invalid records.
     pub damaged: usize,
 }
 
-impl TakenIn {
+impl ImportResult {
     pub fn user_message(self) -> String {
-        let mut said = match (self.tasks, self.known) {
+        let mut message = match (self.tasks, self.known) {
             (0, 0) if self.followed > 0 => String::new(),
             (0, 0) => "There are no tasks in the file.".to_owned(),
             (0, known) if self.followed > 0 => {
@@ -351,13 +349,13 @@ impl TakenIn {
         };
         if self.followed > 0 {
             let followed = are(self.followed, "task");
-            let rest = if said.is_empty() { "" } else { " " };
-            said = format!("{followed} yours, and followed from now on.{rest}{said}");
+            let rest = if message.is_empty() { "" } else { " " };
+            message = format!("{followed} yours, and followed from now on.{rest}{message}");
         }
         let more = [
             (self.outputs, "output", "kept"),
             (
-                self.homeless,
+                self.out_of_space,
                 "output",
                 "not kept: there is no room for more copies",
             ),
@@ -371,10 +369,10 @@ impl TakenIn {
         ];
         for (count, what, rest) in more {
             if count > 0 {
-                said.push_str(&format!(" {} {rest}.", are(count, what)));
+                message.push_str(&format!(" {} {rest}.", are(count, what)));
             }
         }
-        said
+        message
     }
 }
 

@@ -1,4 +1,4 @@
-//! Finds the outputs that became the input of tasks. They are kept with a task when it is made, and shown both ways.
+//! Finds the outputs that became the input of tasks. They are stored with a new task, and shown in both directions.
 
 use std::collections::HashMap;
 
@@ -8,42 +8,42 @@ use serde_json::Value;
 use crate::output::output_cache;
 use atelier_contract::output::OutputAddress;
 
-/// The most relatives that are shown, and the most steps to them.
+/// The maximum number of relatives that are shown, and the maximum distance.
 const MAX_RELATIVES: usize = 24;
 const MAX_DISTANCE: usize = 6;
 
-/// A task that a given one came from, or that came from it.
+/// An ancestor or descendant of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relative {
     pub task: TaskKey,
-    /// The output that went on; of a descendant the first, if it has any.
+    /// The output that became an input; of a descendant, its first output, if any.
     pub output: Option<String>,
-    /// The parameter that the output was the input of.
+    /// The parameter that had the output as its value.
     pub parameter: String,
-    /// Steps away, from 1.
+    /// The distance in steps, from 1.
     pub distance: usize,
-    /// It is in this browser.
+    /// Whether the task is in this browser.
     pub is_known: bool,
 }
 
-/// The relatives of one output: at most 24 each way, and 6 steps away.
+/// The relatives of one output: at most 24 in each direction, and 6 steps away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Family {
-    /// The outputs that it came from, the nearest first, each followed by those that that one came from.
+    /// The outputs that it was generated from, the nearest first, each followed by its own ancestors.
     pub ancestors: Vec<Relative>,
-    /// The outputs that came from this very one, each followed by those that came from that one.
+    /// The outputs that were generated from it, each followed by its own descendants.
     pub descendants: Vec<Relative>,
 }
 
-/// Says of new tasks which outputs they are made from: those whose addresses are among their inputs. What is
-/// known of that already stays.
+/// Records in new tasks which outputs they are generated from: those whose addresses are among their inputs. Recorded
+/// sources are preserved.
 pub fn trace(new: &mut [Task], known: &[&Task]) {
     let mut origins = None;
     for task in new.iter_mut().filter(|task| task.sources.is_empty()) {
         let values = task.input.values().iter();
         let addresses = values.filter_map(|(name, value)| Some((name, address(value)?)));
         let found = addresses.filter_map(|(parameter, address)| {
-            // Most inputs have no address, and nothing is looked up for them.
+            // Most inputs have no address, so the lookup table is built lazily.
             let origins = origins.get_or_insert_with(|| origins_of(known));
             Some(Source {
                 parameter: parameter.clone(),
@@ -56,7 +56,7 @@ pub fn trace(new: &mut [Task], known: &[&Task]) {
 
 fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
     let found = origins.get(address).cloned();
-    // Data went in as it is, and the task that it is from has a reference to it.
+    // If the input is the data itself, its task has a reference to it.
     found.or_else(|| {
         origins
             .get(stored_output::reference(address)?.as_str())
@@ -69,8 +69,8 @@ fn address(value: &Value) -> Option<&str> {
     value.as_str().filter(is_address)
 }
 
-/// The output at each address: the newest, should several have it. A service may have given it another
-/// address since another task took it: that one knows.
+/// Returns the output at each address, the newest if there are several. A service may have changed an output's address
+/// since a task used it, so the sources of tasks are included.
 fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     let mut origins = HashMap::new();
     for task in known {
@@ -91,8 +91,8 @@ fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     origins
 }
 
-/// The task that this one is a variation of, as its record says; else the first with the same inputs but for the seed,
-/// among those that are no items of a batch.
+/// Returns the task that this one is a variation of: the recorded one; else the first outside batches with the same
+/// inputs except for the seed.
 pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
     const SEED: &str = "seed";
     if let Some(varied) = &task.varied {
@@ -119,8 +119,8 @@ pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
     first.copied().filter(|_| task.batch.is_none())
 }
 
-/// The tasks that one output belongs to: its relatives, and the variations of the same task.
-pub fn kin(task: &Task, position: usize, known: &[&Task]) -> Vec<TaskKey> {
+/// Returns the tasks related to an output: its ancestors and descendants, and the variations of the same task.
+pub fn related_tasks(task: &Task, position: usize, known: &[&Task]) -> Vec<TaskKey> {
     let is_variation = |other: &Task| {
         let is_of_same = other.varied.is_some() && other.varied == task.varied;
         is_of_same || other.varied.as_ref() == Some(&task.key)
@@ -134,16 +134,16 @@ pub fn kin(task: &Task, position: usize, known: &[&Task]) -> Vec<TaskKey> {
     relatives.chain(variations).chain(varied).collect()
 }
 
-/// The relatives of one output of a task, or, without a position, of all of its outputs.
+/// Returns the relatives of one output of a task, or, without a position, of all its outputs.
 pub fn family(task: &Task, position: Option<usize>, known: &[&Task]) -> Family {
     let mut family = Family::default();
     ascend(task, 1, known, &mut family.ancestors);
-    let is_it = |source: &Source| {
+    let is_source = |source: &Source| {
         output_cache::place(&source.output).is_some_and(|(key, at)| {
             key == task.key && position.is_none_or(|position| position == at)
         })
     };
-    descend(&is_it, 1, known, &mut family.descendants);
+    descend(&is_source, 1, known, &mut family.descendants);
     family
 }
 
@@ -171,7 +171,7 @@ fn ascend(task: &Task, distance: usize, known: &[&Task], found: &mut Vec<Relativ
 }
 
 fn descend(
-    is_it: &dyn Fn(&Source) -> bool,
+    is_source: &dyn Fn(&Source) -> bool,
     distance: usize,
     known: &[&Task],
     found: &mut Vec<Relative>,
@@ -179,7 +179,7 @@ fn descend(
     let mut children: Vec<(&Task, &Source)> = known
         .iter()
         .filter(|task| task.removed.is_none())
-        .filter_map(|task| Some((*task, task.sources.iter().find(|source| is_it(source))?)))
+        .filter_map(|task| Some((*task, task.sources.iter().find(|source| is_source(source))?)))
         .collect();
     children.sort_by_key(|(task, _)| (task.created, &task.key));
     for (task, source) in children {
@@ -194,10 +194,10 @@ fn descend(
             distance,
             is_known: true,
         });
-        let is_its = |source: &Source| {
+        let is_child = |source: &Source| {
             output_cache::place(&source.output).is_some_and(|(key, _)| key == task.key)
         };
-        descend(&is_its, distance + 1, known, found);
+        descend(&is_child, distance + 1, known, found);
     }
 }
 
@@ -226,9 +226,9 @@ mod tests {
         relatives.iter().map(name).collect()
     }
 
-    /// Guards against a picture whose origin is forgotten because its data went in, and a reference to it came out.
+    /// Guards against losing the origin of an image whose data were sent, but of which only a reference is stored.
     #[test]
-    fn data_that_went_in_is_known_for_the_output_that_refers_to_it() {
+    fn input_data_are_matched_to_a_reference() {
         let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
         let reference = atelier_engine::stored_output::reference(&data).unwrap();
         let first = task(
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn an_input_that_is_an_output_is_known_for_one() {
+    fn an_input_that_is_an_output_is_recognized() {
         let a = task(
             "a",
             1,
@@ -257,7 +257,7 @@ mod tests {
             output: "a/1".into(),
         };
         assert_eq!(b.sources, std::slice::from_ref(&source));
-        // The service has given it another address since; one that was made from it still knows.
+        // The service has changed its address since; a task that was generated from it still has the old one.
         let moved = task("a", 1, json!({}), &["/o/9.png", "https://s/10.png"]);
         let input = json!({"image_url": "https://s/2.png"});
         let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn the_family_is_told_both_ways() {
+    fn the_family_has_ancestors_and_descendants() {
         let a = task("a", 1, json!({}), &["/a.png", "/a2.png"]);
         let b = traced(task("b", 2, json!({"image": "/a.png"}), &["/b.png"]), &[&a]);
         let c = traced(
@@ -280,7 +280,7 @@ mod tests {
         let of_a = family(&a, Some(0), &known);
         assert!(of_a.ancestors.is_empty());
         assert_eq!(names(&of_a.descendants), [("b".into(), 1), ("c".into(), 2)]);
-        // Its other output went on elsewhere.
+        // Its other output became another input.
         assert_eq!(
             names(&family(&a, Some(1), &known).descendants),
             [("c".into(), 1)]
@@ -296,9 +296,9 @@ mod tests {
         assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
     }
 
-    /// Guards against four pictures side by side which are not said to be variations of one.
+    /// Guards against four images side by side that are not recognized as variations.
     #[test]
-    fn a_variation_is_known_by_its_inputs() {
+    fn a_variation_is_recognized_by_its_inputs() {
         let made = |key: &str, created, prompt: &str, seed: Value| {
             task(key, created, json!({"prompt": prompt, "seed": seed}), &[])
         };
@@ -313,25 +313,25 @@ mod tests {
         // A repetition is no variation, nor is a task without a seed.
         assert_eq!(varied(&made("e", 3, "x", json!(1)), &[&a]), None);
         assert_eq!(varied(&made("e", 3, "x", Value::Null), &[&a]), None);
-        // Tasks whose records name it need no search, in a batch or not.
-        let mut said = made("f", 4, "x", json!(5));
-        said.varied = Some(b.key.clone());
-        assert_eq!(of(&said), Some("b"));
-        said.batch = Some(atelier_engine::BatchPlace {
+        // Tasks with a recorded original need no search, in a batch or not.
+        let mut recorded = made("f", 4, "x", json!(5));
+        recorded.varied = Some(b.key.clone());
+        assert_eq!(of(&recorded), Some("b"));
+        recorded.batch = Some(atelier_engine::BatchPlace {
             batch: atelier_engine::BatchKey("g".into()),
             index: 0,
         });
-        assert_eq!(of(&said), Some("b"));
-        // What was removed can't be led to.
-        assert_eq!(varied(&said, &[&a]), None);
+        assert_eq!(of(&recorded), Some("b"));
+        // A removed task is not returned.
+        assert_eq!(varied(&recorded, &[&a]), None);
         let mut gone = a.clone();
         gone.removed = Some(5);
         assert_eq!(varied(&b, &[&gone]), None);
     }
 
-    /// Guards against a page that hangs: what is imported can be made up.
+    /// Guards against an endless loop: imported data may be forged.
     #[test]
-    fn a_family_that_is_its_own_ancestor_comes_to_an_end() {
+    fn a_cyclic_family_is_limited() {
         let mut tasks: Vec<Task> = (0..4)
             .map(|n| task(&n.to_string(), n, json!({}), &["/x.png"]))
             .collect();
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn variations_of_one_belong_together() {
+    fn variations_of_the_same_task_are_related() {
         let first = task("first", 1, json!({}), &["/first.png"]);
         let of_first = |key: &str| Task {
             varied: Some(first.key.clone()),
@@ -363,13 +363,15 @@ mod tests {
         );
         let other = task("other", 4, json!({}), &[]);
         let known = [&first, &a, &b, &made, &other];
-        let kin = |task: &Task| {
-            let names = super::kin(task, 0, &known).into_iter().map(|key| key.0);
+        let related = |task: &Task| {
+            let names = super::related_tasks(task, 0, &known)
+                .into_iter()
+                .map(|key| key.0);
             names.collect::<Vec<_>>().join(" ")
         };
-        assert_eq!(kin(&first), "made a b");
-        assert_eq!(kin(&a), "a b first");
-        assert_eq!(kin(&made), "first");
-        assert_eq!(kin(&other), "");
+        assert_eq!(related(&first), "made a b");
+        assert_eq!(related(&a), "a b first");
+        assert_eq!(related(&made), "first");
+        assert_eq!(related(&other), "");
     }
 }

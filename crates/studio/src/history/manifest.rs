@@ -1,5 +1,5 @@
-//! Writes a batch and its results as a file: inputs, ids, states, errors, addresses and times of every item. It never
-//! writes a token.
+//! Exports a batch and its results as a file: inputs, ids, states, errors, addresses and times of every item. It never
+//! contains a token.
 
 use atelier_contract::{Entry, ModelId, json};
 use atelier_engine::{Task, TaskState, stored_output};
@@ -17,28 +17,28 @@ pub mod recipes;
 pub(crate) const FORMAT: &str = "atelier-manifest";
 const VERSION: u32 = 1;
 
-/// Columns of [`Manifest::to_csv`] that hold an input begin with this.
+/// The prefix of the columns of [`Manifest::to_csv`] with inputs.
 pub(crate) const INPUT_PREFIX: &str = "input.";
 
-/// `manifest.json`, which lies on disks: names and shapes do not change. Whatever is absent or of another
-/// type reads as empty, but for the model.
+/// The content of `manifest.json`. Users have such files: names and shapes must not change. Missing or invalid fields are
+/// read as empty, except for the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
-    #[serde(default, deserialize_with = "or_empty")]
+    #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     #[serde(flatten)]
     pub model: ModelId,
-    /// The address of the service that made the outputs; may be empty.
-    #[serde(default, deserialize_with = "or_empty")]
+    /// The address of the service that generated the outputs; may be empty.
+    #[serde(default, deserialize_with = "or_default")]
     pub service: String,
-    /// The time, as [`crate::text::timestamp::iso`] writes it.
-    #[serde(default, deserialize_with = "or_empty")]
+    /// The time in the format of [`crate::text::timestamp::iso`].
+    #[serde(default, deserialize_with = "or_default")]
     pub created: Option<String>,
     #[serde(default, deserialize_with = "list")]
     pub items: Vec<ManifestItem>,
 }
 
-/// The facts in the file next to the items.
+/// The format and version of the file, with its content.
 #[derive(Serialize)]
 struct File<'a> {
     format: &'a str,
@@ -52,43 +52,42 @@ struct File<'a> {
 #[serde(default)]
 pub struct ManifestItem {
     /// The item's number, from 1, as in the names of its files.
-    #[serde(deserialize_with = "or_empty")]
+    #[serde(deserialize_with = "or_default")]
     pub index: usize,
-    /// The item's state as the page names it.
-    #[serde(deserialize_with = "or_empty")]
+    /// The item's state as shown on the page.
+    #[serde(deserialize_with = "or_default")]
     pub state: String,
-    /// The service's id of its latest attempt.
-    #[serde(deserialize_with = "or_empty")]
+    /// The service's id of the latest attempt.
+    #[serde(deserialize_with = "or_default")]
     pub id: Option<String>,
-    #[serde(deserialize_with = "or_empty")]
+    #[serde(deserialize_with = "or_default")]
     pub error: Option<String>,
-    /// The times, as [`crate::text::timestamp::iso`] writes them.
-    #[serde(deserialize_with = "or_empty")]
+    /// The times in the format of [`crate::text::timestamp::iso`].
+    #[serde(deserialize_with = "or_default")]
     pub submitted: Option<String>,
-    #[serde(deserialize_with = "or_empty")]
+    #[serde(deserialize_with = "or_default")]
     pub finished: Option<String>,
-    #[serde(deserialize_with = "or_empty")]
+    #[serde(deserialize_with = "or_default")]
     pub input: Map<String, Value>,
     #[serde(deserialize_with = "list")]
     pub outputs: Vec<ManifestOutput>,
 }
 
-/// One output of an item: a file next to the manifest, or why there is none.
+/// One output of an item: a file next to the manifest, or why it is missing.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManifestOutput {
-    /// The output's address; of a `data:` address whose file is there only the beginning, because the file has the
-    /// rest.
-    #[serde(deserialize_with = "or_empty")]
+    /// The output's address. A `data:` address is cut off if there is a file with its data.
+    #[serde(deserialize_with = "or_default")]
     pub url: String,
-    #[serde(deserialize_with = "or_empty")]
+    #[serde(deserialize_with = "or_default")]
     pub file: Option<String>,
-    /// Why the file is missing, a whole sentence.
-    #[serde(deserialize_with = "or_empty")]
+    /// Why the file is missing, as a complete sentence.
+    #[serde(deserialize_with = "or_default")]
     pub missing: Option<String>,
 }
 
-fn or_empty<'de, D, T>(deserializer: D) -> Result<T, D::Error>
+fn or_default<'de, D, T>(deserializer: D) -> Result<T, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
@@ -97,21 +96,21 @@ where
     Ok(json::decode(value).unwrap_or_default())
 }
 
-/// An entry that can't be read is an empty one: the others keep their places.
+/// Reads invalid entries as empty, so that the others keep their positions.
 fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
     T: DeserializeOwned + Default,
 {
-    let entries: Vec<Value> = or_empty(deserializer)?;
+    let entries: Vec<Value> = or_default(deserializer)?;
     let read = |entry| json::decode(entry).unwrap_or_default();
     Ok(entries.into_iter().map(read).collect())
 }
 
-/// Why an output that came as data has no file next to a manifest alone.
+/// Why an output that came as data has no file if only a manifest is exported.
 const WITHOUT_DATA: &str = "It came as data, which is only in the ZIP archive of the batch.";
 
-/// A reference to a stored file says nothing outside this browser, but for its type.
+/// Reduces a reference to a stored file, which is valid only in this browser, to its type.
 fn without_reference(url: &str) -> &str {
     match stored_output::is_reference(url) {
         true => &url[..url.find(';').unwrap_or(url.len())],
@@ -120,7 +119,7 @@ fn without_reference(url: &str) -> &str {
 }
 
 impl ManifestOutput {
-    /// An output, without its file.
+    /// Returns an output without a file.
     pub fn of(url: &str) -> Self {
         let missing = stored_output::is_reference(url).then(|| WITHOUT_DATA.to_owned());
         Self {
@@ -130,8 +129,8 @@ impl ManifestOutput {
         }
     }
 
-    /// An output whose bytes are in `file`.
-    pub fn kept(url: &str, file: String) -> Self {
+    /// Returns an output whose data are in `file`.
+    pub fn fetched(url: &str, file: String) -> Self {
         let url = without_reference(url);
         let is_data = matches!(OutputAddress::of(url), OutputAddress::Data(_));
         let end = if is_data { url.find(',') } else { None };
@@ -142,18 +141,18 @@ impl ManifestOutput {
         }
     }
 
-    /// An output that could not be fetched.
-    pub fn missing(url: &str, why: String) -> Self {
+    /// Returns an output that could not be fetched.
+    pub fn missing(url: &str, reason: String) -> Self {
         Self {
             url: without_reference(url).to_owned(),
-            missing: Some(why),
+            missing: Some(reason),
             ..Self::default()
         }
     }
 }
 
 impl ManifestItem {
-    /// The item with its latest attempt, its outputs still to be filled in; `index` from 0.
+    /// Returns an item with its latest attempt, without outputs. `index`: from 0.
     fn new(index: usize, task: Option<&Task>) -> Self {
         let index = index + 1;
         let Some(task) = task else {
@@ -181,8 +180,8 @@ impl ManifestItem {
 }
 
 impl Manifest {
-    /// The manifest of a batch as it now stands. Outputs are filled in as their files are fetched,
-    /// or are not: [`ManifestOutput::kept`], [`ManifestOutput::missing`].
+    /// Returns the manifest of a batch in its current state. Outputs are added as they are fetched: see
+    /// [`ManifestOutput::fetched`] and [`ManifestOutput::missing`].
     pub fn of(batch: &Batch, items: &Items) -> Self {
         let service = items.latest().flatten().next();
         let mut manifest = Self::new(
@@ -209,11 +208,11 @@ impl Manifest {
         }
     }
 
-    /// Reads a `manifest.json`, of this version or a later one.
+    /// Reads a `manifest.json` of this or a later version.
     ///
     /// # Errors
     ///
-    /// A sentence for a person: the text is no JSON, or no manifest, or does not name a model.
+    /// A message: the text is not JSON, not a manifest, or does not name a model.
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
         let value = json::parse(text.as_bytes());
@@ -240,10 +239,9 @@ impl Manifest {
         format!("{file:#}")
     }
 
-    /// The manifest as a table, a row per item, for spreadsheets. [`crate::compose::import`] reads
-    /// the inputs back.
+    /// Returns the manifest as a CSV table with a row per item. [`crate::compose::import`] can read the inputs.
     pub fn to_csv(&self) -> String {
-        // The mark tells spreadsheets that this is UTF-8.
+        // The byte order mark tells spreadsheets that the encoding is UTF-8.
         let mut out = String::from('\u{feff}');
         let mut names: Vec<&str> = Vec::new();
         for name in self.items.iter().flat_map(|item| item.input.keys()) {
@@ -273,12 +271,12 @@ impl Manifest {
         for item in &self.items {
             let each = |field: fn(&ManifestOutput) -> Option<&str>| {
                 let found: Vec<&str> = item.outputs.iter().filter_map(field).collect();
-                inert(&found.join("\n"))
+                escaped(&found.join("\n"))
             };
-            let text = |text: &Option<String>| inert(text.as_deref().unwrap_or_default());
+            let text = |text: &Option<String>| escaped(text.as_deref().unwrap_or_default());
             let mut fields = vec![
                 item.index.to_string(),
-                inert(&item.state),
+                escaped(&item.state),
                 text(&item.id),
                 text(&item.error),
                 text(&item.submitted),
@@ -297,9 +295,9 @@ impl Manifest {
     }
 }
 
-/// The service's words as spreadsheets should take them: text, never a formula. Inputs are a
-/// person's own and stay as they are, so that they can be imported again.
-fn inert(text: &str) -> String {
+/// Escapes a text of the service, so that spreadsheets don't evaluate it as a formula. Inputs are the user's own, and are
+/// not escaped so that they can be imported.
+fn escaped(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")
     } else {

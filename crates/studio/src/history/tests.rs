@@ -1,8 +1,8 @@
 use super::*;
 
-/// Guards against sixteen tasks over eight rows.
+/// Guards against a count of sixteen tasks above eight rows.
 #[test]
-fn tasks_are_counted_and_those_that_share_a_row() {
+fn the_label_counts_tasks_and_those_that_share_a_row() {
     let row = HistoryRow::Task(TaskKey("a".into()));
     let batch =
         |tasks: usize| HistoryRow::Batch(BatchKey("b".into()), vec![TaskKey("a".into()); tasks]);
@@ -21,14 +21,14 @@ fn tasks_are_counted_and_those_that_share_a_row() {
 }
 
 #[test]
-fn what_is_new_comes_first_whatever_the_clock_says() {
+fn new_tasks_are_first_whatever_the_clock_shows() {
     assert_eq!(created(70, None, None), 70);
     assert_eq!(created(70, Some(40), None), 70);
     // The clock was set back, or it is the same millisecond.
     assert_eq!(created(70, Some(70), None), 71);
     assert_eq!(created(70, Some(900), None), 901);
     assert_eq!(created(70, Some(u64::MAX), None), u64::MAX);
-    // Storage has not answered yet.
+    // The database is not read yet.
     assert_eq!(created(70, None, Some(900)), 901);
     assert_eq!(created(70, Some(950), Some(900)), 951);
     assert_eq!(created(70, None, Some(MAX_AHEAD + 71)), 70);
@@ -106,7 +106,7 @@ fn filters_and_the_counts_of_the_other_choices() {
 }
 
 #[test]
-fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
+fn tasks_of_a_batch_share_a_row_unless_there_is_only_one() {
     let place = |batch: &str, index| {
         let batch = BatchKey(batch.into());
         Some(BatchPlace { batch, index })
@@ -141,7 +141,7 @@ fn tasks_of_a_batch_are_one_row_and_one_alone_is_itself() {
     assert_eq!(rows(&records, &[77]), []);
 }
 
-/// Guards against a batch that was given a name by which it can't be found.
+/// Guards against a batch that can't be found by the name that the user gave it.
 #[test]
 fn tasks_are_found_by_the_name_of_their_batch() {
     let batch = BatchKey("x".into());
@@ -162,7 +162,7 @@ fn tasks_are_found_by_the_name_of_their_batch() {
 }
 
 #[test]
-fn a_task_is_found_by_all_that_is_said_of_it() {
+fn a_task_is_found_by_all_its_texts() {
     let tasks = records(&[task(77, "fluxfield", 0, Phase::Failed, "a cat")]);
     for text in [
         "cat",
@@ -183,7 +183,7 @@ fn a_task_is_found_by_all_that_is_said_of_it() {
 }
 
 #[test]
-fn an_estimate_is_of_this_model_and_of_what_completed() {
+fn an_estimate_uses_completed_tasks_of_the_model() {
     let tasks = [
         task(0, "a", 10, Phase::Ready, ""),
         task(1, "b", 10, Phase::Ready, ""),
@@ -194,10 +194,10 @@ fn an_estimate_is_of_this_model_and_of_what_completed() {
     assert_eq!(of(&tasks[2..]), None);
 }
 
-/// Guards against 49 s for what takes twelve, since most of a sweep's 24 had waited for each other, and against the time
-/// for which a page was closed.
+/// Guards against an estimate of 49 s instead of 12 s, because most of a sweep's 24 tasks had waited for each other, and
+/// against counting the time during which the page was closed.
 #[test]
-fn an_estimate_is_of_tasks_that_did_not_wait_for_others_and_were_seen_to_end() {
+fn an_estimate_uses_tasks_that_did_not_wait_and_were_observed_to_end() {
     let of = |tasks: &[Task]| estimate(tasks, &ModelId::new("image", "a"), None);
     let mut tasks: Vec<Task> = (0..8)
         .map(|key| task(key, "a", 10, Phase::Ready, ""))
@@ -213,9 +213,9 @@ fn an_estimate_is_of_tasks_that_did_not_wait_for_others_and_were_seen_to_end() {
     assert_eq!(of(&tasks), Some(4_990));
 }
 
-/// Guards against four pictures that are said to take as long as one.
+/// Guards against an estimate for four images that equals that for one.
 #[test]
-fn an_estimate_is_of_tasks_with_as_many_outputs() {
+fn an_estimate_uses_tasks_with_as_many_outputs() {
     let made = |key: usize, outputs: usize| {
         let mut task = task(key, "a", 10, Phase::Ready, "");
         let id = TaskId("t".into());
@@ -237,7 +237,7 @@ fn an_estimate_is_of_tasks_with_as_many_outputs() {
 
 proptest! {
     #[test]
-    fn newest_first_and_counts_add_up(tasks in prop::collection::vec((0..4u8, 0..50u64, prop::bool::ANY), 0..60)) {
+    fn results_are_sorted_and_counts_add_up(tasks in prop::collection::vec((0..4u8, 0..50u64, prop::bool::ANY), 0..60)) {
         let tasks: Vec<HistoryEntry> = tasks
             .iter()
             .enumerate()

@@ -1,27 +1,27 @@
-//! Reads archives, those that [`super::Archive`] writes and those that other programs have made of the same files: where
-//! each file lies, and how it is packed. The bytes themselves stay where they are.
+//! Reads the directory of archives, those from [`super::Archive`] and those of other programs: where each file is, and
+//! how it is compressed. The files themselves are not read.
 //!
-//! A person may bring any file: no number in it can be trusted.
+//! The user may open any file, so no number in it can be trusted.
 
 use std::ops::Range;
 
-use super::{ELSEWHERE_16, ELSEWHERE_32, END, END_64, ENTRY, EXTRA_64, HEADER, LOCATOR};
+use super::{END, END_64, ENTRY, EXTRA_64, HEADER, IN_ZIP64_16, IN_ZIP64_32, LOCATOR};
 
-/// The length of the record at the very end, without a comment, in bytes.
+/// The length of the end record without a comment, in bytes.
 const END_LENGTH: usize = 22;
-/// The lengths of the records of ZIP64 before it, in bytes.
+/// The lengths of the ZIP64 records before it, in bytes.
 const LOCATOR_LENGTH: usize = 20;
 const END_64_LENGTH: u64 = 56;
-/// The length of the record before each name in the directory, in bytes.
+/// The length of a directory entry before its name, in bytes.
 const ENTRY_LENGTH: usize = 46;
-/// The length of the record before each file's name, in bytes.
+/// The length of a file's header before its name, in bytes.
 pub const HEADER_LENGTH: usize = 30;
 
-/// The last so many bytes of an archive are sure to hold the records at its end, however long the comment is:
-/// at most 65,535 bytes.
+/// The number of bytes at the end of an archive that include the end records, even with the longest comment of 65,535
+/// bytes.
 pub const TAIL: u64 = (END_LENGTH + LOCATOR_LENGTH) as u64 + 0xffff;
 
-/// The largest directory that is read, in bytes: it is read as a whole. One of a million files is smaller.
+/// The maximum size of a directory, in bytes, because it is read as a whole. One with a million files is smaller.
 const MAX_DIRECTORY: u64 = 128 << 20;
 
 /// The flag of an encrypted file.
@@ -32,32 +32,32 @@ const ENCRYPTED: usize = 1;
 pub struct Entry {
     /// Its path, with `/` between folders.
     pub name: String,
-    /// The place in the archive at which its header begins, in bytes.
+    /// The position of its header in the archive, in bytes.
     pub start: u64,
-    /// The length of its bytes in the archive.
+    /// The compressed size in bytes.
     pub packed: u64,
-    /// The length of the file, in bytes.
+    /// The uncompressed size in bytes.
     pub size: u64,
-    /// The CRC-32 of its bytes.
+    /// The CRC-32 of the file.
     pub sum: u32,
     pub method: Method,
 }
 
-/// How a file is packed.
+/// How a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The bytes are stored as they are.
+    /// Not compressed.
     Stored,
     Deflate,
     Encrypted,
-    /// Another one, by its number in the format.
+    /// Another method, by its number in the format.
     Other(u16),
 }
 
 impl Method {
     /// # Errors
     ///
-    /// A sentence: files that are packed like this can't be read.
+    /// A message if files with this method can't be read.
     pub fn check(self) -> Result<(), String> {
         match self {
             Self::Stored | Self::Deflate => Ok(()),
@@ -73,15 +73,15 @@ impl Method {
     }
 }
 
-/// Where to go on reading.
+/// What to read next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Directory(Range<u64>),
-    /// The end of ZIP64, which says where the directory is: see [`directory_64`].
+    /// The ZIP64 end record, which has the position of the directory: see [`directory_64`].
     Zip64(Range<u64>),
 }
 
-/// Reads the end of an archive of this length, of which `tail` are the last bytes.
+/// Parses the end of an archive of this length. `tail`: its last bytes.
 pub fn end(tail: &[u8], length: u64) -> Option<End> {
     let last = tail.len().checked_sub(END_LENGTH)?;
     let at = (0..=last).rev().find(|at| {
@@ -94,12 +94,12 @@ pub fn end(tail: &[u8], length: u64) -> Option<End> {
         long(tail, at + 12)?,
         long(tail, at + 16)?,
     );
-    let is_elsewhere =
-        count == usize::from(ELSEWHERE_16) || [size, start].contains(&u64::from(ELSEWHERE_32));
+    let is_zip64 =
+        count == usize::from(IN_ZIP64_16) || [size, start].contains(&u64::from(IN_ZIP64_32));
     let locator = at.checked_sub(LOCATOR_LENGTH);
     let locator = locator.filter(|at| long(tail, *at) == Some(LOCATOR.into()));
     match locator {
-        Some(at) if is_elsewhere => {
+        Some(at) if is_zip64 => {
             let start = longer(tail, at + 8)?;
             let end = start.checked_add(END_64_LENGTH)?;
             (end <= length).then_some(End::Zip64(start..end))
@@ -108,7 +108,7 @@ pub fn end(tail: &[u8], length: u64) -> Option<End> {
     }
 }
 
-/// Gives the place of the directory by the end of ZIP64.
+/// Returns the range of the directory from the ZIP64 end record.
 pub fn directory_64(end: &[u8], length: u64) -> Option<Range<u64>> {
     if long(end, 0)? != u64::from(END_64) {
         return None;
@@ -121,7 +121,7 @@ fn within(start: u64, size: u64, length: u64) -> Option<Range<u64>> {
     (end <= length && size <= MAX_DIRECTORY).then_some(start..end)
 }
 
-/// The files that a directory names; `None` if it is damaged.
+/// Returns the files in a directory; `None` if it is damaged.
 pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
     let mut rest = directory;
     let mut entries = Vec::new();
@@ -134,9 +134,9 @@ pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
         let end = extra_end + short(rest, 32)?;
         let name = String::from_utf8_lossy(rest.get(ENTRY_LENGTH..name_end)?).replace('\\', "/");
         let mut numbers = numbers_64(rest.get(name_end..extra_end)?);
-        // Numbers of 64 bits are there only for the fields that are full, and in this order.
+        // There are 64-bit numbers only for the fields with a marker, in this order.
         let mut number = |at| match long(rest, at)? {
-            number if number == u64::from(ELSEWHERE_32) => numbers.next(),
+            number if number == u64::from(IN_ZIP64_32) => numbers.next(),
             number => Some(number),
         };
         let (size, packed, start) = (number(24)?, number(20)?, number(42)?);
@@ -158,7 +158,7 @@ pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
     Some(entries)
 }
 
-/// The numbers of the extra field of ZIP64.
+/// Returns the numbers of the ZIP64 extra field.
 fn numbers_64(mut extra: &[u8]) -> impl Iterator<Item = u64> {
     let mut found: &[u8] = &[];
     while let (Some(id), Some(length)) = (short(extra, 0), short(extra, 2)) {
@@ -174,7 +174,7 @@ fn numbers_64(mut extra: &[u8]) -> impl Iterator<Item = u64> {
 }
 
 impl Entry {
-    /// Gives the place of the file's bytes in an archive of this length, by the record before them, see
+    /// Returns the range of the file's bytes in an archive of this length. `header`: the record before them, see
     /// [`HEADER_LENGTH`].
     pub fn content(&self, header: &[u8], length: u64) -> Option<Range<u64>> {
         if long(header, 0)? != u64::from(HEADER) {

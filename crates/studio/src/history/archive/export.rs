@@ -1,28 +1,28 @@
-//! Finds an export in an archive that another program has made of its files: with a folder around them, in another
-//! order, and with files of the system next to them.
+//! Finds an export in an archive that another program has created from its files: in a folder, in another order, and
+//! with additional system files.
 
 use std::collections::HashMap;
 
 use super::directory::Entry;
 
-/// How many times its own length an archive may unpack to, beyond [`ALLOWANCE`]. Media do not compress, and the texts
-/// of tasks shrink to a tenth.
+/// The maximum ratio of an archive's unpacked size to its length, beyond [`ALLOWANCE`]. Media do not compress, and the
+/// texts of tasks shrink to a tenth.
 const MAX_RATIO: u64 = 20;
-/// Bytes that any archive may unpack to.
+/// The unpacked size in bytes that is always allowed.
 const ALLOWANCE: u64 = 1 << 30;
 
-/// The files of an export, by the names that they had in it.
+/// The files of an export, by their original names.
 #[derive(Debug, Default)]
 pub struct Export {
     files: HashMap<String, Entry>,
 }
 
 impl Export {
-    /// Finds the files around the manifest of this name, in an archive of this length.
+    /// Finds the files around the manifest with this name, in an archive of this length.
     ///
     /// # Errors
     ///
-    /// A sentence: there is no manifest, there are several, or the files are far larger than they can be.
+    /// A message: there is no manifest, there are several, or the unpacked files are too large.
     pub fn find(entries: Vec<Entry>, manifest: &str, length: u64) -> Result<Self, String> {
         let is_of_export = |entry: &Entry| {
             let mut parts = entry.name.split('/');
@@ -57,7 +57,7 @@ impl Export {
                 files.insert(name.to_owned(), entry);
             }
         }
-        // Files that lie over one another are a way to make much of little.
+        // Overlapping files are used by zip bombs.
         if packed > length || size > length.saturating_mul(MAX_RATIO).saturating_add(ALLOWANCE) {
             return Err(format!(
                 "The ZIP of {} MB would unpack to {} MB, far more than a history does. Nothing was imported.",
@@ -96,7 +96,7 @@ mod tests {
 
     /// Guards against an export that can't be imported after it was unpacked and packed again.
     #[test]
-    fn a_folder_around_the_files_and_those_of_the_system_do_not_matter() {
+    fn a_folder_around_the_files_and_system_files_are_ignored() {
         for names in [
             &["history.json", "outputs/00001.png"] as &[&str],
             &["outputs/00001.png", "outputs/", "history.json"],
@@ -109,7 +109,7 @@ mod tests {
                 "a/b/outputs/00001.png",
                 "__MACOSX/history.json",
             ],
-            // What was packed with it lies deeper.
+            // Another export in a subfolder is ignored.
             &["history.json", "outputs/00001.png", "old/history.json"],
         ] {
             let export = found(names).unwrap();
@@ -120,15 +120,15 @@ mod tests {
     }
 
     #[test]
-    fn an_archive_of_something_else_or_of_several_histories_is_refused() {
+    fn an_archive_without_a_history_or_with_several_is_rejected() {
         let refused = |names: &[&str]| found(names).unwrap_err();
         assert!(refused(&["a.png", "nothistory.json"]).contains("isn't an Atelier history"));
         assert!(refused(&["a/history.json", "b/history.json"]).contains("more than one"));
     }
 
-    /// Guards against a small archive that fills the disk or the memory.
+    /// Guards against a zip bomb.
     #[test]
-    fn what_would_unpack_to_far_more_than_its_length_is_refused() {
+    fn an_archive_that_unpacks_to_far_more_than_its_length_is_rejected() {
         let find = |packed, size, length| {
             let entries = vec![
                 entry("history.json", 10, 100),

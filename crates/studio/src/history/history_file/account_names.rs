@@ -1,18 +1,18 @@
-//! Random names of accounts, by which a browser recognises its own tasks in an exported history: they say nothing of
-//! the User ID, even to a reader who has a guess.
+//! Random names of accounts, by which a browser recognizes its own tasks in an exported history. They don't reveal the
+//! User ID, and can't confirm a reader's guess.
 
 use std::collections::BTreeMap;
 
 use atelier_engine::Account;
 use serde::{Deserialize, Serialize};
 
-/// The names that one browser has given, by account.
+/// The names of accounts in one browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct AccountNames(BTreeMap<String, String>);
 
 impl AccountNames {
-    /// Gives the account a name that `draw` makes, if it has none; not without a User ID. `origin`: that of the page.
+    /// Gives an account with a User ID a name from `draw`, if it has none. `origin`: that of the page.
     pub fn add(&mut self, account: &Account, origin: &str, draw: impl FnOnce() -> String) {
         if !account.uid.is_empty() {
             self.0.entry(key(account, origin)).or_insert_with(draw);
@@ -24,13 +24,13 @@ impl AccountNames {
     }
 }
 
-/// An address has no line break.
+/// Returns a unique key: an address has no line break.
 fn key(account: &Account, origin: &str) -> String {
-    format!("{}\n{}", whole(&account.address, origin), account.uid)
+    format!("{}\n{}", absolute(&account.address, origin), account.uid)
 }
 
-/// The address without its last slash; an empty one means the page's own origin.
-pub(super) fn whole(address: &str, origin: &str) -> String {
+/// Returns the absolute address without a trailing slash; an empty one is the page's origin.
+pub(super) fn absolute(address: &str, origin: &str) -> String {
     let address = match address.trim() {
         "" => origin,
         address => address,

@@ -12,8 +12,8 @@ fn account(address: &str, uid: &str) -> Account {
     }
 }
 
-fn here<'a>(account: &'a Account, origin: &'a str) -> Here<'a> {
-    Here {
+fn here<'a>(account: &'a Account, origin: &'a str) -> LocalContext<'a> {
+    LocalContext {
         account,
         origin,
         names: &NAMES,
@@ -21,7 +21,7 @@ fn here<'a>(account: &'a Account, origin: &'a str) -> Here<'a> {
     }
 }
 
-/// Those of one browser in which two people have worked.
+/// The names of a browser in which two users have worked.
 static NAMES: LazyLock<AccountNames> = LazyLock::new(|| {
     let mut names = AccountNames::default();
     for address in ["https://studio.example", "https://service.example"] {
@@ -80,7 +80,7 @@ fn batch() -> Batch {
     .unwrap()
 }
 
-fn output() -> FiledOutput {
+fn output() -> ExportedOutput {
     let copy = CachedOutput {
         key: "a/0".into(),
         url: "/outputs/1.png".into(),
@@ -88,22 +88,22 @@ fn output() -> FiledOutput {
         kept: 1,
         shown: 2,
     };
-    FiledOutput::of(&copy, 7, "image/png", b"")
+    ExportedOutput::of(&copy, 7, "image/png", b"")
 }
 
 #[test]
-fn what_is_written_is_read_back() {
+fn a_history_survives_a_round_trip() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let tasks = [ready("a"), running("b")];
     let text = write(&[&tasks[0], &tasks[1]], &[batch()], &[output()], there);
-    let arrivals = read(&text, Owner::Named, there).unwrap();
-    assert_eq!((arrivals.damaged, arrivals.unfollowed), (0, 0));
-    assert_eq!(arrivals.batches, [batch()]);
-    assert_eq!(arrivals.outputs, [output()]);
+    let imported = read(&text, Owner::Named, there).unwrap();
+    assert_eq!((imported.damaged, imported.unfollowed), (0, 0));
+    assert_eq!(imported.batches, [batch()]);
+    assert_eq!(imported.outputs, [output()]);
     assert_eq!(output().file, "outputs/00007.png");
-    let [ready, running] = &arrivals.tasks[..] else {
-        panic!("{:?}", arrivals.tasks);
+    let [ready, running] = &imported.tasks[..] else {
+        panic!("{:?}", imported.tasks);
     };
     let mut expected = tasks[0].clone();
     expected.idempotency_key = None;
@@ -117,15 +117,18 @@ fn what_is_written_is_read_back() {
     assert_eq!(running.account, own);
 }
 
-/// Guards against "0 outputs, 0 kB" of outputs that came as data.
+/// Guards against "0 outputs, 0 kB" for outputs that came as data.
 #[test]
 fn outputs_that_came_as_data_are_counted_and_their_files_once() {
     let reference = "data:image/png;stored=1a-4000000,";
     let outputs =
         json!({"state": "ready", "id": "id", "outputs": [reference, reference, "https://a/b.png"]});
     let task = task("a", outputs);
-    let said = stored_message(&[&task]);
-    assert_eq!(said.as_deref(), Some("2 outputs that came as data, 3 MB"));
+    let message = stored_message(&[&task]);
+    assert_eq!(
+        message.as_deref(),
+        Some("2 outputs that came as data, 3 MB")
+    );
     assert_eq!(stored_message(&[&ready("b")]), None);
 }
 
@@ -142,7 +145,7 @@ fn no_credentials_leave_the_browser() {
 }
 
 #[test]
-fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() {
+fn running_tasks_are_followed_only_by_the_same_user_at_the_same_service() {
     let own = account("", "user-81");
     let text = write(
         &[&running("b")],
@@ -151,18 +154,18 @@ fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() 
         here(&own, "https://studio.example"),
     );
     let read_by = |address: &str, uid: &str, origin: &str| {
-        let arrivals = read(&text, Owner::Named, here(&account(address, uid), origin)).unwrap();
-        let task = arrivals.tasks[0].clone();
-        assert_eq!(arrivals.unfollowed, usize::from(!task.watching));
+        let imported = read(&text, Owner::Named, here(&account(address, uid), origin)).unwrap();
+        let task = imported.tasks[0].clone();
+        assert_eq!(imported.unfollowed, usize::from(!task.watching));
         (task.watching, task.account.address, task.account.uid)
     };
     let same = (true, String::new(), "user-81".to_owned());
     assert_eq!(read_by("", "user-81", "https://studio.example"), same);
-    // The same service under its whole address.
+    // The same service with its absolute address.
     let whole = "https://studio.example".to_owned();
     let same = (true, whole.clone(), "user-81".to_owned());
     assert_eq!(read_by(&whole, "user-81", "http://127.0.0.1:8080"), same);
-    // Another user, no user yet, and another service.
+    // Another user, no user, and another service.
     let nobodys = (false, String::new(), String::new());
     assert_eq!(read_by("", "user-82", &whole), nobodys);
     assert_eq!(read_by("", "", &whole), nobodys);
@@ -170,23 +173,23 @@ fn what_is_under_way_is_followed_by_the_same_person_at_the_same_service_alone() 
     assert_eq!(read_by("", "user-81", "http://127.0.0.1:8080"), elsewhere);
 }
 
-/// Guards against a file that sends, or sends a second time, what costs money.
+/// Guards against a file that submits tasks, which would be charged.
 #[test]
-fn nothing_that_is_taken_in_is_to_be_sent() {
+fn no_imported_task_is_sent() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let tasks = ["queued", "submitting"].map(|state| task(state, json!({"state": state})));
     let text = write(&[&tasks[0], &tasks[1]], &[], &[], there);
-    let arrivals = read(&text, Owner::Named, there).unwrap();
-    assert_eq!(arrivals.tasks.len(), 2);
-    for task in arrivals.tasks {
+    let imported = read(&text, Owner::Named, there).unwrap();
+    assert_eq!(imported.tasks.len(), 2);
+    for task in imported.tasks {
         assert_eq!(task.state.phase(), Phase::Unconfirmed);
         assert_eq!((task.idempotency_key, task.not_before), (None, None));
     }
 }
 
 #[test]
-fn what_was_removed_or_taken_back_stays_behind() {
+fn removed_tasks_and_those_that_were_taken_back_are_not_exported() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let mut removed = ready("a");
@@ -194,14 +197,17 @@ fn what_was_removed_or_taken_back_stays_behind() {
     let mut taken_back = task("b", json!({"state": "queued"}));
     taken_back.taken_back = true;
     let text = write(&[&removed, &taken_back], &[], &[], there);
-    assert_eq!(read(&text, Owner::Named, there), Ok(Arrivals::default()));
+    assert_eq!(
+        read(&text, Owner::Named, there),
+        Ok(ImportedHistory::default())
+    );
 }
 
 #[test]
-fn what_is_no_history_says_so() {
+fn invalid_files_are_rejected_with_a_message() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
-    for (text, said) in [
+    for (text, expected) in [
         ("", "damaged"),
         ("{\"atelier_history\": 1, \"tas", "damaged"),
         ("[]", "damaged"),
@@ -213,13 +219,13 @@ fn what_is_no_history_says_so() {
         ("{\"atelier_history\": 3, \"tasks\": []}", "newer Atelier"),
     ] {
         let error = read(text, Owner::Named, there).unwrap_err();
-        assert!(error.contains(said), "{text}: {error}");
+        assert!(error.contains(expected), "{text}: {error}");
     }
 }
 
-/// Guards against records that would name those of others: an empty key means all there are.
+/// Guards against keys that address other records: an empty key means all of them.
 #[test]
-fn damaged_records_are_left_out_and_counted() {
+fn damaged_records_are_skipped_and_counted() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let good = json::read(&write(&[&ready("a")], &[batch()], &[output()], there)).unwrap();
@@ -233,14 +239,14 @@ fn damaged_records_are_left_out_and_counted() {
     bad["tasks"] = tasks.into();
     bad["batches"][0]["key"] = "".into();
     bad["outputs"][0]["output"] = "/0".into();
-    let arrivals = read(&bad.to_string(), Owner::Named, there).unwrap();
-    assert_eq!(arrivals.tasks.len(), 1);
-    assert!(arrivals.batches.is_empty() && arrivals.outputs.is_empty());
-    assert_eq!(arrivals.damaged, 8);
+    let imported = read(&bad.to_string(), Owner::Named, there).unwrap();
+    assert_eq!(imported.tasks.len(), 1);
+    assert!(imported.batches.is_empty() && imported.outputs.is_empty());
+    assert_eq!(imported.damaged, 8);
 }
 
 #[test]
-fn a_clock_that_was_ahead_makes_nothing_newer_than_now() {
+fn times_from_a_fast_clock_are_limited_to_now() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let mut ahead = ready("a");
@@ -253,54 +259,57 @@ fn a_clock_that_was_ahead_makes_nothing_newer_than_now() {
 }
 
 #[test]
-fn what_has_become_of_it_is_said() {
-    let said = |taken: TakenIn| taken.user_message();
-    let new = TakenIn {
+fn the_result_is_reported() {
+    let message = |result: ImportResult| result.user_message();
+    let new = ImportResult {
         tasks: 3,
         known: 1,
-        ..TakenIn::default()
+        ..ImportResult::default()
     };
-    assert_eq!(said(new), "3 tasks imported; 1 other is there already.");
-    let twice = TakenIn {
+    assert_eq!(message(new), "3 tasks imported; 1 other is there already.");
+    let twice = ImportResult {
         known: 4,
-        ..TakenIn::default()
+        ..ImportResult::default()
     };
-    assert_eq!(said(twice), "Nothing new: 4 tasks are there already.");
-    // Guards against "Nothing new" where tasks are followed from now on.
-    let mine = TakenIn {
+    assert_eq!(message(twice), "Nothing new: 4 tasks are there already.");
+    // Guards against "Nothing new" if known tasks are followed from now on.
+    let mine = ImportResult {
         followed: 2,
-        ..TakenIn::default()
+        ..ImportResult::default()
     };
-    assert_eq!(said(mine), "2 tasks are yours, and followed from now on.");
-    let mine = TakenIn { known: 1, ..mine };
     assert_eq!(
-        said(mine),
+        message(mine),
+        "2 tasks are yours, and followed from now on."
+    );
+    let mine = ImportResult { known: 1, ..mine };
+    assert_eq!(
+        message(mine),
         "2 tasks are yours, and followed from now on. 1 other task is there already."
     );
-    let mine = TakenIn { tasks: 3, ..mine };
+    let mine = ImportResult { tasks: 3, ..mine };
     assert_eq!(
-        said(mine),
+        message(mine),
         "2 tasks are yours, and followed from now on. 3 tasks imported; 1 other is there already."
     );
-    let all = TakenIn {
+    let all = ImportResult {
         tasks: 1,
         outputs: 2,
         damaged: 1,
-        ..TakenIn::default()
+        ..ImportResult::default()
     };
     assert_eq!(
-        said(all),
+        message(all),
         "1 task imported. 2 outputs are kept. 1 record is damaged and left out."
     );
 }
 
-/// Guards against a sum of the User ID in the file, by which a reader who has a guess could verify it.
+/// Guards against a checksum of the User ID in the file, which would confirm a reader's guess.
 #[test]
-fn a_file_says_nothing_of_the_user_id() {
+fn a_file_does_not_reveal_the_user_id() {
     let own = account("", "user-81");
     let mut names = AccountNames::default();
     let written = |names: &AccountNames| {
-        let there = Here {
+        let there = LocalContext {
             names,
             ..here(&own, "https://studio.example")
         };
@@ -316,16 +325,16 @@ fn a_file_says_nothing_of_the_user_id() {
     assert_eq!(user(&written(&names)), "drawn");
 }
 
-/// In another browser the user confirms that the tasks are theirs; those of another service are not followed.
+/// In another browser, the user confirms that the tasks are theirs; those of another service are not followed.
 #[test]
-fn in_another_browser_the_importer_claims_what_is_under_way() {
+fn in_another_browser_the_importer_can_claim_running_tasks() {
     let own = account("", "user-81");
     let studio = "https://studio.example";
     let text = write(&[&running("b")], &[], &[], here(&own, studio));
     let elsewhere = AccountNames::default();
     let watched = |owner: Owner, uid: &str, origin: &str| {
         let own = account("", uid);
-        let there = Here {
+        let there = LocalContext {
             names: &elsewhere,
             ..here(&own, origin)
         };
@@ -341,17 +350,17 @@ fn in_another_browser_the_importer_claims_what_is_under_way() {
     ));
 }
 
-/// Files of before, with a sum of the User ID, are followed as they were.
+/// Files of version 1, with a checksum of the User ID, are followed as before.
 #[test]
 fn a_file_of_version_1_is_followed_by_the_same_user() {
     let own = account("", "user-81");
     let there = here(&own, "https://studio.example");
     let mut file: Value = serde_json::from_str(&write(&[&running("b")], &[], &[], there)).unwrap();
-    file[MARK] = 1.into();
+    file[VERSION_FIELD] = 1.into();
     file["tasks"][0]["account"]["user"] = sum("user-81").into();
-    let arrivals = read(&file.to_string(), Owner::Named, there).unwrap();
-    assert!(arrivals.tasks[0].watching);
+    let imported = read(&file.to_string(), Owner::Named, there).unwrap();
+    assert!(imported.tasks[0].watching);
     file["tasks"][0]["account"]["user"] = sum("user-82").into();
-    let arrivals = read(&file.to_string(), Owner::Named, there).unwrap();
-    assert!(!arrivals.tasks[0].watching);
+    let imported = read(&file.to_string(), Owner::Named, there).unwrap();
+    assert!(!imported.tasks[0].watching);
 }

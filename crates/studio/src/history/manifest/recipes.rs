@@ -1,4 +1,4 @@
-//! How outputs that were chosen one by one were made: a manifest for each model, which its batch table takes in.
+//! Describes how selected outputs were generated: a manifest for each model, which its batch table can import.
 
 use std::collections::HashSet;
 
@@ -14,12 +14,12 @@ const NAME: &str = "recipes";
 #[derive(Debug, Default)]
 pub struct Recipes {
     manifests: Vec<Manifest>,
-    /// Of each item of each manifest its task.
+    /// The task of each item of each manifest.
     tasks: Vec<Vec<TaskKey>>,
 }
 
 impl Recipes {
-    /// Outputs of one task are in one item.
+    /// Adds an output. Outputs of the same task share an item.
     pub fn add(&mut self, task: &Task, output: ManifestOutput) {
         let known = self.manifests.iter().position(|known| {
             (&known.model, &known.service) == (&task.model, &task.account.address)
@@ -42,8 +42,8 @@ impl Recipes {
         manifest.items[item].outputs.push(output);
     }
 
-    /// Each with the name of its file: `recipes.json`, or one for each of several models. Two services may have a model
-    /// of one name: a number makes theirs two files.
+    /// Returns the files with their names: `recipes.json`, or one per model. If two services have a model of the same name,
+    /// theirs are numbered.
     pub fn files(&self) -> Vec<(String, String)> {
         let is_alone = self.manifests.len() == 1;
         let mut taken = HashSet::new();
@@ -54,7 +54,7 @@ impl Recipes {
                     let name = |name: &str| file_name::of_model(name, &manifest.model, "json");
                     let further = (2..).map(|n| name(&format!("{NAME}-{n}")));
                     let mut names = std::iter::once(name(NAME)).chain(further);
-                    // Some file systems do not tell upper case from lower case.
+                    // Some file systems are case-insensitive.
                     let free = names.find(|name| taken.insert(name.to_lowercase()));
                     free.unwrap_or_default()
                 }
@@ -71,9 +71,9 @@ mod tests {
     use crate::testing::task;
     use atelier_contract::ModelId;
 
-    /// Guards against a recipe that another service's overwrites where the archive is unpacked.
+    /// Guards against a recipe that overwrites another service's when the archive is unpacked.
     #[test]
-    fn models_of_one_name_at_two_services_have_files_of_two_names() {
+    fn models_with_the_same_name_at_two_services_have_different_files() {
         let (first, mut second) = (task("a", 1_000), task("b", 2_000));
         second.account.address = "https://b.example".into();
         let mut third = task("c", 3_000);
@@ -87,18 +87,19 @@ mod tests {
     }
 
     #[test]
-    fn each_model_has_a_manifest_that_can_be_taken_in() {
+    fn each_model_has_a_manifest_that_can_be_imported() {
         let (first, mut second) = (task("a", 1_000), task("b", 2_000));
         second.model = ModelId::new("video", "drift");
-        let kept = |file: &str| ManifestOutput::kept("https://a.example/1.png", file.to_owned());
+        let fetched =
+            |file: &str| ManifestOutput::fetched("https://a.example/1.png", file.to_owned());
         let mut recipes = Recipes::default();
-        recipes.add(&first, kept("1.png"));
+        recipes.add(&first, fetched("1.png"));
         recipes.add(
             &first,
             ManifestOutput::missing("https://a.example/2.png", "It is gone.".into()),
         );
         assert_eq!(recipes.files()[0].0, "recipes.json");
-        recipes.add(&second, kept("3.mp4"));
+        recipes.add(&second, fetched("3.mp4"));
         let files = recipes.files();
         assert_eq!(files.len(), 2);
         assert_eq!(files[1].0, "recipes_video-drift.json");

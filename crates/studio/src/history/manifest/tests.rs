@@ -19,7 +19,7 @@ fn manifest(prompt: &str, seed: u64) -> Manifest {
         id: Some("t-1".into()),
         input: input.clone(),
         outputs: vec![
-            ManifestOutput::kept("data:image/png;base64,AAAA", "01-cat-1.png".into()),
+            ManifestOutput::fetched("data:image/png;base64,AAAA", "01-cat-1.png".into()),
             ManifestOutput::missing("https://a/2.png", "The address answers 404.".into()),
         ],
         ..ManifestItem::default()
@@ -35,7 +35,7 @@ fn manifest(prompt: &str, seed: u64) -> Manifest {
 }
 
 #[test]
-fn a_manifest_of_a_later_version_is_read_as_far_as_it_is_known() {
+fn a_manifest_of_a_later_version_is_read_as_far_as_possible() {
     let mut value: Value = serde_json::from_str(&manifest("cat", 7).to_json()).unwrap();
     value["version"] = json!(2);
     value["license"] = json!("x");
@@ -47,15 +47,15 @@ fn a_manifest_of_a_later_version_is_read_as_far_as_it_is_known() {
     );
 }
 
-/// Manifests of earlier versions lie on disks.
+/// Users have manifests of earlier versions.
 #[test]
-fn a_sample_is_read_and_written_as_it_was() {
+fn a_sample_survives_a_round_trip() {
     let sample = include_str!("sample.json").trim_end();
     assert_eq!(Manifest::read(sample).unwrap().to_json(), sample);
 }
 
 #[test]
-fn what_has_another_shape_reads_as_empty_and_spoils_nothing_else() {
+fn invalid_fields_are_read_as_empty_and_do_not_affect_others() {
     let odd = json!({
         "format": "atelier-manifest", "category": "image", "subcategory": "a",
         "name": 1, "service": null, "created": [],
@@ -94,7 +94,7 @@ fn what_has_another_shape_reads_as_empty_and_spoils_nothing_else() {
 }
 
 #[test]
-fn tables_hold_no_formulas_of_the_service() {
+fn tables_contain_no_formulas_of_the_service() {
     let table = csv::read(&manifest("cat", 7).to_csv());
     assert_eq!(
         table[0].join(","),
@@ -106,7 +106,7 @@ fn tables_hold_no_formulas_of_the_service() {
 }
 
 #[test]
-fn other_files_are_refused() {
+fn other_files_are_rejected() {
     for text in ["", "[]", "{}", "{\"format\": \"atelier-manifest\"}", "a,b"] {
         assert!(Manifest::read(text).unwrap_err().ends_with('.'));
     }
@@ -135,15 +135,15 @@ proptest! {
     }
 }
 
-/// Guards against a manifest with what says nothing outside the browser that wrote it.
+/// Guards against a manifest with references that are valid only in the browser that wrote it.
 #[test]
 fn a_reference_to_a_stored_file_is_in_no_manifest() {
     let reference = "data:image/png;stored=1a-5000,";
     let alone = ManifestOutput::of(reference);
     assert_eq!(alone.url, "data:image/png");
     assert!(alone.missing.is_some_and(|why| why.contains("ZIP")));
-    let kept = ManifestOutput::kept(reference, "01-1.png".into());
-    assert_eq!(kept.url, "data:image/png");
+    let output = ManifestOutput::fetched(reference, "01-1.png".into());
+    assert_eq!(output.url, "data:image/png");
     let missing = ManifestOutput::missing(reference, "It is gone.".into());
     assert_eq!(missing.url, "data:image/png");
     let link = ManifestOutput::of("https://x.example/a.png");

@@ -29,20 +29,20 @@ fn read(archive: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
 }
 
 #[test]
-fn what_is_no_archive_is_told() {
+fn files_that_are_no_archives_are_rejected() {
     assert_eq!(read(b""), None);
     assert_eq!(read(b"{\"tasks\": []}"), None);
     let whole = archive_of(&[("a.txt".into(), b"hello".to_vec())]);
     assert!(read(&whole).is_some());
-    // Cut short, as a download is that was broken off.
+    // Truncated, like an aborted download.
     for end in 0..whole.len() {
         assert_eq!(read(&whole[..end]), None, "{end}");
     }
 }
 
-/// Guards against archives above 4 GB, or with more files than 65,535, that can be written and not read.
+/// Guards against archives above 4 GB, or with more than 65,535 files, that can be written but not read.
 #[test]
-fn zip64_is_read_back() {
+fn zip64_survives_a_round_trip() {
     let mut archive = Archive::default();
     let mut sparse = Sparse::default();
     let big = 5_u64 << 30;
@@ -74,7 +74,7 @@ fn zip64_is_read_back() {
 }
 
 #[test]
-fn what_cannot_be_unpacked_is_refused_in_words() {
+fn unsupported_methods_are_rejected_with_a_message() {
     assert_eq!(Method::Deflate.check(), Ok(()));
     assert!(Method::Encrypted.check().unwrap_err().contains("encrypted"));
     assert!(Method::Other(14).check().unwrap_err().contains("method 14"));
@@ -86,7 +86,7 @@ fn what_cannot_be_unpacked_is_refused_in_words() {
 
 proptest! {
     #[test]
-    fn what_was_packed_is_read_back(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
+    fn compressed_files_are_read(contents in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..300), 0..6)) {
         let files: Vec<(String, Vec<u8>)> = contents
             .into_iter()
             .enumerate()
@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn no_archive_breaks_the_reader(at in 0_usize..200, byte: u8) {
+    fn damaged_archives_are_handled(at in 0_usize..200, byte: u8) {
         let mut archive = archive_of(&[("a".into(), vec![1; 50]), ("b".into(), vec![2; 9])]);
         let at = at % archive.len();
         archive[at] = byte;
