@@ -1,4 +1,4 @@
-//! Every output in one place: found by text, kind, model and favorites, newest first.
+//! Every output in one place, filtered by text, kind, model and favorites, newest first.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -26,34 +26,34 @@ pub mod slideshow;
 pub mod swipe;
 pub mod zoom;
 
-/// The knowledge of the gallery about an output.
+/// The data of an output that the gallery needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GalleryEntry {
     pub task: TaskKey,
-    /// The place among the outputs of the task, from 0.
+    /// The index among the outputs of the task, from 0.
     pub position: usize,
     pub kind: OutputKind,
     pub model: ModelId,
-    /// And where in it.
+    /// The batch of its task, and the place in it.
     pub batch: Option<BatchPlace>,
-    /// When its task was created, in ms since 1970.
+    /// When its task was created, in ms since 1970-01-01 UTC.
     pub created: Millis,
     pub is_favorite: bool,
-    /// Width by height, where the inputs say it; else see [`shapes`].
+    /// The aspect ratio (width / height) from the inputs, if they specify one; else see [`shapes`].
     pub ratio: Option<f64>,
     /// The searchable text of its task.
     text: Arc<Searchable>,
 }
 
 impl GalleryEntry {
-    /// The outputs of a task; none before it is completed.
+    /// Returns the outputs of a task; none before it is completed.
     pub fn all_of(task: &Task) -> Vec<Self> {
         let kinds = task.outputs().iter().map(|url| task.output_kind(url));
         Self::of_kinds(task, kinds.collect())
     }
 
-    /// The outputs that a task on its way will have, as far as its inputs say it. None of one that only a person moves,
-    /// or that no tab follows.
+    /// Returns the outputs that an unfinished task is expected to have, based on its inputs. Empty if the task waits for the
+    /// user or is not followed by any tab.
     pub fn expected_of(task: &Task) -> Vec<Self> {
         if !task.is_active() || task.is_orphan() {
             return Vec::new();
@@ -72,7 +72,7 @@ impl GalleryEntry {
             .iter()
             .map(|(name, value)| format!("{name} {}", control::text(value)))
             .collect();
-        // Of a long text only the beginning is searched: a number is not to be beyond it.
+        // Only the beginning of a long text is searched, so short values such as numbers come first.
         text.sort_by_key(String::len);
         let model = format!("{} {}", task.model_name, task.model);
         let fields = [task.input.title(), &model, &text.join(" ")];
@@ -92,26 +92,26 @@ impl GalleryEntry {
         kinds.into_iter().enumerate().map(entry).collect()
     }
 
-    /// Our own name of the output: see [`TaskKey::output`].
+    /// Returns the name of the output: see [`TaskKey::output`].
     pub fn name(&self) -> String {
         self.task.output(self.position)
     }
 }
 
-/// A key says nothing of when its task was made.
+/// Returns the sort key within a batch, because task keys are random.
 fn in_batch(entry: &GalleryEntry) -> Option<(&BatchKey, usize)> {
     let place = entry.batch.as_ref()?;
     Some((&place.batch, place.index))
 }
 
-/// `3 / 2` as a number.
+/// Parses a ratio such as `3 / 2`.
 fn ratio_of(text: &str) -> Option<f64> {
     let (width, height) = text.split_once(" / ")?;
     let (width, height): (f64, f64) = (width.parse().ok()?, height.parse().ok()?);
     Some(width / height)
 }
 
-/// The outputs that belong together where a person looks at one of them: arrows lead through these.
+/// The outputs through which arrow keys navigate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum Scope {
     #[default]
@@ -131,8 +131,8 @@ impl Scope {
         }
     }
 
-    /// Says what the outputs that arrows lead through are all of. `is_varied`: its batch is variations of one task.
-    pub fn whole(&self, is_varied: bool) -> &'static str {
+    /// Returns the text for the scope. `is_varied`: whether its batch consists of variations of one task.
+    pub fn label(&self, is_varied: bool) -> &'static str {
         match self {
             Self::All => "",
             Self::Model(_) => "of this model",
@@ -142,7 +142,7 @@ impl Scope {
         }
     }
 
-    fn holds(&self, entry: &GalleryEntry) -> bool {
+    fn contains(&self, entry: &GalleryEntry) -> bool {
         match self {
             Self::All => true,
             Self::Model(model) => *model == entry.model,
@@ -155,7 +155,7 @@ impl Scope {
     }
 }
 
-/// The wishes of a person. The default asks for everything.
+/// The criteria of the gallery. The default matches everything.
 #[derive(Debug, Clone, Default)]
 pub struct GalleryFilter {
     pub scope: Scope,
@@ -163,9 +163,9 @@ pub struct GalleryFilter {
     pub kind: Option<OutputKind>,
     pub model: Option<ModelId>,
     pub favorites: bool,
-    /// When its task was created, in ms since 1970.
+    /// The range of creation times of its task, in ms since 1970-01-01 UTC.
     pub created: Option<Range<Millis>>,
-    /// Where the text of the query names days: these, and what else it asks for.
+    /// If the query names days: their range, and the rest of the query.
     pub named_days: Option<(Range<Millis>, Query)>,
 }
 
@@ -181,14 +181,14 @@ impl GalleryFilter {
         })
     }
 
-    /// The outputs found, newest first; those of one batch that were created together in its order, as all of it where
-    /// only that is asked for, and the outputs of each task in theirs.
+    /// Returns the outputs found, newest first. Those of one batch that were created together, or all if the scope is a
+    /// batch, are in its order, and the outputs of a task in theirs.
     pub fn find<'a>(
         &self,
         entries: impl IntoIterator<Item = &'a GalleryEntry>,
     ) -> impl Iterator<Item = &'a GalleryEntry> {
         let is_found = |entry: &&GalleryEntry| {
-            self.scope.holds(entry)
+            self.scope.contains(entry)
                 && self.kind.is_none_or(|kind| kind == entry.kind)
                 && self
                     .model

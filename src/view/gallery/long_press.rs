@@ -1,6 +1,6 @@
 //! A finger that stays on a tile selects it, wherever tiles are selected.
 
-use atelier_studio::gallery::long_press::{HOLD, LongPress, Place};
+use atelier_studio::gallery::long_press::{HOLD_MS, LongPress, Place};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
@@ -26,7 +26,7 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
         let output = output_below(event);
         let begins =
             press.try_update_value(|press| press.down(output, is_touch, is_alone, place(event)));
-        timer.set_value((begins == Some(true)).then(|| after(HOLD, hold)));
+        timer.set_value((begins == Some(true)).then(|| after(HOLD_MS, hold)));
     };
     let end = move || press.update_value(LongPress::end);
     effect(move || {
@@ -56,7 +56,8 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
                 "click",
                 Box::new(move |event| {
                     let is_keyboard = event.unchecked_ref::<MouseEvent>().detail() == 0;
-                    let is_taken = press.try_update_value(|press| press.takes_click(is_keyboard));
+                    let is_taken =
+                        press.try_update_value(|press| press.suppresses_click(is_keyboard));
                     if is_taken == Some(true) {
                         event.stop_propagation();
                         event.prevent_default();
@@ -73,7 +74,7 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
                     }
                     // Some open it sooner.
                     hold();
-                    if press.with_value(LongPress::takes_menu) {
+                    if press.with_value(LongPress::suppresses_menu) {
                         event.prevent_default();
                     }
                 }),

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use atelier_studio::gallery::GalleryEntry;
-use atelier_studio::gallery::anchor::{self, Lying};
+use atelier_studio::gallery::anchor::{self, ItemPosition};
 use atelier_studio::gallery::days::DaySpan;
 use atelier_studio::list::window;
 use leptos::prelude::*;
@@ -82,7 +82,7 @@ impl Sources {
         if before.is_none_or(|before| before.asked != asked) || seen.on_screen().0 + shift <= 0.0 {
             arrived = 0;
         } else if let Some(before) = measured {
-            let lying = before.tiles.iter().map(|(entry, at, place)| Lying {
+            let lying = before.tiles.iter().map(|(entry, at, place)| ItemPosition {
                 item: entry,
                 at: *at,
                 top: place.top,

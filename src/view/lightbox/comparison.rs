@@ -8,7 +8,7 @@ mod table;
 
 use atelier_contract::output::OutputKind;
 use atelier_engine::Task;
-use atelier_studio::gallery::compare::{self, ComparedInput, are_told_by_names, differences};
+use atelier_studio::gallery::compare::{self, ComparedInput, are_shown_by_captions, differences};
 use atelier_studio::gallery::overlay::can_overlay;
 use atelier_studio::gallery::side_by_side::{GAP, Shape};
 use leptos::html::{Dialog, Div, Input};
@@ -149,7 +149,7 @@ fn side_by_side(
         let outputs = outputs.clone();
         move || known_differences(&outputs)
     });
-    let are_told = memo(move || are_told_by_names(&differences.read()));
+    let are_told = memo(move || are_shown_by_captions(&differences.read()));
     let whole = NodeRef::<Div>::new();
     let whole_seen = scrolled(whole);
     let element = NodeRef::<Div>::new();
@@ -190,12 +190,12 @@ fn side_by_side(
     });
     let two_and_two = memo(move || {
         let (whole, below) = undivided.get();
-        whole.two_and_two(&shapes.read(), below, SIDE * whole.rem)
+        whole.grid_width(&shapes.read(), below, SIDE * whole.rem)
     });
     let is_beside = when(move || two_and_two.get().is_some());
     let is_in_corner = memo(move || {
         let (whole, below) = undivided.get();
-        !are_told.get() && !is_over.get() && whole.with_corner(&shapes.read(), below)
+        !are_told.get() && !is_over.get() && whole.fits_text_in_corner(&shapes.read(), below)
     });
     let columns = memo(move || match two_and_two.get() {
         Some(_) => 2,
@@ -210,7 +210,7 @@ fn side_by_side(
     let left = memo(
         move || match is_over.get() || is_beside.get() || is_in_corner.get() {
             true => 0.0,
-            false => room.read().left(&shapes.read(), columns.get()),
+            false => room.read().unused_height(&shapes.read(), columns.get()),
         },
     );
     let overlaid = memo(move || {

@@ -197,6 +197,6 @@ impl Sequence {
             }
             _ => false,
         };
-        scope.whole(is_varied)
+        scope.label(is_varied)
     }
 }

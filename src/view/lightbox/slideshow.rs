@@ -2,7 +2,7 @@
 //! engine.
 
 use atelier_contract::output::OutputKind;
-use atelier_studio::gallery::slideshow::{self, Facts, LONGEST_WAIT, SHOWN, Step};
+use atelier_studio::gallery::slideshow::{self, MAX_WAIT_MS, SHOWN_MS, SlideshowState, Step};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use gloo_timers::callback::Timeout;
 use icondata_lu::{LuPlay, LuSquare};
@@ -87,13 +87,13 @@ impl Slideshow {
                 return;
             }
             let moved_to = self.moved_to.get_value();
-            if !slideshow::goes_on(moved_to.as_deref(), shown.as_deref(), is_covered, is_close) {
+            if !slideshow::continues(moved_to.as_deref(), shown.as_deref(), is_covered, is_close) {
                 return self.stop();
             }
             let late = shown.clone();
             timers.set_value(vec![
-                after(SHOWN, move || drop(self.due.try_set(shown))),
-                after(LONGEST_WAIT, move || {
+                after(SHOWN_MS, move || drop(self.due.try_set(shown))),
+                after(MAX_WAIT_MS, move || {
                     if !player::has_begun() {
                         self.ended.try_set(late);
                     }
@@ -148,7 +148,7 @@ impl Slideshow {
                 return;
             }
             let (shown, next) = (self.sequence.shown.get(), self.next.get());
-            let facts = Facts {
+            let facts = SlideshowState {
                 was_shown: self.due.get() == shown,
                 is_playing: is_player.get() && self.ended.get() != shown,
                 has_next: next.is_some(),

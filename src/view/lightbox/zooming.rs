@@ -1,7 +1,7 @@
 //! Pictures are brought closer by the wheel, by keys, by two fingers and by pressing twice, and moved about
 //! with one; several of them in step. What comes of it is decided in the studio.
 
-use atelier_studio::gallery::zoom::{Point, Room, STEP, Zoom, percent};
+use atelier_studio::gallery::zoom::{Point, STEP, Viewport, Zoom, percent};
 use gloo_events::{EventListener, EventListenerOptions};
 use icondata_lu::LuZoomIn;
 use leptos::html::Div;
@@ -101,7 +101,7 @@ impl Zooming {
         let fit = self.pictures().first().and_then(|picture| {
             // Not rounded, as what the layout says of it is.
             let drawn = picture.get_bounding_client_rect();
-            Room {
+            Viewport {
                 width: drawn.width() / scale,
                 height: drawn.height() / scale,
                 picture: (
@@ -151,7 +151,7 @@ impl Zooming {
 
     /// Closer, or as a whole again, about the middle.
     fn turn(self) {
-        self.change(None, |zoom, at, room| zoom.turned(at, room));
+        self.change(None, |zoom, at, room| zoom.toggled(at, room));
     }
 
     fn pressed_twice(self, event: &MouseEvent) {
@@ -159,7 +159,7 @@ impl Zooming {
         if is_other.is_ok_and(|it| it.is_none()) {
             event.prevent_default();
             let at = (event.client_x().into(), event.client_y().into());
-            self.change(Some(at), |zoom, at, room| zoom.turned(at, room));
+            self.change(Some(at), |zoom, at, room| zoom.toggled(at, room));
         }
     }
 
@@ -265,13 +265,13 @@ impl Zooming {
     }
 
     /// At a place of the window, or in the middle.
-    fn change(self, at: Option<Point>, change: impl FnOnce(Zoom, Point, Room) -> Zoom) {
+    fn change(self, at: Option<Point>, change: impl FnOnce(Zoom, Point, Viewport) -> Zoom) {
         let Some((middle, room)) = self.room(at) else {
             return;
         };
         let at = at.map_or((0.0, 0.0), |(x, y)| (x - middle.0, y - middle.1));
         let before = self.zoom.get_untracked();
-        let zoom = change(before.in_px(room), at, room).in_parts(room);
+        let zoom = change(before.to_px(room), at, room).to_fractions(room);
         if zoom != before {
             self.zoom.set(zoom);
         }
@@ -293,11 +293,11 @@ impl Zooming {
     }
 
     /// The middle in the window of the room of the picture at this place, or of the first one, and the room.
-    fn room(self, at: Option<Point>) -> Option<(Point, Room)> {
+    fn room(self, at: Option<Point>) -> Option<(Point, Viewport)> {
         let Zoom { x, y, .. } = self.zoom.get_untracked();
         let rooms = self.pictures().into_iter().map(|picture| {
             let drawn = picture.get_bounding_client_rect();
-            let room = Room {
+            let room = Viewport {
                 width: picture.client_width().into(),
                 height: picture.client_height().into(),
                 picture: (
@@ -312,7 +312,7 @@ impl Zooming {
             (middle, room)
         });
         let rooms: Vec<_> = rooms.collect();
-        let is_meant = |((middle_x, middle_y), room): &&(Point, Room)| {
+        let is_meant = |((middle_x, middle_y), room): &&(Point, Viewport)| {
             at.is_some_and(|(x, y)| {
                 2.0 * (x - middle_x).abs() <= room.width
                     && 2.0 * (y - middle_y).abs() <= room.height

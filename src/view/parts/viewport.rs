@@ -3,7 +3,7 @@ use std::rc::Rc;
 
 use crate::browser::frame::after_frame;
 use crate::reactive::boxed::effect;
-use atelier_studio::gallery::side_by_side::Room;
+use atelier_studio::gallery::side_by_side::Space;
 use gloo_events::EventListener;
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -31,9 +31,9 @@ impl Viewport {
     }
 
     /// The room for outputs that have a line of so many `rem` each.
-    pub fn room(&self, line: f64) -> Room {
+    pub fn room(&self, line: f64) -> Space {
         let (from, to) = self.on_screen();
-        Room {
+        Space {
             width: self.width,
             height: to - from,
             line,

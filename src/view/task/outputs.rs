@@ -266,7 +266,7 @@ impl Shape {
         let kind = self.task.output_kind(url);
         match (kind, self.sides.get()) {
             (OutputKind::Image | OutputKind::Video, None) => {
-                side_by_side::Shape::said(&self.ratio().unwrap_or_default())
+                side_by_side::Shape::from_ratio(&self.ratio().unwrap_or_default())
             }
             (_, sides) => side_by_side::Shape::of(&self.task, kind, sides, None),
         }

@@ -162,7 +162,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     });
     let shapes = derived(move || {
         let (count, ratio) = expected.get();
-        let shape = ratio.map(|ratio| Shape::said(&ratio));
+        let shape = ratio.map(|ratio| Shape::from_ratio(&ratio));
         shape.map_or_else(Vec::new, |shape| vec![shape; count])
     });
     let has_several = when(move || expected.read().0 > 1);

@@ -1,45 +1,47 @@
-//! What keeps its place on the screen while a list changes around it.
+//! Keeps the scroll position while a list changes around it.
 
-/// Where an item lay.
+/// The earlier position of an item.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Lying<T> {
+pub struct ItemPosition<T> {
     pub item: T,
-    /// Its place in the list, from 0.
+    /// Its index in the list.
     pub at: usize,
-    /// Where its upper edge lay on the screen, in px.
+    /// The position of its upper edge on the screen, in px.
     pub top: f64,
-    /// Where its lower edge lay.
+    /// The position of its lower edge on the screen, in px.
     pub bottom: f64,
 }
 
-/// What a change did to all that is in sight.
+/// How a change moved the visible items.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shift {
-    /// So much further down, in px.
+    /// The distance downwards, in px.
     pub down: f64,
-    /// So many more items are before it; fewer if negative.
+    /// The number of items that were inserted before; negative if items were removed.
     pub before: isize,
 }
 
-/// Follows the first item below `from` that is still there. `now` gives its place in the list and its top.
+/// Follows the first item below `from` that still exists. `now`: its new index and top.
 pub fn shift<T>(
-    lying: impl IntoIterator<Item = Lying<T>>,
+    positions: impl IntoIterator<Item = ItemPosition<T>>,
     from: f64,
     now: impl Fn(&T) -> Option<(usize, f64)>,
 ) -> Shift {
-    let mut in_sight = lying.into_iter().filter(|lying| lying.bottom > from);
-    let shift = in_sight.find_map(|lying| {
-        let (at, top) = now(&lying.item)?;
+    let mut visible = positions
+        .into_iter()
+        .filter(|position| position.bottom > from);
+    let shift = visible.find_map(|position| {
+        let (at, top) = now(&position.item)?;
         Some(Shift {
-            down: top - lying.top,
-            before: at as isize - lying.at as isize,
+            down: top - position.top,
+            before: at as isize - position.at as isize,
         })
     });
     shift.unwrap_or_default()
 }
 
-/// So far a screen has to be scrolled down to show what lies from `top` to `bottom` on it, below `head`: no further than
-/// needed, but into the middle where that is far away.
+/// Returns the distance to scroll down so that the range from `top` to `bottom` becomes visible below `head`: as little as
+/// possible, but to the center if it is far away.
 pub fn reach((top, bottom): (f64, f64), head: f64, screen: f64) -> f64 {
     if bottom < -screen || top > 2.0 * screen {
         (top + bottom - screen) / 2.0
@@ -55,19 +57,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_near_is_reached_with_the_least_movement() {
+    fn near_ranges_are_reached_with_minimal_scrolling() {
         let of = |place| reach(place, 100.0, 900.0);
         assert_eq!(of((100.0, 300.0)), 0.0);
         assert_eq!(of((-150.0, 50.0)), -250.0);
         assert_eq!(of((800.0, 1000.0)), 100.0);
-        // Its beginning is seen in any case.
+        // The start is always visible.
         assert_eq!(of((200.0, 2000.0)), 100.0);
         assert_eq!(of((4000.0, 4100.0)), 3600.0);
         assert_eq!(of((-4100.0, -4000.0)), -4500.0);
     }
 
-    fn lying() -> [Lying<&'static str>; 3] {
-        let at = |item, at, top| Lying {
+    fn positions() -> [ItemPosition<&'static str>; 3] {
+        let at = |item, at, top| ItemPosition {
             item,
             at,
             top,
@@ -77,26 +79,26 @@ mod tests {
     }
 
     #[test]
-    fn the_first_in_sight_is_followed() {
+    fn follows_the_first_visible_item() {
         let now = |item: &&str| (*item == "b").then_some((3, 320.0));
         let shifted = Shift {
             down: 220.0,
             before: 2,
         };
-        assert_eq!(shift(lying(), 150.0, now), shifted);
-        // What is above the screen says nothing of what is on it.
+        assert_eq!(shift(positions(), 150.0, now), shifted);
+        // Items above the screen are ignored.
         let now = |item: &&str| (*item == "a").then_some((3, 320.0));
-        assert_eq!(shift(lying(), 150.0, now), Shift::default());
+        assert_eq!(shift(positions(), 150.0, now), Shift::default());
     }
 
     #[test]
-    fn what_is_gone_gives_way_to_the_next() {
+    fn follows_the_next_item_if_one_was_removed() {
         let now = |item: &&str| (*item == "c").then_some((1, 100.0));
         let shifted = Shift {
             down: -100.0,
             before: -1,
         };
-        assert_eq!(shift(lying(), 50.0, now), shifted);
-        assert_eq!(shift(lying(), 50.0, |_| None), Shift::default());
+        assert_eq!(shift(positions(), 50.0, now), shifted);
+        assert_eq!(shift(positions(), 50.0, |_| None), Shift::default());
     }
 }

@@ -1,4 +1,4 @@
-//! Finds the inputs that are not the same in all of several tasks.
+//! Finds the inputs that differ among several tasks.
 
 use std::collections::HashSet;
 
@@ -11,14 +11,13 @@ use crate::form::{control, seed};
 use crate::text::diff::distinguishing_parts;
 use atelier_contract::output::{OutputAddress, OutputKind};
 
-/// What the model is called among the inputs.
+/// The name of the model among the inputs.
 const MODEL: &str = "Model";
 
-/// Behind a value that was not sent.
+/// The suffix of a value that was not sent.
 const DEFAULT: &str = " (default)";
 
-/// An input by its name, and each task's value of it; empty where a task has none, and the model no default that is
-/// known.
+/// An input, and its value in each task; empty if a task has none and the model's default is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedInput {
     pub name: String,
@@ -26,7 +25,7 @@ pub struct ComparedInput {
 }
 
 impl ComparedInput {
-    /// Each value once, with the numbers of the outputs that have it, from 1; none where they are read at a glance.
+    /// Returns the distinct values, each with the numbers of the outputs that have it, from 1; `None` if all are short.
     pub fn long_values(&self) -> Option<Vec<(Vec<usize>, &str)>> {
         /// Characters.
         const LONG: usize = 60;
@@ -45,8 +44,8 @@ impl ComparedInput {
     }
 }
 
-/// The differing inputs in the order of the first task that has each, after the model if that differs. What was left at
-/// the default of a schema is no difference from the same value that was sent.
+/// Returns the differing inputs in the order of the tasks, after the model if it differs. A default that was not sent
+/// equals the same value that was sent.
 pub fn differences<'a>(
     tasks: &[&Task],
     schema: impl Fn(&Task) -> Option<&'a Schema>,
@@ -69,7 +68,7 @@ pub fn differences<'a>(
             .iter()
             .map(|task| Effective::of(task, name, schema(task)))
             .collect();
-        // Neither had it set: it is no difference that the default is known of one alone, which another service made.
+        // Neither was set, so it is no difference if only one default is known, for example from another account.
         for at in 0..values.len() {
             let mut others = tasks.iter().zip(&values);
             let default = others.find(|(task, other)| {
@@ -80,21 +79,21 @@ pub fn differences<'a>(
         if values.iter().any(|value| value.value != values[0].value) {
             found.push(ComparedInput {
                 name: name.clone(),
-                values: values.iter().map(Effective::said).collect(),
+                values: values.iter().map(Effective::text).collect(),
             });
         }
     }
     found
 }
 
-/// What each of the tasks is called among them: its prompt, where that is another in each; else what was varied, then
-/// the prompt where it differs, and last the seed, whose digits say nothing.
+/// Returns a caption for each task: its prompt, if all prompts differ; else the inputs that were varied, then the
+/// prompt if it differs, and last the seed, whose digits mean little.
 pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
     let prompts: Vec<String> = tasks.iter().map(|it| it.input.title().to_owned()).collect();
-    let told = distinguishing_parts(&prompts);
+    let parts_of_prompts = distinguishing_parts(&prompts);
     let distinct: HashSet<&String> = prompts.iter().collect();
     if distinct.len() == tasks.len() {
-        return told;
+        return parts_of_prompts;
     }
     let is_title = |name: &str| tasks.iter().all(|it| it.input.title_name() == Some(name));
     let is_varied = |it: &&ComparedInput| it.name != seed::NAME && !is_title(&it.name);
@@ -102,7 +101,7 @@ pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
     let is_chosen = tasks.iter().any(|task| task.seed_chosen);
     let seed = differences.iter().find(|it| it.name == seed::NAME);
     let seed = seed.filter(|_| varied.is_empty() || is_chosen);
-    let said = |at: usize| {
+    let caption = |at: usize| {
         let value = |it: &&ComparedInput| match (it.name.as_str(), file(&it.values[at])) {
             (MODEL, _) => it.values[at].clone(),
             (name, Some((_, file))) => format!("{name} {file}"),
@@ -111,27 +110,26 @@ pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
                 None => labelled_value(name, &it.values[at]),
             },
         };
-        let prompt = (distinct.len() > 1).then(|| told[at].clone());
+        let prompt = (distinct.len() > 1).then(|| parts_of_prompts[at].clone());
         let parts = varied.iter().map(value).chain(prompt);
         let parts: Vec<String> = parts.chain(seed.as_ref().map(value)).collect();
         match parts.is_empty() {
-            true => told[at].clone(),
+            true => parts_of_prompts[at].clone(),
             false => parts.join(" · "),
         }
     };
-    (0..tasks.len()).map(said).collect()
+    (0..tasks.len()).map(caption).collect()
 }
 
-/// Whether there is nothing to be said of them that the names of the outputs do not say: each is called by its seed
-/// where nothing else differs.
-pub fn are_told_by_names(differences: &[ComparedInput]) -> bool {
+/// Whether the captions already show all differences: each shows the seed if nothing else differs.
+pub fn are_shown_by_captions(differences: &[ComparedInput]) -> bool {
     match differences {
         [only] => only.name == seed::NAME && only.values.iter().all(|value| !value.is_empty()),
         _ => false,
     }
 }
 
-/// The value that an input had, whether it was sent or not.
+/// The value of an input, whether it was sent or not.
 struct Effective<'a> {
     value: Option<&'a Value>,
     is_default: bool,
@@ -147,7 +145,7 @@ impl<'a> Effective<'a> {
         }
     }
 
-    fn said(&self) -> String {
+    fn text(&self) -> String {
         match self.value {
             Some(value) if self.is_default => format!("{}{DEFAULT}", control::text(value)),
             Some(value) => control::text(value),
@@ -156,8 +154,7 @@ impl<'a> Effective<'a> {
     }
 }
 
-/// The name of the file that a value is the address of, where it is a picture, a film or a sound: the address itself
-/// is longer than all that can be said of it.
+/// Returns the kind and file name of a media address, because the address itself is long and meaningless.
 pub fn file(value: &str) -> Option<(OutputKind, String)> {
     if value.contains(char::is_whitespace) {
         return None;
@@ -194,9 +191,9 @@ mod tests {
         .unwrap()
     }
 
-    /// Guards against the same prompt of ten lines under each of four pictures.
+    /// Guards against the same long prompt under each of four images.
     #[test]
-    fn a_long_value_is_said_once_with_whose_it_is() {
+    fn a_long_value_is_listed_once_with_its_outputs() {
         let (dawn, dusk) = ("a wide valley at dawn, ".repeat(4), "dusk".to_owned());
         let input = |values: &[&String]| ComparedInput {
             name: "prompt".into(),
@@ -211,25 +208,24 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_alone_stands_in_the_names() {
+    fn a_seed_alone_is_shown_in_the_captions() {
         let differing = |a, b| differences(&[&task("Strata", a), &task("Strata", b)], unknown);
         let with = |seed| json!({"prompt": "a lake", "seed": seed});
-        assert!(are_told_by_names(&differing(with(1), with(2))));
-        assert!(!are_told_by_names(&differing(with(1), with(1))));
-        assert!(!are_told_by_names(&differing(
+        assert!(are_shown_by_captions(&differing(with(1), with(2))));
+        assert!(!are_shown_by_captions(&differing(with(1), with(1))));
+        assert!(!are_shown_by_captions(&differing(
             with(1),
             json!({"prompt": "a lake"})
         )));
-        assert!(!are_told_by_names(&differing(
+        assert!(!are_shown_by_captions(&differing(
             with(1),
             json!({"prompt": "a sea", "seed": 2})
         )));
     }
 
-    /// Guards against captions that are filled by the digits of a seed, and against "not set" for what the table says is
-    /// the default.
+    /// Guards against captions that consist of the digits of a seed, and against "not set" for a default.
     #[test]
-    fn what_was_varied_is_said_first_and_the_seed_last() {
+    fn captions_start_with_varied_inputs_and_end_with_the_seed() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a", "parameters": {"required": [], "optional": [
                 {"name": "seed", "type": "integer"},
@@ -265,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_the_same_in_all_is_left_out() {
+    fn inputs_that_all_tasks_share_are_left_out() {
         let a = task(
             "Strata",
             json!({"prompt": "a lake", "layers": 6, "seed": 1}),
@@ -275,12 +271,12 @@ mod tests {
             json!({"prompt": "a lake", "layers": 6, "mist": 0.5, "seed": 2}),
         );
         let found = differences(&[&a, &b], unknown);
-        let said: Vec<_> = found
+        let found: Vec<_> = found
             .iter()
             .map(|it| (it.name.as_str(), it.values.clone()))
             .collect();
         assert_eq!(
-            said,
+            found,
             [
                 ("seed", vec!["1".into(), "2".into()]),
                 ("mist", vec![String::new(), "0.5".into()])
@@ -292,9 +288,9 @@ mod tests {
         assert!(differences(&[&a], unknown).is_empty());
     }
 
-    /// Guards against a difference between what was left at the default and the same that was chosen.
+    /// Guards against a difference between a default that was not sent and the same value that was chosen.
     #[test]
-    fn what_was_left_at_the_default_has_its_value() {
+    fn inputs_that_were_not_sent_have_their_default() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a", "parameters": {"required": [], "optional": [
                 {"name": "aspect_ratio", "type": "string", "default": "3:2"},
@@ -306,19 +302,19 @@ mod tests {
         let known = |_: &Task| Some(&schema);
         let a = task("Strata", json!({"layers": 4, "seed": 1}));
         let b = task("Strata", json!({"aspect_ratio": "3:2"}));
-        let said: Vec<_> = differences(&[&a, &b], known)
+        let found: Vec<_> = differences(&[&a, &b], known)
             .into_iter()
             .map(|it| (it.name, it.values.join(" | ")))
             .collect();
         assert_eq!(
-            said,
+            found,
             [
                 ("layers".into(), "4 | 6 (default)".into()),
                 ("seed".into(), "1 | ".into())
             ]
         );
         assert_eq!(differences(&[&a, &b], unknown).len(), 3);
-        // Guards against "not set" next to the default that it had.
+        // Guards against "not set" next to the default.
         let mut elsewhere = task("Strata", json!({"aspect_ratio": "3:2", "seed": 1}));
         elsewhere.account.uid = "other".into();
         let half_known = |task: &Task| (task.account.uid == "me").then_some(&schema);
@@ -328,9 +324,9 @@ mod tests {
         assert_eq!(found[0].values, ["6 (default)", "6 (default)", "4"]);
     }
 
-    /// Guards against an address that takes the room of the values that a person compares.
+    /// Guards against an address that takes the space of the values to compare.
     #[test]
-    fn an_address_of_media_is_named_by_its_file() {
+    fn a_media_address_is_shortened_to_its_file_name() {
         let name = |value: &str| file(value).map(|(_, name)| name);
         let long = "http://127.0.0.1:8931/outputs/95dc9b33442093459763feb1e5fcace3/0.png?x=/y";
         assert_eq!(file(long), Some((OutputKind::Image, "0.png".into())));

@@ -1,20 +1,20 @@
-//! How far each day of the gallery reaches, so that its heading stays in sight as long.
+//! The extent of each day in the gallery, over which its heading stays visible.
 
 use std::ops::Range;
 
 use super::layout::{DayHead, LayoutRow};
 use crate::list::window::Stack;
 
-/// From the top of its heading to the top of the next one, in px.
+/// The range from the top of a heading to the top of the next one, in px.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DaySpan {
-    /// Its first item, and how wide its heading may be.
+    /// The first item of the day, and the maximum width of its heading.
     pub head: DayHead,
     pub top: f64,
     pub bottom: f64,
 }
 
-/// `stack` says where the rows begin. Days that stand next to each other reach equally far.
+/// Returns the spans of the days. `stack`: the positions of the rows. Days that are side by side have equal spans.
 pub fn spans(rows: &[LayoutRow], stack: &Stack) -> Vec<DaySpan> {
     let mut spans: Vec<DaySpan> = Vec::new();
     let mut latest = 0;
@@ -38,7 +38,7 @@ pub fn spans(rows: &[LayoutRow], stack: &Stack) -> Vec<DaySpan> {
     spans
 }
 
-/// The days that touch the stretch from `from` to `to`.
+/// Returns the days that intersect the range from `from` to `to`.
 pub fn in_sight(spans: &[DaySpan], from: f64, to: f64) -> Range<usize> {
     let first = spans.partition_point(|day| day.bottom <= from);
     let after = spans.partition_point(|day| day.top < to);
@@ -51,7 +51,7 @@ mod tests {
     use crate::gallery::layout::{Measure, rows};
 
     #[test]
-    fn a_day_reaches_to_the_next_heading() {
+    fn a_day_extends_to_the_next_heading() {
         let items = [(2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
         let measure = Measure {
             width: 200.0,
@@ -67,12 +67,12 @@ mod tests {
             LayoutRow::Items(row) => row.height,
         }));
         let spans = spans(&rows, &stack);
-        let said: Vec<_> = spans
+        let found: Vec<_> = spans
             .iter()
             .map(|day| (day.head.first, day.top, day.bottom))
             .collect();
-        assert_eq!(said, [(0, 0.0, 220.0), (3, 220.0, 340.0)]);
-        // Its heading may be far above what is in sight.
+        assert_eq!(found, [(0, 0.0, 220.0), (3, 220.0, 340.0)]);
+        // Its heading may be far above the visible range.
         assert_eq!(in_sight(&spans, 150.0, 200.0), 0..1);
         assert_eq!(in_sight(&spans, 219.0, 221.0), 0..2);
         assert_eq!(in_sight(&spans, 220.0, 300.0), 1..2);

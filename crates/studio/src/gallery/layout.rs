@@ -1,18 +1,17 @@
-//! Pictures of different shapes in rows that are all as wide as the page, under the day of each.
+//! Lays out images of different shapes in rows as wide as the page, grouped by day.
 
 use std::ops::Range;
 
 use crate::list::window::Stack;
 
-/// No picture is taken for narrower or wider than this, in the layout: a very long one would leave no
-/// row for the others.
+/// The limits of the aspect ratio in the layout: a very wide image would leave no space in its row for others.
 const NARROWEST: f64 = 0.4;
 const WIDEST: f64 = 3.5;
 
 /// A row of the gallery.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LayoutRow {
-    /// The headings of the days of the items that follow: of one, or of several that stand next to each other.
+    /// The headings of the days of the following items: of one day, or of several side by side.
     Days(Vec<DayHead>),
     Items(ItemRow),
 }
@@ -20,11 +19,11 @@ pub enum LayoutRow {
 /// The heading of a day.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DayHead {
-    /// The first item of its day, from 0.
+    /// The first item of the day, from 0.
     pub first: usize,
-    /// How far from the left edge it begins, in px.
+    /// The distance from the left edge, in px.
     pub left: f64,
-    /// How wide it may be, in px.
+    /// The maximum width, in px.
     pub width: f64,
 }
 
@@ -33,37 +32,37 @@ pub struct DayHead {
 pub struct ItemRow {
     /// The items of the row, from 0.
     pub items: Range<usize>,
-    /// The height in px, without the gap below it.
+    /// The height in px, without the gap below.
     pub height: f64,
-    /// Where each item begins, in px from the left edge.
+    /// The distance of each item from the left edge, in px.
     pub lefts: Vec<f64>,
-    /// How wide each item is, in px.
+    /// The width of each item, in px.
     pub widths: Vec<f64>,
 }
 
-/// How large everything is, in px.
+/// The sizes for the layout, in px.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Measure {
-    /// How wide the page is.
+    /// The width of the page.
     pub width: f64,
-    /// The height that rows have about; those that are full have what makes them as wide as the page.
+    /// The desired height of a row. Full rows are scaled to the width of the page.
     pub row: f64,
     /// The gap between items, and between rows.
     pub gap: f64,
-    /// So many items stand in a row at least, however wide they are, if the day has as many.
+    /// The minimum number of items in a row, however wide they are, if the day has as many.
     pub least: usize,
-    /// No day that stands next to another one is narrower: its heading has words.
+    /// The minimum width of a day next to another one, because its heading has text.
     pub day: f64,
-    /// The gap between days that stand next to each other.
+    /// The gap between days side by side.
     pub day_gap: f64,
 }
 
-/// Lays the items out. `items` gives of each its day, by any number, and its width by height. Days that are less than
-/// a row stand next to each other where they fit.
+/// Lays out the items. `items`: the day of each, as any number, and its aspect ratio. Days with less than a row are put
+/// side by side if they fit.
 pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     let mut rows = Vec::new();
     let mut from = 0;
-    // Where the next day can begin in the last row.
+    // The position for the next day in the last row.
     let mut free = None;
     while from < items.len() {
         let day = items[from].0;
@@ -71,14 +70,14 @@ pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
             .iter()
             .position(|(other, _)| *other != day)
             .map_or(items.len(), |after| from + after);
-        let mut of_day: Vec<(ItemRow, bool)> = justified(items, from..until, measure).collect();
-        let width = match of_day.as_slice() {
+        let mut day_rows: Vec<(ItemRow, bool)> = justified(items, from..until, measure).collect();
+        let width = match day_rows.as_slice() {
             [(row, false)] => Some(row.right().max(measure.day)),
             _ => None,
         };
         if let (Some(width), Some(left)) = (width, free)
             && left + width <= measure.width
-            && let Some((row, _)) = of_day.pop()
+            && let Some((row, _)) = day_rows.pop()
             && let [.., LayoutRow::Days(days), LayoutRow::Items(before)] = rows.as_mut_slice()
         {
             days.push(DayHead {
@@ -97,7 +96,7 @@ pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
                 left: 0.0,
                 width: measure.width,
             }]));
-            rows.extend(of_day.into_iter().map(|(row, _)| LayoutRow::Items(row)));
+            rows.extend(day_rows.into_iter().map(|(row, _)| LayoutRow::Items(row)));
         }
         from = until;
     }
@@ -105,7 +104,7 @@ pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     rows
 }
 
-/// A heading reaches to the one next to it, or to the edge of the page.
+/// Extends each heading to the next one, or to the edge of the page.
 fn widen_headings(rows: &mut [LayoutRow], measure: Measure) {
     for row in rows {
         if let LayoutRow::Days(days) = row {
@@ -118,7 +117,7 @@ fn widen_headings(rows: &mut [LayoutRow], measure: Measure) {
     }
 }
 
-/// Fills one row after the other, and says of each whether it is full; the last keeps the height that was asked for.
+/// Fills one row after the other. Returns each row and whether it is full; the last one has the desired height.
 fn justified(
     items: &[(i64, f64)],
     range: Range<usize>,
@@ -132,18 +131,18 @@ fn justified(
         }
         let mut ratios = 0.0;
         let mut end = from;
-        let (room, is_full) = loop {
+        let (space, is_full) = loop {
             ratios += shape(items[end].1);
             end += 1;
-            let room = room(width, end - from, measure.gap);
+            let space = width_without_gaps(width, end - from, measure.gap);
             let are_enough = end - from >= measure.least || end == range.end;
-            let is_full = ratios * measure.row >= room && are_enough;
+            let is_full = ratios * measure.row >= space && are_enough;
             if is_full || end == range.end {
-                break (room, is_full);
+                break (space, is_full);
             }
         };
         let height = match is_full {
-            true => room / ratios,
+            true => space / ratios,
             false => measure.row,
         };
         let items = &items[from..end];
@@ -160,24 +159,24 @@ fn justified(
     })
 }
 
-/// The direction in which an arrow leads.
+/// The direction of an arrow key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// Leads to the item before, also from a row's beginning to the end of the row above.
+    /// To the previous item, also from the start of a row to the end of the row above.
     Back,
-    /// Leads to the item after.
-    On,
-    /// Leads to the item above that is nearest.
+    /// To the next item.
+    Forward,
+    /// To the nearest item above.
     Up,
     Down,
 }
 
 impl Direction {
-    /// That of the key of this name; `None` for those that are no arrows.
+    /// Returns the direction of a key, or `None` if it is not an arrow key.
     pub fn of_key(key: &str) -> Option<Self> {
         match key {
             "ArrowLeft" => Some(Self::Back),
-            "ArrowRight" => Some(Self::On),
+            "ArrowRight" => Some(Self::Forward),
             "ArrowUp" => Some(Self::Up),
             "ArrowDown" => Some(Self::Down),
             _ => None,
@@ -185,7 +184,7 @@ impl Direction {
     }
 }
 
-/// The item that an arrow leads to from another one; none at the ends.
+/// Returns the item in a direction from another one; `None` at the ends.
 pub fn neighbor(rows: &[LayoutRow], at: usize, direction: Direction) -> Option<usize> {
     let mut rows = rows.iter().filter_map(|row| match row {
         LayoutRow::Items(items) => Some(items),
@@ -193,7 +192,7 @@ pub fn neighbor(rows: &[LayoutRow], at: usize, direction: Direction) -> Option<u
     });
     match direction {
         Direction::Back => at.checked_sub(1),
-        Direction::On => rows
+        Direction::Forward => rows
             .next_back()
             .and_then(|last| (at + 1 < last.items.end).then_some(at + 1)),
         Direction::Up | Direction::Down => {
@@ -204,9 +203,9 @@ pub fn neighbor(rows: &[LayoutRow], at: usize, direction: Direction) -> Option<u
                 _ => here + 1,
             };
             let (from, to) = (rows[here], rows.get(there)?);
-            let wanted = from.middle(at);
+            let center = from.middle(at);
             to.items.clone().min_by(|a, b| {
-                let away = |at: &usize| (to.middle(*at) - wanted).abs();
+                let away = |at: &usize| (to.middle(*at) - center).abs();
                 away(a).total_cmp(&away(b))
             })
         }
@@ -223,7 +222,7 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Between two corners that lie opposite each other, each across and down.
+    /// Returns the rectangle between two opposite corners.
     pub fn between((x, y): (f64, f64), (to_x, to_y): (f64, f64)) -> Self {
         Self {
             left: x.min(to_x),
@@ -234,14 +233,14 @@ impl Frame {
     }
 }
 
-/// The items that a frame touches. `stack` says where the rows begin.
+/// Returns the items that a frame intersects. `stack`: the positions of the rows.
 pub fn touched(rows: &[LayoutRow], stack: &Stack, frame: Frame) -> Vec<usize> {
     let mut found = Vec::new();
     for at in stack.window(frame.top, frame.bottom) {
         let Some(LayoutRow::Items(row)) = rows.get(at) else {
             continue;
         };
-        // The gap below it is no part of it.
+        // The gap below does not belong to the row.
         if frame.top > stack.top(at) + row.height {
             continue;
         }
@@ -255,13 +254,13 @@ pub fn touched(rows: &[LayoutRow], stack: &Stack, frame: Frame) -> Vec<usize> {
 }
 
 impl ItemRow {
-    /// Gives each item with where it begins and its width, both in px.
+    /// Returns each item with its position and its width, in px.
     pub fn places(&self) -> impl Iterator<Item = (usize, f64, f64)> {
         let places = self.items.clone().zip(&self.lefts).zip(&self.widths);
         places.map(|((item, left), width)| (item, *left, *width))
     }
 
-    /// Gives the middle of an item, in px from the row's beginning.
+    /// Returns the center of an item, in px from the start of the row.
     fn middle(&self, at: usize) -> f64 {
         let at = at - self.items.start;
         self.lefts[at] + self.widths[at] / 2.0
@@ -283,8 +282,8 @@ fn lefts(widths: &[f64], gap: f64) -> Vec<f64> {
     widths.iter().map(next).collect()
 }
 
-/// Gives the width that the gaps between items leave.
-fn room(width: f64, items: usize, gap: f64) -> f64 {
+/// Returns the width without the gaps between items.
+fn width_without_gaps(width: f64, items: usize, gap: f64) -> f64 {
     (width - gap * (items as f64 - 1.0)).max(1.0)
 }
 

@@ -1,28 +1,28 @@
-//! A finger that stays on a tile selects it: the press that follows, and the browser's menu, are its own.
+//! A long press with a finger on a tile selects it. The click that follows and the browser's menu are suppressed.
 
-/// How long a finger has to stay, in ms: less than browsers wait before they open their menu.
-pub const HOLD: u32 = 450;
+/// The duration of a long press, in ms: shorter than the delay of the browsers' menu.
+pub const HOLD_MS: u32 = 450;
 
 /// A finger that moves further, in px, scrolls.
-const STILL: f64 = 10.0;
+const MAX_DISTANCE: f64 = 10.0;
 
-/// Where one pointer is, in px of the window.
+/// The position of a pointer, in px of the window.
 pub type Place = (f64, f64);
 
-/// The fingers on a room of tiles.
+/// The fingers on a container of tiles.
 #[derive(Debug, Default)]
 pub struct LongPress {
-    /// The output under the only finger that lies still, and where that came down.
+    /// The output under a single finger that has not moved, and where the finger came down.
     held: Option<(String, Place)>,
-    /// The last press has selected.
+    /// Whether the last press has selected.
     has_selected: bool,
-    /// The last press was a finger's.
+    /// Whether the last press was with a finger.
     is_touch: bool,
 }
 
 impl LongPress {
-    /// A pointer comes down; returns whether it is to be asked again after [`HOLD`]. `output`: the one of the tile below
-    /// it. `is_alone`: no other finger is down.
+    /// Handles a pointer that comes down. Returns whether to call [`LongPress::hold`] after [`HOLD_MS`]. `output`: that of the
+    /// tile under the pointer. `is_alone`: whether no other finger is down.
     pub fn down(
         &mut self,
         output: Option<String>,
@@ -39,26 +39,26 @@ impl LongPress {
     }
 
     pub fn moved(&mut self, to: Place) {
-        let is_far = |from: Place| (to.0 - from.0).hypot(to.1 - from.1) > STILL;
+        let is_far = |from: Place| (to.0 - from.0).hypot(to.1 - from.1) > MAX_DISTANCE;
         if self.held.as_ref().is_some_and(|(_, from)| is_far(*from)) {
             self.held = None;
         }
     }
 
-    /// The finger is up, or the browser scrolls with it.
+    /// Handles a finger that is lifted, or with which the browser scrolls.
     pub fn end(&mut self) {
         self.held = None;
     }
 
-    /// The time is over: returns the output to select, if the finger still lies there.
+    /// Handles the end of [`HOLD_MS`]: returns the output to select, if the finger is still there.
     pub fn hold(&mut self) -> Option<String> {
         let (output, _) = self.held.take()?;
         self.has_selected = true;
         Some(output)
     }
 
-    /// Whether a click is the end of a press that has selected. One of the keyboard never is.
-    pub fn takes_click(&mut self, is_keyboard: bool) -> bool {
+    /// Whether to ignore a click because its press has selected. Keyboard clicks are never ignored.
+    pub fn suppresses_click(&mut self, is_keyboard: bool) -> bool {
         !is_keyboard && std::mem::take(&mut self.has_selected)
     }
 
@@ -66,8 +66,8 @@ impl LongPress {
         self.is_touch
     }
 
-    /// Whether the browser's menu is to stay away.
-    pub fn takes_menu(&self) -> bool {
+    /// Whether to suppress the browser's menu.
+    pub fn suppresses_menu(&self) -> bool {
         self.has_selected
     }
 }
@@ -86,24 +86,24 @@ mod tests {
 
     /// Guards against a long press that opens what it has selected, or the browser's menu.
     #[test]
-    fn a_finger_that_stays_selects_and_does_nothing_else() {
+    fn a_long_press_only_selects() {
         let mut press = held();
-        assert!(!press.takes_menu());
+        assert!(!press.suppresses_menu());
         press.moved((103.0, 96.0));
         assert_eq!(press.hold().as_deref(), Some("a/0"));
-        assert!(press.takes_menu());
+        assert!(press.suppresses_menu());
         press.end();
-        assert!(press.takes_click(false));
-        // Once.
-        assert!(!press.takes_click(false) && press.hold().is_none());
+        assert!(press.suppresses_click(false));
+        // Only once.
+        assert!(!press.suppresses_click(false) && press.hold().is_none());
     }
 
     #[test]
-    fn a_short_press_and_one_that_moves_are_what_they_were() {
+    fn short_presses_and_movements_select_nothing() {
         let mut press = held();
         press.end();
         assert_eq!(press.hold(), None);
-        assert!(!press.takes_click(false) && !press.takes_menu());
+        assert!(!press.suppresses_click(false) && !press.suppresses_menu());
         let mut press = held();
         press.moved((100.0, 140.0));
         press.moved(AT);
@@ -122,13 +122,13 @@ mod tests {
         assert_eq!(press.hold(), None);
     }
 
-    /// Guards against a press that does nothing: browsers that had a menu to open send no click after it.
+    /// Guards against ignoring the next click: browsers that would open a menu send no click after a long press.
     #[test]
-    fn the_next_press_is_its_own() {
+    fn the_next_press_is_not_suppressed() {
         let mut press = held();
         press.hold();
-        assert!(!press.takes_click(true), "Enter opens");
+        assert!(!press.suppresses_click(true), "Enter opens");
         press.down(None, false, true, AT);
-        assert!(!press.takes_click(false) && !press.takes_menu());
+        assert!(!press.suppresses_click(false) && !press.suppresses_menu());
     }
 }

@@ -1,26 +1,26 @@
-//! Chooses the output that comes next to one: in its place when it goes, or next to it to be compared.
+//! Chooses the output next to another one: to show in its place when it is removed, or to compare it with.
 
 use atelier_engine::{Task, TaskKey};
 
 use super::GalleryEntry;
 use crate::text::excerpt::excerpt;
 
-/// So many are offered to be compared with an output.
+/// The maximum number of outputs that are offered for a comparison.
 pub const MAX_CHOICES: usize = 100;
 
-/// Characters of a prompt that are read in a list.
+/// The maximum length of a prompt in a list.
 const LONGEST: usize = 60;
 
-/// Gives the output that stands, once these tasks are gone, where the first of their outputs stood, or the one before
-/// it at the end.
+/// Returns the output that moves to the position of the first of these tasks' outputs when they are removed, or the one
+/// before it at the end.
 pub fn after<'a>(found: &'a [GalleryEntry], tasks: &[TaskKey]) -> Option<&'a GalleryEntry> {
-    let goes = |entry: &GalleryEntry| tasks.contains(&entry.task);
-    let first = found.iter().position(goes)?;
-    let later = found[first..].iter().find(|entry| !goes(entry));
+    let is_removed = |entry: &GalleryEntry| tasks.contains(&entry.task);
+    let first = found.iter().position(is_removed)?;
+    let later = found[first..].iter().find(|entry| !is_removed(entry));
     later.or_else(|| found[..first].last())
 }
 
-/// Puts the outputs of a batch in the order in which a page shows its items; those of one keep theirs.
+/// Sorts the outputs of a batch in the visual order of its items; outputs of one item keep their order.
 pub fn put_in_order(found: &mut [GalleryEntry], order: &[usize]) {
     let mut places = vec![usize::MAX; order.len()];
     for (place, item) in order.iter().enumerate() {
@@ -35,8 +35,7 @@ pub fn put_in_order(found: &mut [GalleryEntry], order: &[usize]) {
     });
 }
 
-/// Gives the output that one is compared with: the nearest of its kind, the next rather than the one before, or the
-/// nearest of all if there is none.
+/// Returns the output to compare with: the nearest of its kind, preferably the next one, or the nearest of any kind.
 pub fn companion(found: &[GalleryEntry], at: usize) -> Option<&GalleryEntry> {
     let this = found.get(at)?;
     let others = || {
@@ -53,10 +52,10 @@ pub fn companion(found: &[GalleryEntry], at: usize) -> Option<&GalleryEntry> {
     nearest_of_kind.or_else(nearest).map(|(.., entry)| entry)
 }
 
-/// Where those stand that an output of this task may be compared with: those of its batch and its relatives, then those
-/// of its model, then the others, of each the nearest first.
+/// Returns the indexes of the outputs to offer for a comparison: those of its batch and its relatives, then those of its
+/// model, then the others, each group sorted by distance.
 ///
-/// `at`: where the output stands, or stood last. `name`: that of the output itself, which is not among them.
+/// `at`: the current or last index of the output. `name`: the name of the output itself, which is excluded.
 pub fn choices(
     found: &[GalleryEntry],
     at: usize,
@@ -80,7 +79,7 @@ pub fn choices(
     let others = others.filter(|(_, entry)| entry.name() != name);
     let others = others.map(|(other, entry)| (rank(entry), other.abs_diff(at), other));
     let mut others: Vec<_> = others.collect();
-    // The next rather than the one before.
+    // Prefer the next one to the previous one.
     others.sort_by_key(|(rank, distance, other)| (*rank, *distance, *other < at));
     others.truncate(MAX_CHOICES);
     others.into_iter().map(|(.., other)| other).collect()
@@ -88,7 +87,7 @@ pub fn choices(
 
 /// `3 of 12: a lake at dawn, output 2`
 pub fn choice_label(at: usize, count: usize, task: &Task, position: usize) -> String {
-    let called = match task.input.title() {
+    let name = match task.input.title() {
         "" => task.model_name.clone(),
         title => excerpt(title, LONGEST),
     };
@@ -96,7 +95,7 @@ pub fn choice_label(at: usize, count: usize, task: &Task, position: usize) -> St
         0 | 1 => String::new(),
         _ => format!(", output {}", position + 1),
     };
-    format!("{} of {count}: {called}{which}", at + 1)
+    format!("{} of {count}: {name}{which}", at + 1)
 }
 
 #[cfg(test)]
@@ -106,7 +105,7 @@ mod tests {
     use atelier_engine::{BatchKey, BatchPlace};
     use serde_json::json;
 
-    /// An output of each kind, of tasks `a`, `b`, `c` and so on.
+    /// Returns an output of each kind, of tasks `a`, `b`, `c` and so on.
     fn entries(kinds: &[OutputKind]) -> Vec<GalleryEntry> {
         let entry = |(at, kind): (usize, &OutputKind)| {
             let key = char::from(b'a' + at as u8).to_string();
@@ -127,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_stand_where_their_items_are_seen() {
+    fn outputs_are_in_the_visual_order_of_their_items() {
         let mut found = entries(&[Image, Image, Video, Image, Audio]);
         for (entry, index) in found.iter_mut().zip([0, 0, 1, 2, 7]) {
             let batch = BatchKey("b".into());
@@ -147,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_goes_makes_way_for_the_next_and_at_the_end_for_the_one_before() {
+    fn a_removed_output_is_replaced_by_the_next_one_or_at_the_end_by_the_previous_one() {
         let found = entries(&[Image; 4]);
         let after = |tasks: &[&str]| after(&found, &keys(tasks)).map(GalleryEntry::name);
         assert_eq!(after(&["b"]).as_deref(), Some("c/0"));
@@ -157,27 +156,27 @@ mod tests {
         assert_eq!(after(&["unknown"]), None);
     }
 
-    /// Guards against a picture next to a sound, where there is another picture.
+    /// Guards against comparing an image with a sound if there is another image.
     #[test]
-    fn what_is_of_a_kind_is_compared() {
-        let beside = |kinds: &[OutputKind], at: usize| {
+    fn outputs_of_the_same_kind_are_compared() {
+        let chosen = |kinds: &[OutputKind], at: usize| {
             let found = entries(kinds);
             companion(&found, at).map(GalleryEntry::name)
         };
         let mixed = [Image, Audio, Image, Image, Video];
-        assert_eq!(beside(&mixed, 0).as_deref(), Some("c/0"));
-        assert_eq!(beside(&mixed, 2).as_deref(), Some("d/0"));
-        assert_eq!(beside(&mixed, 3).as_deref(), Some("c/0"));
-        // Alone of its kind.
-        assert_eq!(beside(&mixed, 1).as_deref(), Some("c/0"));
-        assert_eq!(beside(&mixed, 4).as_deref(), Some("d/0"));
-        assert_eq!(beside(&[Image], 0), None);
-        assert_eq!(beside(&[], 0), None);
+        assert_eq!(chosen(&mixed, 0).as_deref(), Some("c/0"));
+        assert_eq!(chosen(&mixed, 2).as_deref(), Some("d/0"));
+        assert_eq!(chosen(&mixed, 3).as_deref(), Some("c/0"));
+        // The only one of its kind.
+        assert_eq!(chosen(&mixed, 1).as_deref(), Some("c/0"));
+        assert_eq!(chosen(&mixed, 4).as_deref(), Some("d/0"));
+        assert_eq!(chosen(&[Image], 0), None);
+        assert_eq!(chosen(&[], 0), None);
     }
 
-    /// Guards against a relative that is offered after a hundred pictures of other things.
+    /// Guards against a relative that is offered after a hundred unrelated images.
     #[test]
-    fn what_belongs_to_it_is_offered_first_and_then_the_nearest() {
+    fn related_outputs_are_offered_first_then_the_nearest() {
         let this: Task = serde_json::from_value(json!({
             "key": "c", "account": {"address": "", "uid": "me"}, "model_name": "A",
             "model": {"category": "image", "subcategory": "a"}, "created": 1,
@@ -198,7 +197,7 @@ mod tests {
             index: 1,
         });
         assert_eq!(offered(&found, &["a"]), "a/0 g/0 b/0 e/0 f/0 d/0");
-        // It is no longer among them.
+        // The output itself was removed.
         found.remove(2);
         assert_eq!(offered(&found, &["a"]), "a/0 g/0 e/0 b/0 f/0 d/0");
         assert!(choices(&entries(&[Image; 1]), 0, "a/0", &this, &[]).is_empty());
@@ -207,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_offered_is_called_by_its_place_and_its_prompt() {
+    fn choices_are_labelled_with_their_index_and_prompt() {
         let task = |values: serde_json::Value, outputs: &[&str]| -> Task {
             let model = json!({"category": "image", "subcategory": "a"});
             serde_json::from_value(json!({

@@ -1,14 +1,14 @@
-//! Two outputs one over the other.
+//! Two outputs on top of each other.
 
 use atelier_contract::output::OutputKind;
 
-/// Whether outputs of these kinds can be seen one over the other: two that are drawn.
+/// Whether outputs of these kinds can be overlaid: two images or videos.
 pub fn can_overlay(kinds: &[OutputKind]) -> bool {
     let is_drawn = |kind: &OutputKind| matches!(kind, OutputKind::Image | OutputKind::Video);
     kinds.len() == 2 && kinds.iter().all(is_drawn)
 }
 
-/// How much of what is so wide and begins there lies before `x`, in percent.
+/// Returns the position of `x` in percent of an element with this start and width.
 pub fn share(x: f64, begins: f64, width: f64) -> f64 {
     let share = (x - begins) / width.max(1.0);
     (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0
@@ -19,7 +19,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_heard_lies_over_nothing() {
+    fn sounds_cannot_be_overlaid() {
         use OutputKind::{Audio, Image, Video};
         assert!(can_overlay(&[Image, Video]));
         assert!(!can_overlay(&[Audio, Audio]));
@@ -28,7 +28,7 @@ mod tests {
     }
 
     #[test]
-    fn the_line_goes_where_the_pointer_is() {
+    fn the_divider_follows_the_pointer() {
         assert_eq!(share(350.0, 100.0, 1000.0), 25.0);
         assert_eq!(share(100.4, 100.0, 1000.0), 0.0);
         assert_eq!(share(0.0, 100.0, 1000.0), 0.0);

@@ -1,23 +1,23 @@
-//! The shapes of pictures whose inputs don't say them: those that their models have made before.
+//! The aspect ratios of images whose inputs don't specify them, learned from earlier images of the model.
 
 use std::collections::BTreeMap;
 
 use atelier_contract::ModelId;
 use serde::{Deserialize, Serialize};
 
-/// Models beyond these are not remembered.
+/// The maximum number of models that are remembered.
 const MAX_MODELS: usize = 1_000;
 
-/// Shapes that differ by less are the same.
+/// The tolerance within which ratios are equal.
 const SAME: f64 = 0.01;
 
-/// Width by height of the last picture of each model, of those whose inputs say no shape.
+/// The aspect ratio of the last image of each model, if its inputs don't specify one.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Shapes(BTreeMap<String, f64>);
 
 impl Shapes {
-    /// Reads the shapes as they were kept; empty if that can't be read.
+    /// Reads the stored form; empty if it is invalid.
     pub fn read(text: &str) -> Self {
         serde_json::from_str(text).unwrap_or_default()
     }
@@ -30,7 +30,7 @@ impl Shapes {
         self.0.get(&model.to_string()).copied()
     }
 
-    /// A picture of the model was seen, so many pixels wide and high. Whether that is new.
+    /// Records the size of an image of the model in pixels. Returns whether its ratio is new.
     pub fn learn(&mut self, model: &ModelId, width: u32, height: u32) -> bool {
         if width == 0 || height == 0 {
             return false;
@@ -58,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_picture_counts() {
+    fn the_last_image_counts() {
         let mut shapes = Shapes::default();
         assert!(shapes.learn(&model("strata"), 1536, 1024));
         assert!(!shapes.learn(&model("strata"), 768, 512));
@@ -69,9 +69,9 @@ mod tests {
         assert_eq!(Shapes::read(&shapes.to_text()), shapes);
     }
 
-    /// They lie in browsers.
+    /// Browsers have stored ones.
     #[test]
-    fn they_are_read_and_written_as_they_always_were() {
+    fn the_stored_form_is_stable() {
         let text = r#"{"image/strata":1.5,"image/tessera":1.0}"#;
         let shapes = Shapes::read(text);
         assert_eq!(shapes.of(&model("strata")), Some(1.5));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_shape_is_not_learned() {
+    fn invalid_sizes_are_ignored() {
         let mut shapes = Shapes::default();
         assert!(!shapes.learn(&model("strata"), 0, 512));
         assert!(!shapes.learn(&model("strata"), 512, 0));
@@ -88,12 +88,12 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_many_models() {
+    fn the_number_of_models_is_limited() {
         let mut shapes = Shapes::default();
         for n in 0..=MAX_MODELS {
             shapes.learn(&model(&n.to_string()), 3, 2);
         }
         assert_eq!(shapes.0.len(), MAX_MODELS);
-        assert!(shapes.learn(&model("7"), 2, 3), "a known one is kept up");
+        assert!(shapes.learn(&model("7"), 2, 3), "a known one is updated");
     }
 }

@@ -1,5 +1,5 @@
-//! Outputs next to each other, those that are compared and those of one task: in how many columns they are largest, and
-//! how wide they are drawn.
+//! Lays out outputs side by side, for comparisons and for those of one task: the number of columns in which they are
+//! largest, and their widths.
 
 use atelier_contract::Schema;
 use atelier_engine::Task;
@@ -7,33 +7,33 @@ use atelier_engine::Task;
 use crate::output::expected_output;
 use atelier_contract::output::OutputKind;
 
-/// Between two outputs, in `rem`.
+/// The gap between two outputs, in `rem`.
 pub const GAP: f64 = 0.5;
 
-/// Four in a row have to be so much wider than two and two, which are seen at once.
+/// Four in a row must be this much wider than two and two, which are visible at once.
 const WIDER: f64 = 1.05;
 
-/// No side of an output is shorter, in `rem`, as long as there is the width for it: what can be done with it stands on
-/// it. They are scrolled through then.
+/// The minimum length of an output's sides, in `rem`, if the width allows it: buttons are drawn on it. The outputs are
+/// scrolled then.
 const SHORT: f64 = 12.0;
 
-/// Width by height of what is not drawn in a shape of its own: a sound with its player, and a text. A sound is drawn
-/// no wider than so many px.
+/// The aspect ratios of outputs without their own: a sound with its player, and a text. A sound has a maximum width in
+/// px.
 const SOUND: f64 = 4.0;
 const MAX_SOUND_WIDTH: f64 = 640.0;
 const TEXT: f64 = 1.5;
 
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
-    /// Width by height, above 0.
+    /// The aspect ratio (width / height), above 0.
     pub ratio: f64,
-    /// No wider than this, in px: a film is blocky where it is larger than it is.
-    pub most: Option<f64>,
+    /// The maximum width in px: an enlarged video is blocky.
+    pub max_width: Option<f64>,
 }
 
 impl Shape {
-    /// Gives the shape of an output by its width and height in pixels once these are known, and until then by its
-    /// inputs or the model's defaults.
+    /// Returns the shape of an output from its size in pixels, or, before that is known, from its inputs or the model's
+    /// defaults.
     pub fn of(
         task: &Task,
         kind: OutputKind,
@@ -45,60 +45,60 @@ impl Shape {
             (OutputKind::Other, _) => TEXT,
             (_, Some((width, height))) => f64::from(width) / f64::from(height),
             (_, None) => {
-                let said = expected_output::ratio(task.input.values(), schema);
-                Self::said(said.as_deref().unwrap_or_default()).ratio
+                let expected = expected_output::ratio(task.input.values(), schema);
+                Self::from_ratio(expected.as_deref().unwrap_or_default()).ratio
             }
         };
-        let most = match (kind, sides) {
+        let max_width = match (kind, sides) {
             (OutputKind::Audio, _) => Some(MAX_SOUND_WIDTH),
             (OutputKind::Video, Some((width, _))) => Some(f64::from(width)),
             _ => None,
         };
-        Self { ratio, most }
+        Self { ratio, max_width }
     }
 
-    /// Reads the ratio of a picture as style sheets write it; it is square if there is none.
-    pub fn said(ratio: &str) -> Self {
+    /// Parses a CSS aspect ratio; square if it is invalid.
+    pub fn from_ratio(ratio: &str) -> Self {
         Self {
             ratio: super::ratio_of(ratio).unwrap_or(1.0),
-            most: None,
+            max_width: None,
         }
     }
 
-    /// How wide it is drawn in so much room.
+    /// Returns the width at which it is drawn in a space of this size.
     fn drawn(&self, width: f64, height: f64) -> f64 {
-        let most = self.most.unwrap_or(f64::INFINITY);
+        let most = self.max_width.unwrap_or(f64::INFINITY);
         width.min(height * self.ratio).min(most).max(0.0)
     }
 }
 
-/// The room for all of them, in px.
+/// The space for all outputs, in px.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct Room {
+pub struct Space {
     pub width: f64,
     pub height: f64,
-    /// The line that each has, above or below it, in `rem`.
+    /// The height of the line above or below each output, in `rem`.
     pub line: f64,
-    /// One `rem`, in px.
+    /// The size of one `rem`, in px.
     pub rem: f64,
 }
 
-/// How the outputs of one task lie; lengths in px.
+/// The layout of the outputs of one task; lengths in px.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Block {
-    /// How many stand side by side.
+    /// The number of columns.
     pub columns: usize,
-    /// How wide a column is: as wide as what is widest in it.
+    /// The width of a column: that of its widest output.
     pub column: f64,
-    /// How high an output may be.
+    /// The maximum height of an output.
     pub height: f64,
-    /// How high all of them are.
+    /// The total height.
     pub whole: f64,
 }
 
-impl Room {
-    /// In how many columns they cover most of it; of two numbers that are as good the larger one, so that what is
-    /// said below can stand below each. Four are never three and one: half of the room would be empty.
+impl Space {
+    /// Returns the number of columns in which the outputs cover most of the space; if two are equal, the larger one, so that
+    /// each output has space for text below. Four are never three and one, which would leave half of the space empty.
     pub fn columns(&self, shapes: &[Shape]) -> usize {
         let count = shapes.len().max(1);
         let mut best = (count, self.covered(shapes, count));
@@ -111,49 +111,49 @@ impl Room {
         best.0
     }
 
-    /// How much of the room they cover in so many columns, in square px.
+    /// Returns the area that the outputs cover with so many columns, in square px.
     fn covered(&self, shapes: &[Shape], columns: usize) -> f64 {
-        let height = self.high(shapes.len().max(1), columns);
+        let height = self.max_height(shapes.len().max(1), columns);
         let width = self.column(columns);
         let area = |shape: &Shape| shape.drawn(width, height).powi(2) / shape.ratio;
         shapes.iter().map(area).sum()
     }
 
-    /// How wide each of four is drawn, two and two, where they are larger so, with `side` px of this room for what is
-    /// said of them next to them, than with so many px `below` them.
-    pub fn two_and_two(&self, shapes: &[Shape], below: f64, side: f64) -> Option<f64> {
-        let above = Self {
+    /// Returns the width of each of four outputs in a 2 × 2 grid with `side` px for text next to them, if they are larger
+    /// than with `below` px for text below them.
+    pub fn grid_width(&self, shapes: &[Shape], below: f64, side: f64) -> Option<f64> {
+        let lower = Self {
             height: (self.height - below).max(0.0),
             ..*self
         };
-        let beside = Self {
+        let narrower = Self {
             width: (self.width - side).max(0.0),
             ..*self
         };
         let is_larger = || {
-            let best = above.covered(shapes, above.columns(shapes));
-            beside.covered(shapes, 2) > best
+            let best = lower.covered(shapes, lower.columns(shapes));
+            narrower.covered(shapes, 2) > best
         };
         (shapes.len() == 4 && is_larger()).then(|| {
-            let (width, height) = (beside.column(2), beside.high(4, 2));
+            let (width, height) = (narrower.column(2), narrower.max_height(4, 2));
             let drawn = shapes.iter().map(|shape| shape.drawn(width, height));
             drawn.fold(0.0, f64::max)
         })
     }
 
-    /// Whether three are larger two and one, with what is said of them in the corner that is left, than with so many px
-    /// `below` them.
-    pub fn with_corner(&self, shapes: &[Shape], below: f64) -> bool {
-        let above = Self {
+    /// Whether three outputs are larger in a 2 × 2 grid with text in the free corner than with `below` px for text below
+    /// them.
+    pub fn fits_text_in_corner(&self, shapes: &[Shape], below: f64) -> bool {
+        let lower = Self {
             height: (self.height - below).max(0.0),
             ..*self
         };
-        let columns = above.columns(shapes);
-        shapes.len() == 3 && self.covered(shapes, 2) > WIDER * above.covered(shapes, columns)
+        let columns = lower.columns(shapes);
+        shapes.len() == 3 && self.covered(shapes, 2) > WIDER * lower.covered(shapes, columns)
     }
 
-    /// Those of one task, as large as they can be. Four are two and two unless they are larger in a row or one below the
-    /// other: a block is seen at once.
+    /// Lays out the outputs of one task as large as possible. Four are in a 2 × 2 grid unless they are larger in a row or
+    /// column, so that all are visible at once.
     pub fn block(&self, shapes: &[Shape]) -> Block {
         let count = shapes.len();
         let wide = |columns: usize, height: f64| {
@@ -165,14 +165,17 @@ impl Room {
         let short = SHORT * self.rem;
         let (narrowest, widest) = (ratios().fold(1.0, f64::min), ratios().fold(1.0, f64::max));
         let is_row_larger = || {
-            let (row, two) = (wide(4, self.high(4, 4)), wide(2, self.high(4, 2)));
+            let (row, two) = (
+                wide(4, self.max_height(4, 4)),
+                wide(2, self.max_height(4, 2)),
+            );
             row >= WIDER * two && self.column(4) >= short * widest
         };
         let columns = match self.columns(shapes) {
             4 if count == 4 && !is_row_larger() => 2,
             columns => columns,
         };
-        let height = self.high(count, columns).max(short / narrowest);
+        let height = self.max_height(count, columns).max(short / narrowest);
         let column = wide(columns, height);
         let highest = shapes.iter().map(|shape| column / shape.ratio);
         let highest = highest.fold(0.0, f64::max).min(height);
@@ -185,10 +188,9 @@ impl Room {
         }
     }
 
-    /// How much of the room's height is left below the last row, in so many columns: each row has its share of what they
-    /// do not need.
-    pub fn left(&self, shapes: &[Shape], columns: usize) -> f64 {
-        let (width, height) = (self.column(columns), self.high(shapes.len(), columns));
+    /// Returns the unused height below the last row with so many columns: each row has its share of the unused space.
+    pub fn unused_height(&self, shapes: &[Shape], columns: usize) -> f64 {
+        let (width, height) = (self.column(columns), self.max_height(shapes.len(), columns));
         let highest = shapes
             .iter()
             .map(|shape| shape.drawn(width, height) / shape.ratio);
@@ -198,13 +200,13 @@ impl Room {
         (self.height - whole).max(0.0) / rows.max(1.0)
     }
 
-    /// How high one of so many may be in so many columns.
-    fn high(&self, count: usize, columns: usize) -> f64 {
+    /// Returns the maximum height of an output in so many columns.
+    fn max_height(&self, count: usize, columns: usize) -> f64 {
         let rows = count.div_ceil(columns);
         (self.part(self.height, rows) - self.line * self.rem).max(0.0)
     }
 
-    /// How wide one of so many columns is.
+    /// Returns the width of a column.
     pub fn column(&self, columns: usize) -> f64 {
         self.part(self.width, columns)
     }
@@ -214,7 +216,7 @@ impl Room {
         ((whole + GAP * self.rem) / parts - GAP * self.rem).max(0.0)
     }
 
-    /// How wide the widest and how high the highest of them is drawn where they lie one over the other.
+    /// Returns the maximum width and height of the outputs if they are drawn on top of each other.
     pub fn overlaid(&self, shapes: &[Shape]) -> (f64, f64) {
         let height = self.height - self.line * self.rem;
         let drawn = shapes.iter().map(|shape| {
@@ -231,19 +233,30 @@ impl Room {
 mod tests {
     use super::*;
 
-    /// Guards against a window that is half empty below three in a row.
+    /// Guards against a window that is half empty below three outputs in a row.
     #[test]
-    fn what_is_said_of_three_may_stand_in_the_corner() {
-        let of = |ratio: f64| [Shape { ratio, most: None }; 3];
-        let desk = room(1408.0, 830.0);
-        assert!(desk.with_corner(&of(1.5), 100.0));
-        assert!(!desk.with_corner(&of(0.6), 100.0), "three high ones");
-        assert!(!room(2500.0, 830.0).with_corner(&of(1.5), 100.0), "a row");
-        assert!(!desk.with_corner(&of(1.5)[..2], 100.0));
+    fn the_text_of_three_outputs_may_be_in_the_free_corner() {
+        let of = |ratio: f64| {
+            [Shape {
+                ratio,
+                max_width: None,
+            }; 3]
+        };
+        let desk = space(1408.0, 830.0);
+        assert!(desk.fits_text_in_corner(&of(1.5), 100.0));
+        assert!(
+            !desk.fits_text_in_corner(&of(0.6), 100.0),
+            "three high ones"
+        );
+        assert!(
+            !space(2500.0, 830.0).fits_text_in_corner(&of(1.5), 100.0),
+            "a row"
+        );
+        assert!(!desk.fits_text_in_corner(&of(1.5)[..2], 100.0));
     }
 
-    fn room(width: f64, height: f64) -> Room {
-        Room {
+    fn space(width: f64, height: f64) -> Space {
+        Space {
             width,
             height,
             line: 2.75,
@@ -252,76 +265,89 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_below_is_what_the_highest_does_not_need() {
-        let wide = room(1208.0, 800.0);
+    fn the_unused_height_is_determined_by_the_highest_output() {
+        let wide = space(1208.0, 800.0);
         // Each is 600 wide and 400 high, below its line.
-        assert_eq!(wide.left(&pictures::<2>(1.5), 2), 800.0 - 400.0 - 44.0);
-        assert_eq!(wide.left(&pictures::<2>(0.5), 2), 0.0);
+        assert_eq!(
+            wide.unused_height(&pictures::<2>(1.5), 2),
+            800.0 - 400.0 - 44.0
+        );
+        assert_eq!(wide.unused_height(&pictures::<2>(0.5), 2), 0.0);
         let mixed = [pictures::<1>(1.5)[0], pictures::<1>(3.0)[0]];
-        assert_eq!(wide.left(&mixed, 2), wide.left(&pictures::<2>(1.5), 2));
+        assert_eq!(
+            wide.unused_height(&mixed, 2),
+            wide.unused_height(&pictures::<2>(1.5), 2)
+        );
     }
 
     fn pictures<const N: usize>(ratio: f64) -> [Shape; N] {
-        [Shape { ratio, most: None }; N]
+        [Shape {
+            ratio,
+            max_width: None,
+        }; N]
     }
 
-    /// Guards against stamps in a window that is three quarters empty.
+    /// Guards against tiny images in a window that is mostly empty.
     #[test]
-    fn pictures_are_as_large_as_they_can_be() {
-        // What a window of 1440 by 900 leaves, and one of 2560 by 900.
-        let (usual, wide) = (room(1408.0, 600.0), room(2528.0, 600.0));
+    fn images_are_as_large_as_possible() {
+        // The space in a window of 1440 by 900, and of 2560 by 900.
+        let (usual, wide) = (space(1408.0, 600.0), space(2528.0, 600.0));
         assert_eq!(usual.columns(&pictures::<4>(1.0)), 4);
         assert_eq!(usual.columns(&pictures::<3>(1.0)), 3);
         assert_eq!(usual.columns(&pictures::<4>(0.6)), 4);
         assert_eq!(wide.columns(&pictures::<4>(1.0)), 4);
         assert_eq!(wide.columns(&pictures::<4>(16.0 / 9.0)), 4);
-        // Wide ones in rows, high windows too.
+        // Wide images in rows, in tall windows as well.
         assert_eq!(usual.columns(&pictures::<4>(3.0)), 2);
-        // Guards against three and one, with half of the room empty.
+        // Guards against three and one, with half of the space empty.
         assert_eq!(usual.columns(&pictures::<4>(1.5)), 2);
         assert_eq!(usual.columns(&pictures::<2>(6.0)), 1);
-        assert_eq!(room(700.0, 800.0).columns(&pictures::<4>(1.0)), 2);
-        assert_eq!(room(700.0, 800.0).columns(&pictures::<2>(1.5)), 1);
+        assert_eq!(space(700.0, 800.0).columns(&pictures::<4>(1.0)), 2);
+        assert_eq!(space(700.0, 800.0).columns(&pictures::<2>(1.5)), 1);
         assert_eq!(usual.columns(&[]), 1);
-        assert_eq!(Room::default().columns(&pictures::<3>(1.0)), 3);
+        assert_eq!(Space::default().columns(&pictures::<3>(1.0)), 3);
     }
 
     fn task() -> Task {
         crate::testing::task("a", 0)
     }
 
-    /// Guards against small films, and sounds, in rows where they fit next to each other as large as they are drawn.
+    /// Guards against small videos and sounds in rows if they fit side by side at their full size.
     #[test]
-    fn a_film_is_no_larger_than_it_is() {
+    fn a_video_is_not_enlarged() {
         let of = |kind, sides| Shape::of(&task(), kind, sides, None);
         let small = [
             of(OutputKind::Audio, None),
             of(OutputKind::Video, Some((480, 270))),
         ];
-        assert_eq!(room(1408.0, 600.0).columns(&small), 2);
+        assert_eq!(space(1408.0, 600.0).columns(&small), 2);
         let picture = of(OutputKind::Image, Some((480, 270)));
-        assert_eq!(picture.most, None);
+        assert_eq!(picture.max_width, None);
 
         let film = Shape {
             ratio: 16.0 / 9.0,
-            most: Some(480.0),
+            max_width: Some(480.0),
         };
-        assert_eq!(room(1408.0, 800.0).columns(&[film; 2]), 2);
-        assert_eq!(room(1408.0, 800.0).overlaid(&[film]), (480.0, 270.0));
-        assert_eq!(room(400.0, 800.0).overlaid(&[film]), (400.0, 225.0));
+        assert_eq!(space(1408.0, 800.0).columns(&[film; 2]), 2);
+        assert_eq!(space(1408.0, 800.0).overlaid(&[film]), (480.0, 270.0));
+        assert_eq!(space(400.0, 800.0).overlaid(&[film]), (400.0, 225.0));
     }
 
-    /// Guards against four stamps in one row of a pane that is half empty, and against two and two of which each is half
-    /// as wide as it would be in a row.
+    /// Guards against four tiny images in one row of a pane that is half empty, and against a 2 × 2 grid in which each is half
+    /// as wide as in a row.
     #[test]
-    fn four_of_one_task_are_two_and_two() {
-        // What a window of 2560 by 900 leaves next to the form, one of 2560 by 1300, and one of 1440 by 900.
-        let room = |width, height| Room {
+    fn four_outputs_of_one_task_are_in_a_grid() {
+        // The space next to the form in windows of 2560 by 900, 2560 by 1300 and 1440 by 900.
+        let space = |width, height| Space {
             line: 0.0,
-            ..room(width, height)
+            ..space(width, height)
         };
-        let (low, large, usual) = (room(1740.0, 520.0), room(1740.0, 920.0), room(850.0, 520.0));
-        for (room, ratio, columns) in [
+        let (low, large, usual) = (
+            space(1740.0, 520.0),
+            space(1740.0, 920.0),
+            space(850.0, 520.0),
+        );
+        for (space, ratio, columns) in [
             (low, 1.5, 4),
             (low, 0.75, 4),
             (large, 1.5, 2),
@@ -330,67 +356,67 @@ mod tests {
             (usual, 1.0, 2),
             (usual, 0.75, 4),
         ] {
-            let block = room.block(&pictures::<4>(ratio));
-            assert_eq!(block.columns, columns, "{ratio} in {room:?}");
+            let block = space.block(&pictures::<4>(ratio));
+            assert_eq!(block.columns, columns, "{ratio} in {space:?}");
             assert!(block.column / ratio <= block.height + 1e-9, "{block:?}");
-            assert!(block.whole <= room.height + 1e-9, "{block:?}");
+            assert!(block.whole <= space.height + 1e-9, "{block:?}");
         }
-        // Tall ones in a row are so much larger.
+        // Tall images in a row are much larger.
         assert_eq!(usual.block(&pictures::<4>(9.0 / 16.0)).columns, 4);
-        // Close together, whatever room is next to them.
+        // No gaps, whatever space is next to them.
         assert_eq!(large.block(&pictures::<4>(1.0)).column, 456.0);
         assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
         assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);
-        assert_eq!(Room::default().block(&[]).columns, 1);
+        assert_eq!(Space::default().block(&[]).columns, 1);
     }
 
-    /// Guards against stamps that their own buttons cover, in a window that is low, or as what else is said takes the room.
+    /// Guards against images so small that their buttons cover them, in a low window, or if other content takes the space.
     #[test]
-    fn where_the_room_is_low_they_are_scrolled_through() {
+    fn outputs_in_a_low_space_are_scrolled() {
         for height in [0.0, 60.0, 220.0, 300.0] {
             for (ratio, columns, sides) in [
                 (1.5, 2, (288.0, 192.0)),
                 (16.0 / 9.0, 2, (192.0 * 16.0 / 9.0, 192.0)),
             ] {
-                let room = room(800.0, height);
-                let block = room.block(&pictures::<4>(ratio));
-                assert_eq!(block.columns, columns, "{ratio} in {room:?}");
+                let space = space(800.0, height);
+                let block = space.block(&pictures::<4>(ratio));
+                assert_eq!(block.columns, columns, "{ratio} in {space:?}");
                 assert!((block.column - sides.0).abs() < 0.1, "{ratio}: {block:?}");
                 assert_eq!(block.height, sides.1, "{ratio}: {block:?}");
-                assert!(block.whole > room.height, "{block:?}");
+                assert!(block.whole > space.height, "{block:?}");
             }
         }
-        // In a row they are as large, and in sight.
-        assert_eq!(room(800.0, 100.0).block(&pictures::<4>(1.0)).columns, 4);
-        // No wider than there is room for.
-        assert_eq!(room(300.0, 100.0).block(&pictures::<4>(1.5)).column, 146.0);
+        // In a row they are as large, and visible.
+        assert_eq!(space(800.0, 100.0).block(&pictures::<4>(1.0)).columns, 4);
+        // At most as wide as the space.
+        assert_eq!(space(300.0, 100.0).block(&pictures::<4>(1.5)).column, 146.0);
     }
 
-    /// Guards against four in a row above a black half of the window.
+    /// Guards against four outputs in a row above an empty half of the window.
     #[test]
-    fn four_are_two_and_two_beside_what_is_said_of_them_where_that_is_larger() {
-        // What windows of 1440 by 900, 2560 by 1440 and 2560 by 900 have for all of it.
+    fn four_outputs_are_in_a_grid_next_to_their_text_if_they_are_larger_there() {
+        // The space in windows of 1440 by 900, 2560 by 1440 and 2560 by 900.
         let (usual, large, low) = (
-            room(1408.0, 832.0),
-            room(2528.0, 1372.0),
-            room(2528.0, 832.0),
+            space(1408.0, 832.0),
+            space(2528.0, 1372.0),
+            space(2528.0, 832.0),
         );
         let squares = pictures::<4>(1.0);
-        assert_eq!(usual.two_and_two(&squares, 74.0, 480.0), Some(368.0));
-        assert_eq!(large.two_and_two(&squares, 74.0, 480.0), Some(638.0));
-        assert_eq!(low.two_and_two(&squares, 74.0, 480.0), None);
-        // Wide ones are larger two and two above it.
-        assert_eq!(usual.two_and_two(&pictures::<4>(1.5), 74.0, 480.0), None);
-        assert_eq!(usual.two_and_two(&pictures::<3>(1.0), 74.0, 480.0), None);
-        assert_eq!(usual.two_and_two(&[], 74.0, 480.0), None);
+        assert_eq!(usual.grid_width(&squares, 74.0, 480.0), Some(368.0));
+        assert_eq!(large.grid_width(&squares, 74.0, 480.0), Some(638.0));
+        assert_eq!(low.grid_width(&squares, 74.0, 480.0), None);
+        // Wide images are larger in a grid above the text.
+        assert_eq!(usual.grid_width(&pictures::<4>(1.5), 74.0, 480.0), None);
+        assert_eq!(usual.grid_width(&pictures::<3>(1.0), 74.0, 480.0), None);
+        assert_eq!(usual.grid_width(&[], 74.0, 480.0), None);
     }
 
     #[test]
-    fn a_column_is_what_the_gaps_leave() {
-        assert_eq!(room(1408.0, 600.0).column(1), 1408.0);
-        assert_eq!(room(1408.0, 600.0).column(2), 700.0);
+    fn columns_share_the_width_without_the_gaps() {
+        assert_eq!(space(1408.0, 600.0).column(1), 1408.0);
+        assert_eq!(space(1408.0, 600.0).column(2), 700.0);
         assert_eq!(
-            room(1408.0, 644.0).overlaid(&pictures::<2>(1.0)),
+            space(1408.0, 644.0).overlaid(&pictures::<2>(1.0)),
             (600.0, 600.0)
         );
     }

@@ -1,20 +1,21 @@
-//! When a slideshow moves on.
+//! Decides when a slideshow moves on.
 
-/// How long each output is shown at least, in ms.
-pub const SHOWN: u32 = 5_000;
+/// The minimum time for which an output is shown, in ms.
+pub const SHOWN_MS: u32 = 5_000;
 
-/// How long the next one is waited for, in ms since this one is shown: what does not come must not stop it.
-pub const LONGEST_WAIT: u32 = 30_000;
+/// The maximum time to wait for the next output, in ms since the current one is shown, so that a slow one does not stop
+/// the slideshow.
+pub const MAX_WAIT_MS: u32 = 30_000;
 
-/// How a slideshow stands.
+/// The state of a slideshow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// [`SHOWN`] has passed since this output is shown.
+pub struct SlideshowState {
+    /// Whether [`SHOWN_MS`] have passed since this output is shown.
     pub was_shown: bool,
-    /// It is a film or a sound that has not come to its end.
+    /// Whether it is a video or a sound that is still playing.
     pub is_playing: bool,
     pub has_next: bool,
-    /// The next one can be shown at once, or [`LONGEST_WAIT`] has passed.
+    /// Whether the next one can be shown at once, or [`MAX_WAIT_MS`] have passed.
     pub is_next_ready: bool,
 }
 
@@ -22,11 +23,11 @@ pub struct Facts {
 pub enum Step {
     Stay,
     Next,
-    /// It is at its end.
+    /// The end is reached.
     Stop,
 }
 
-impl Facts {
+impl SlideshowState {
     pub fn step(self) -> Step {
         match self {
             Self {
@@ -43,9 +44,9 @@ impl Facts {
     }
 }
 
-/// Whether it goes on with what is shown now. What it has not moved to itself, a person has; and nothing moves behind
-/// what covers it, or while a picture is looked at closely. `moved_to`: the output that it showed last.
-pub fn goes_on(
+/// Whether the slideshow continues with the output that is shown now. It stops if the user has moved to another output,
+/// covered it, or zoomed in. `moved_to`: the output that the slideshow showed last.
+pub fn continues(
     moved_to: Option<&str>,
     shown: Option<&str>,
     is_covered: bool,
@@ -58,7 +59,7 @@ pub fn goes_on(
 mod tests {
     use super::*;
 
-    const DUE: Facts = Facts {
+    const READY: SlideshowState = SlideshowState {
         was_shown: true,
         is_playing: false,
         has_next: true,
@@ -66,54 +67,57 @@ mod tests {
     };
 
     #[test]
-    fn it_moves_on_once_the_time_is_over_and_the_next_is_loaded() {
-        assert_eq!(DUE.step(), Step::Next);
-        for (what, facts) in [
+    fn moves_on_once_the_time_is_over_and_the_next_output_is_loaded() {
+        assert_eq!(READY.step(), Step::Next);
+        for (what, state) in [
             (
                 "the time",
-                Facts {
+                SlideshowState {
                     was_shown: false,
-                    ..DUE
+                    ..READY
                 },
             ),
             (
                 "a film",
-                Facts {
+                SlideshowState {
                     is_playing: true,
-                    ..DUE
+                    ..READY
                 },
             ),
             (
                 "loading",
-                Facts {
+                SlideshowState {
                     is_next_ready: false,
-                    ..DUE
+                    ..READY
                 },
             ),
         ] {
-            assert_eq!(facts.step(), Step::Stay, "{what}");
+            assert_eq!(state.step(), Step::Stay, "{what}");
         }
     }
 
-    /// Guards against a slideshow that stays on at the last output, with a button that does nothing.
+    /// Guards against a slideshow that stays on at the last output, with a button without effect.
     #[test]
-    fn it_stops_at_the_end() {
+    fn stops_at_the_end() {
         for was_shown in [false, true] {
-            let last = Facts {
+            let last = SlideshowState {
                 was_shown,
                 has_next: false,
-                ..DUE
+                ..READY
             };
             assert_eq!(last.step(), Step::Stop);
         }
     }
 
     #[test]
-    fn what_a_person_does_stops_it() {
-        assert!(goes_on(Some("a/0"), Some("a/0"), false, false));
-        assert!(!goes_on(Some("a/0"), Some("b/0"), false, false), "a move");
-        assert!(!goes_on(Some("a/0"), None, false, false), "it was closed");
-        assert!(!goes_on(Some("a/0"), Some("a/0"), true, false), "compared");
-        assert!(!goes_on(Some("a/0"), Some("a/0"), false, true), "zoomed");
+    fn stops_when_the_user_acts() {
+        assert!(continues(Some("a/0"), Some("a/0"), false, false));
+        assert!(!continues(Some("a/0"), Some("b/0"), false, false), "a move");
+        assert!(!continues(Some("a/0"), None, false, false), "it was closed");
+        assert!(
+            !continues(Some("a/0"), Some("a/0"), true, false),
+            "compared"
+        );
+        assert!(!continues(Some("a/0"), Some("a/0"), false, true), "zoomed");
     }
 }

@@ -1,12 +1,12 @@
-//! A finger that moves sideways over an output leads to the next one.
+//! Swipe gestures: a horizontal swipe over an output leads to the next one.
 
-/// It moves at least so far, in px, and less up or down.
+/// The minimum length of a swipe, in px, and the maximum vertical distance.
 const FAR: i32 = 60;
 
-/// The height of a player's bar, in px; it is never more than the lower half of a film.
+/// The height of a player's controls, in px; they take at most the lower half of a video.
 const PLAYER: f64 = 96.0;
 
-/// Steps further on, by where a finger came down and where it left.
+/// Returns the number of steps forward for a swipe from one point to another.
 pub fn step((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> isize {
     let (across, along) = (to_x - from_x, (to_y - from_y).abs());
     match across.abs() > FAR && along < FAR {
@@ -16,13 +16,13 @@ pub fn step((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> isize {
     }
 }
 
-/// Whether a sheet is drawn down, and so closed, by where a finger came down on its handle and where it left.
+/// Whether a swipe on the handle of a sheet closes it.
 pub fn closes_sheet((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> bool {
     let down = to_y - from_y;
     down > FAR / 2 && down > (to_x - from_x).abs()
 }
 
-/// Whether a finger so far above the foot of a film, which is so high, means the picture and not the player.
+/// Whether a point `above` the bottom edge of a video of this height is on the video, not on its controls.
 pub fn is_on_picture(above: f64, height: f64) -> bool {
     above > PLAYER.min(height / 2.0)
 }
@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_finger_goes_on_or_back_and_scrolls() {
+    fn a_horizontal_swipe_leads_on_or_back() {
         assert_eq!(step((200, 100), (100, 120)), 1);
         assert_eq!(step((100, 120), (200, 100)), -1);
         assert_eq!(step((200, 100), (150, 100)), 0, "not far enough");
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sheet_is_drawn_down_and_no_other_way() {
+    fn only_a_swipe_down_closes_a_sheet() {
         assert!(closes_sheet((100, 100), (110, 150)));
         assert!(!closes_sheet((100, 100), (100, 110)), "not far enough");
         assert!(!closes_sheet((100, 150), (100, 100)));
@@ -48,11 +48,11 @@ mod tests {
     }
 
     #[test]
-    fn the_bar_of_a_player_is_the_players() {
+    fn the_controls_of_a_player_ignore_swipes() {
         assert!(is_on_picture(300.0, 400.0));
         assert!(!is_on_picture(50.0, 400.0));
         assert!(!is_on_picture(96.0, 400.0));
-        // The upper half of a low one is free.
+        // The upper half of a small video is free.
         assert!(is_on_picture(70.0, 120.0));
         assert!(!is_on_picture(50.0, 120.0));
     }

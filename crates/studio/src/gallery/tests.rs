@@ -2,7 +2,7 @@ use super::*;
 use atelier_engine::TaskState;
 use serde_json::json;
 
-/// A completed task with two outputs.
+/// Returns a completed task with two outputs.
 fn task(key: &str, model: &str, created: Millis, prompt: &str) -> Task {
     serde_json::from_value(json!({
         "key": key,
@@ -41,9 +41,9 @@ fn newest_first_and_the_outputs_of_a_task_in_their_order() {
     assert_eq!(entries[1].kind, OutputKind::Video);
 }
 
-/// Guards against outputs of one batch, created in the same millisecond, in the chance order of their keys.
+/// Guards against outputs of one batch, created in the same millisecond, in the random order of their keys.
 #[test]
-fn what_was_created_together_is_in_the_order_of_its_batch() {
+fn outputs_created_together_are_in_the_order_of_their_batch() {
     let place = |key: &str, index| {
         let mut task = task(key, "strata", 20, "a lake");
         let batch = BatchKey("lakes".into());
@@ -66,9 +66,9 @@ fn what_was_created_together_is_in_the_order_of_its_batch() {
     assert_eq!(tasks[2..4], ["a/0", "a/1"]);
 }
 
-/// Guards against arrows that leave the order in which a batch is seen, where one of its items was retried.
+/// Guards against arrow keys that leave the visual order of a batch because one of its items was retried.
 #[test]
-fn a_batch_is_in_its_own_order_whenever_its_items_were_made() {
+fn a_batch_is_in_its_own_order_regardless_of_creation_times() {
     let place = |key: &str, created, index| {
         let mut task = task(key, "strata", created, "a lake");
         let batch = BatchKey("lakes".into());
@@ -85,7 +85,7 @@ fn a_batch_is_in_its_own_order_whenever_its_items_were_made() {
 }
 
 #[test]
-fn each_condition_narrows() {
+fn each_criterion_narrows_the_result() {
     let tasks = [
         task("a", "strata", 10, "a lake"),
         task("b", "silk", 30, "a red lake"),
@@ -123,14 +123,14 @@ fn each_condition_narrows() {
 }
 
 #[test]
-fn what_is_not_completed_has_no_outputs() {
+fn unfinished_tasks_have_no_outputs() {
     let mut unfinished = task("a", "strata", 10, "a lake");
     unfinished.state = TaskState::Queued;
     assert!(GalleryEntry::all_of(&unfinished).is_empty());
 }
 
-/// Guards against 12 outputs for 1020, of which the one with that seed is the third; and against days that are searched as
-/// words alone.
+/// Guards against 12 outputs for 1020 of which the one with that seed is the third, and against days that are only searched
+/// as words.
 #[test]
 fn numbers_match_exactly_first_and_days_are_days() {
     let seeded = |key: &str, seed: u64, created: Millis, prompt: &str| {

@@ -1,20 +1,20 @@
-//! A picture seen closer: how large it is, and which part of it is in the middle.
+//! The zoom of an image: its scale, and which part of it is in the center.
 
-/// The largest zoom, as a multiple of the size that fits the room.
+/// The maximum scale, as a multiple of the size that fits the space.
 const LARGEST: f64 = 8.0;
 
-/// The factor by which a key, or a notch of the wheel, zooms.
+/// The zoom factor of a key press or wheel step.
 pub const STEP: f64 = 1.25;
 
-/// A press twice makes a picture at least so large, and as large as it is where that is more.
+/// A double click zooms to at least this scale, or to the actual size if that is larger.
 const CLOSE: f64 = 2.0;
 
-/// How a picture is seen. At first as a whole.
+/// The scale and position of an image. By default, all of it is visible.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoom {
-    /// As a multiple of the size that fits the room: from 1 to 8.
+    /// A multiple of the size that fits the space: from 1 to 8.
     pub scale: f64,
-    /// How far the picture's middle lies from that of the room for it, in px.
+    /// The distance of the image's center from the center of its space, in px.
     pub x: f64,
     pub y: f64,
 }
@@ -29,33 +29,33 @@ impl Default for Zoom {
     }
 }
 
-/// How large a picture is drawn, in per cent of its own pixels: at 100 each is one CSS pixel. None before its size is
-/// known, and where it has none of its own. `fit`: see [`Room::fit`].
+/// Returns the size in percent of the image's own pixels: at 100, each is one CSS pixel. `None` if its size is unknown, or
+/// if it has none. `fit`: see [`Viewport::known_fit`].
 pub fn percent(scale: f64, fit: Option<f64>) -> Option<f64> {
     let percent = (scale * fit? * 100.0).round();
     percent.is_finite().then_some(percent.max(1.0))
 }
 
-/// A place in the room for the picture, in px from its middle.
+/// A point in the space of the image, in px from its center.
 pub type Point = (f64, f64);
 
-/// The room for a picture, and the picture as it is, both in px.
+/// The space for an image, and the image's size, both in px.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Room {
+pub struct Viewport {
     pub width: f64,
     pub height: f64,
-    /// The width and height of the picture as it is.
+    /// The width and height of the image.
     pub picture: (f64, f64),
 }
 
-impl Room {
-    /// Returns the factor by which the picture fits, if both sizes are known.
+impl Viewport {
+    /// Returns the factor by which the image fits, if both sizes are known.
     pub fn known_fit(self) -> Option<f64> {
         let sides = [self.width, self.height, self.picture.0, self.picture.1];
         sides.iter().all(|side| *side > 0.0).then(|| self.fit())
     }
 
-    /// Gives the factor by which the picture fits.
+    /// Returns the factor by which the image fits.
     fn fit(self) -> f64 {
         let (width, height) = self.picture;
         let fit = (self.width / width.max(1.0)).min(self.height / height.max(1.0));
@@ -66,10 +66,10 @@ impl Room {
         }
     }
 
-    /// How far the middle may go: no edge of the picture leaves one of the room, unless it lies within.
+    /// Returns how far the center may move: the edges of the image stay outside the space, unless the image is smaller.
     fn reach(self, scale: f64) -> Point {
         let drawn = self.fit() * scale;
-        let reach = |picture: f64, room: f64| ((picture * drawn - room) / 2.0).max(0.0);
+        let reach = |picture: f64, viewport: f64| ((picture * drawn - viewport) / 2.0).max(0.0);
         (
             reach(self.picture.0, self.width),
             reach(self.picture.1, self.height),
@@ -78,13 +78,13 @@ impl Room {
 }
 
 impl Zoom {
-    /// Not as a whole.
+    /// Whether the image is enlarged.
     pub fn is_close(self) -> bool {
         self.scale > 1.0
     }
 
-    /// Zooms by a factor. The place at this point stays there as far as there is picture.
-    pub fn by(self, factor: f64, at: Point, room: Room) -> Self {
+    /// Zooms by a factor. The image stays fixed at this point as far as possible.
+    pub fn by(self, factor: f64, at: Point, viewport: Viewport) -> Self {
         if !factor.is_finite() || factor <= 0.0 {
             return self;
         }
@@ -95,57 +95,57 @@ impl Zoom {
             x: at.0 - (at.0 - self.x) * grown,
             y: at.1 - (at.1 - self.y) * grown,
         }
-        .within(room)
+        .within(viewport)
     }
 
-    pub fn moved(self, by: Point, room: Room) -> Self {
+    pub fn moved(self, by: Point, viewport: Viewport) -> Self {
         Self {
             x: self.x + by.0,
             y: self.y + by.1,
             ..self
         }
-        .within(room)
+        .within(viewport)
     }
 
-    /// Turns between the whole picture and this place seen close.
-    pub fn turned(self, at: Point, room: Room) -> Self {
+    /// Toggles between the whole image and a close view of this point.
+    pub fn toggled(self, at: Point, viewport: Viewport) -> Self {
         if self.is_close() {
             return Self::default();
         }
-        let actual = 1.0 / room.fit();
-        self.by(actual.max(CLOSE), at, room)
+        let actual = 1.0 / viewport.fit();
+        self.by(actual.max(CLOSE), at, viewport)
     }
 
-    /// Two fingers have moved, each from where it was to where it is.
-    pub fn pinched(self, from: [Point; 2], to: [Point; 2], room: Room) -> Self {
+    /// Handles a pinch: two fingers have moved from one position to another.
+    pub fn pinched(self, from: [Point; 2], to: [Point; 2], viewport: Viewport) -> Self {
         let middle = |[a, b]: [Point; 2]| ((a.0 + b.0) / 2.0, (a.1 + b.1) / 2.0);
         let apart = |[a, b]: [Point; 2]| (a.0 - b.0).hypot(a.1 - b.1).max(1.0);
         let (before, now) = (middle(from), middle(to));
-        self.by(apart(to) / apart(from), before, room)
-            .moved((now.0 - before.0, now.1 - before.1), room)
+        self.by(apart(to) / apart(from), before, viewport)
+            .moved((now.0 - before.0, now.1 - before.1), viewport)
     }
 
-    /// The way in parts of the room's sides, as what is in step in several rooms has it; it was in px.
-    pub fn in_parts(self, room: Room) -> Self {
+    /// Converts the offset from px to fractions of the space, to synchronize several spaces.
+    pub fn to_fractions(self, viewport: Viewport) -> Self {
         Self {
-            x: self.x / room.width.max(1.0),
-            y: self.y / room.height.max(1.0),
+            x: self.x / viewport.width.max(1.0),
+            y: self.y / viewport.height.max(1.0),
             ..self
         }
     }
 
-    /// The way in px of this room; it was in parts of its sides.
-    pub fn in_px(self, room: Room) -> Self {
+    /// Converts the offset from fractions of the space to px.
+    pub fn to_px(self, viewport: Viewport) -> Self {
         Self {
-            x: self.x * room.width,
-            y: self.y * room.height,
+            x: self.x * viewport.width,
+            y: self.y * viewport.height,
             ..self
         }
-        .within(room)
+        .within(viewport)
     }
 
-    /// What is cut off at the top, the right, the bottom and the left of a picture that fills its room, in parts of its
-    /// sides, so that it is seen in no more than its room. The way is in such parts, too.
+    /// Returns the parts of an image that are clipped at the top, right, bottom and left, as fractions of its sides, so that it
+    /// stays within its space. The offset is in fractions, too.
     pub fn cut(self) -> [f64; 4] {
         let beyond = (1.0 - 1.0 / self.scale) / 2.0;
         let (across, down) = (self.x / self.scale, self.y / self.scale);
@@ -157,12 +157,12 @@ impl Zoom {
         ]
     }
 
-    fn within(self, room: Room) -> Self {
-        // As a whole it is in the middle, also while its size is not known.
+    fn within(self, viewport: Viewport) -> Self {
+        // If all of it is visible, it is centered, even if its size is unknown.
         if !self.is_close() {
             return Self::default();
         }
-        let (across, down) = room.reach(self.scale);
+        let (across, down) = viewport.reach(self.scale);
         Self {
             scale: self.scale,
             x: self.x.clamp(-across, across),
@@ -176,117 +176,117 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 1000 × 500 for a picture of 2000 × 500: it fits at half its size, 250 px high.
-    const ROOM: Room = Room {
+    /// 1000 × 500 for an image of 2000 × 500: it fits at half its size, 250 px high.
+    const VIEWPORT: Viewport = Viewport {
         width: 1000.0,
         height: 500.0,
         picture: (2000.0, 500.0),
     };
 
     #[test]
-    fn what_is_under_the_pointer_stays_there() {
-        let closer = Zoom::default().by(4.0, (300.0, 50.0), ROOM);
+    fn the_point_under_the_pointer_stays_fixed() {
+        let closer = Zoom::default().by(4.0, (300.0, 50.0), VIEWPORT);
         assert_eq!((closer.scale, closer.x, closer.y), (4.0, -900.0, -150.0));
-        // What was drawn 300 px from the middle is still drawn there: 4 × 300 - 900.
-        let back = closer.by(0.25, (300.0, 50.0), ROOM);
+        // What was drawn 300 px from the center is still drawn there: 4 × 300 - 900.
+        let back = closer.by(0.25, (300.0, 50.0), VIEWPORT);
         assert_eq!(back, Zoom::default());
     }
 
     #[test]
-    fn no_edge_comes_into_the_room() {
-        let closer = Zoom::default().by(2.0, (0.0, 0.0), ROOM);
-        let moved = closer.moved((5_000.0, 5_000.0), ROOM);
-        // Twice as large it is as high as the room, and 1000 px wider.
+    fn no_edge_moves_into_the_space() {
+        let closer = Zoom::default().by(2.0, (0.0, 0.0), VIEWPORT);
+        let moved = closer.moved((5_000.0, 5_000.0), VIEWPORT);
+        // At double size, it is as high as the space, and 1000 px wider.
         assert_eq!((moved.x, moved.y), (500.0, 0.0));
-        assert_eq!(Zoom::default().moved((9.0, 9.0), ROOM), Zoom::default());
+        assert_eq!(Zoom::default().moved((9.0, 9.0), VIEWPORT), Zoom::default());
     }
 
-    /// Guards against a press that makes a picture smaller, which was shown larger than it is.
+    /// Guards against a double click that shrinks an image that was shown larger than its actual size.
     #[test]
-    fn a_press_twice_never_makes_it_smaller() {
-        let small = Room {
+    fn a_double_click_never_shrinks_the_image() {
+        let small = Viewport {
             picture: (500.0, 250.0),
-            ..ROOM
+            ..VIEWPORT
         };
-        assert_eq!(Zoom::default().turned((0.0, 0.0), small).scale, 2.0);
-        let large = Room {
+        assert_eq!(Zoom::default().toggled((0.0, 0.0), small).scale, 2.0);
+        let large = Viewport {
             picture: (6000.0, 3000.0),
-            ..ROOM
+            ..VIEWPORT
         };
-        let actual = Zoom::default().turned((0.0, 0.0), large);
+        let actual = Zoom::default().toggled((0.0, 0.0), large);
         assert_eq!(actual.scale, 6.0);
-        assert_eq!(actual.turned((0.0, 0.0), large), Zoom::default());
+        assert_eq!(actual.toggled((0.0, 0.0), large), Zoom::default());
     }
 
     #[test]
-    fn per_cents_are_of_the_picture_as_it_is() {
-        assert_eq!(percent(1.0, ROOM.known_fit()), Some(50.0));
-        assert_eq!(percent(2.0, ROOM.known_fit()), Some(100.0));
-        let small = Room {
+    fn percentages_refer_to_the_actual_size() {
+        assert_eq!(percent(1.0, VIEWPORT.known_fit()), Some(50.0));
+        assert_eq!(percent(2.0, VIEWPORT.known_fit()), Some(100.0));
+        let small = Viewport {
             picture: (64.0, 64.0),
-            ..ROOM
+            ..VIEWPORT
         };
         assert_eq!(percent(1.0, small.known_fit()), Some(781.0));
-        let huge = Room {
+        let huge = Viewport {
             picture: (9e5, 9e5),
-            ..ROOM
+            ..VIEWPORT
         };
         assert_eq!(percent(1.0, huge.known_fit()), Some(1.0), "not nothing");
         // Not loaded, or a drawing without a size.
-        let unknown = Room {
+        let unknown = Viewport {
             picture: (0.0, 0.0),
-            ..ROOM
+            ..VIEWPORT
         };
         assert_eq!(percent(1.0, unknown.known_fit()), None);
     }
 
-    /// Guards against another detail in each of the pictures that are compared, and against one that lies over the next.
+    /// Guards against different details in compared images, and against overlapping ones.
     #[test]
-    fn rooms_of_any_size_show_the_same_part() {
-        let small = Room {
+    fn spaces_of_any_size_show_the_same_part() {
+        let small = Viewport {
             width: 200.0,
             height: 100.0,
             picture: (2000.0, 1000.0),
         };
-        let large = Room {
+        let large = Viewport {
             width: 800.0,
             height: 400.0,
             ..small
         };
         let closer = Zoom::default().by(4.0, (50.0, -50.0), small);
-        let parts = closer.in_parts(small);
-        let there = parts.in_px(large);
+        let parts = closer.to_fractions(small);
+        let there = parts.to_px(large);
         assert_eq!((there.scale, there.x, there.y), (4.0, -600.0, 600.0));
-        assert_eq!(there.in_parts(large), parts);
-        // A quarter of each side is seen, three eighths further to the right, and at the top.
+        assert_eq!(there.to_fractions(large), parts);
+        // A quarter of each side is visible, three eighths further to the right, and at the top.
         assert_eq!(parts.cut(), [0.0, 0.1875, 0.75, 0.5625]);
         assert_eq!(Zoom::default().cut(), [0.0; 4]);
     }
 
     #[test]
-    fn fingers_draw_it_apart_and_along() {
+    fn a_pinch_zooms_and_moves() {
         let from = [(-50.0, 0.0), (50.0, 0.0)];
         let apart = [(-100.0, 0.0), (100.0, 0.0)];
-        assert_eq!(Zoom::default().pinched(from, apart, ROOM).scale, 2.0);
+        assert_eq!(Zoom::default().pinched(from, apart, VIEWPORT).scale, 2.0);
         let along = [(0.0, 0.0), (200.0, 0.0)];
-        let moved = Zoom::default().pinched(from, along, ROOM);
+        let moved = Zoom::default().pinched(from, along, VIEWPORT);
         assert_eq!((moved.scale, moved.x), (2.0, 100.0));
     }
 
     proptest! {
         #[test]
-        fn it_stays_between_whole_and_largest_and_in_the_room(
+        fn the_zoom_stays_within_its_limits(
             steps in proptest::collection::vec(
                 (0.1..9.0f64, -600.0..600.0f64, -400.0..400.0f64), 0..20),
             width in 0.0..3000.0f64, height in 0.0..2000.0f64,
             picture in (0.0..9000.0f64, 0.0..9000.0f64),
         ) {
-            let room = Room { width, height, picture };
+            let viewport = Viewport { width, height, picture };
             let mut zoom = Zoom::default();
             for (factor, x, y) in steps {
-                zoom = zoom.by(factor, (x, y), room).moved((y, x), room);
+                zoom = zoom.by(factor, (x, y), viewport).moved((y, x), viewport);
                 prop_assert!((1.0..=LARGEST).contains(&zoom.scale));
-                let (across, down) = room.reach(zoom.scale);
+                let (across, down) = viewport.reach(zoom.scale);
                 prop_assert!(zoom.x.abs() <= across && zoom.y.abs() <= down);
                 prop_assert!(zoom.is_close() || zoom == Zoom::default());
             }

@@ -6,7 +6,7 @@ use crate::gallery::layout::{Direction, Frame};
 /// another row. `None` where there is none that way.
 pub fn goal(direction: Direction, places: &[Frame], from: usize) -> Option<usize> {
     let way = match direction {
-        Direction::On => return (from + 1 < places.len()).then_some(from + 1),
+        Direction::Forward => return (from + 1 < places.len()).then_some(from + 1),
         Direction::Back => return from.checked_sub(1),
         Direction::Down => 1.0,
         Direction::Up => -1.0,

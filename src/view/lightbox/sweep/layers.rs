@@ -84,7 +84,7 @@ fn ratio(task: &TaskKey) -> Option<f64> {
     let task = task.read();
     let shape = match task.output_kind("") {
         OutputKind::Image | OutputKind::Video => {
-            Shape::said(&expected_shape::ratio(all, &task).unwrap_or_default())
+            Shape::from_ratio(&expected_shape::ratio(all, &task).unwrap_or_default())
         }
         kind => Shape::of(&task, kind, None, None),
     };

@@ -17,9 +17,9 @@ fn days_of(rows: &[LayoutRow]) -> Vec<Vec<(usize, f64)>> {
     days.collect()
 }
 
-/// Guards against a large window that is empty but for a picture at the left of each row.
+/// Guards against a large window that is empty except for an image at the left of each row.
 #[test]
-fn days_of_few_items_stand_beside_each_other() {
+fn days_with_few_items_are_side_by_side() {
     let items = [
         (5, 1.0),
         (4, 1.0),
@@ -75,9 +75,9 @@ fn days_have_rows_of_their_own() {
     assert_eq!((rows[1].items.clone(), rows[1].height), (2..3, 100.0));
 }
 
-/// Guards against one picture a row on a phone.
+/// Guards against one image per row on a phone.
 #[test]
-fn two_stand_in_a_row_of_a_phone() {
+fn a_phone_has_two_images_per_row() {
     for ratio in [0.75, 1.0, 1.5, 16.0 / 9.0, 3.0] {
         let measure = Measure {
             width: 288.0,
@@ -97,7 +97,7 @@ fn two_stand_in_a_row_of_a_phone() {
 }
 
 #[test]
-fn arrows_lead_to_the_nearest() {
+fn arrow_keys_lead_to_the_nearest_item() {
     // Two wide ones above, three narrow ones below, and a day before with one.
     let items = [(2, 1.5), (2, 1.5), (2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
     let measure = Measure {
@@ -112,7 +112,7 @@ fn arrows_lead_to_the_nearest() {
     let to = |at, direction| neighbor(&rows, at, direction);
     assert_eq!((to(0, Direction::Back), to(0, Direction::Up)), (None, None));
     assert_eq!(
-        (to(1, Direction::On), to(5, Direction::On)),
+        (to(1, Direction::Forward), to(5, Direction::Forward)),
         (Some(2), None)
     );
     assert_eq!(
@@ -130,7 +130,7 @@ fn arrows_lead_to_the_nearest() {
 }
 
 #[test]
-fn a_frame_touches_what_it_crosses() {
+fn a_frame_selects_the_items_it_intersects() {
     let items = [(2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
     let measure = Measure {
         width: 210.0,
@@ -141,7 +141,7 @@ fn a_frame_touches_what_it_crosses() {
         day_gap: 0.0,
     };
     let rows = rows(&items, measure);
-    // A heading of 20, then rows of 100 and 10 of gap.
+    // A heading of 20, then rows of 100 with gaps of 10.
     let stack = Stack::new(rows.iter().map(|row| match row {
         LayoutRow::Days(_) => 20.0,
         LayoutRow::Items(row) => row.height + 10.0,
