@@ -13,7 +13,7 @@ use atelier_studio::form::control;
 use atelier_studio::history::manifest::recipes::Recipes;
 use atelier_studio::history::manifest::{Manifest, ManifestOutput};
 use atelier_studio::output::file_name;
-use atelier_studio::output::output_access::{Missing, NoFile};
+use atelier_studio::output::output_access::{MissingOutputs, NoFile};
 use atelier_studio::text::calendar::Local;
 use futures::stream::{self, LocalBoxStream, StreamExt};
 use web_sys::Blob;
@@ -73,7 +73,7 @@ impl Wanted {
             .filter(|seed| !seed.is_null());
         let seed = seed.map(control::text);
         let how = (&task.model, seed.as_deref());
-        file_name::made(taken, &made.day.iso(), how, self.n, &extension)
+        file_name::dated(taken, &made.day.iso(), how, self.n, &extension)
     }
 }
 
@@ -105,7 +105,7 @@ pub async fn make(
     names: &[String],
     address: &str,
     on_progress: impl Fn(Progress),
-) -> Result<(Blob, Missing), String> {
+) -> Result<(Blob, MissingOutputs), String> {
     let size = tasks.len();
     let wanted: Vec<Wanted> = tasks
         .iter()
@@ -125,7 +125,7 @@ pub async fn make(
     on_progress((0, total));
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
-    let (mut done, mut missing) = (0, Missing::default());
+    let (mut done, mut missing) = (0, MissingOutputs::default());
     while let Some((wanted, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
@@ -164,7 +164,7 @@ pub async fn pack(
     outputs: Vec<(Task, usize)>,
     address: &str,
     on_progress: impl Fn(Progress),
-) -> Result<(Blob, Missing), String> {
+) -> Result<(Blob, MissingOutputs), String> {
     let size = outputs.len();
     let wanted = outputs
         .iter()
@@ -175,7 +175,7 @@ pub async fn pack(
         .collect();
     let mut packed = ArchiveWriter::default();
     let mut fetched = fetch_all(runner, wanted, address);
-    let (mut done, mut missing) = (0, Missing::default());
+    let (mut done, mut missing) = (0, MissingOutputs::default());
     let (mut names, mut recipes) = (HashSet::new(), Recipes::default());
     while let Some((wanted, blob)) = fetched.next().await {
         let task = &outputs[wanted.index].0;

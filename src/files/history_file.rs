@@ -213,13 +213,14 @@ async fn take_in_outputs(
     let runner = all.runner;
     let copies = runner.copies().await.unwrap_or_default();
     let has: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
-    let limit = output_cache::chosen(all.session.settings_untracked().keep_limit);
+    let limit = output_cache::valid_limit(all.session.settings_untracked().keep_limit);
     let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
-    let mut room = output_cache::room(&output_cache::without(copies.clone(), &favorites), limit);
+    let mut room =
+        output_cache::free_space(&output_cache::evictable(copies.clone(), &favorites), limit);
     let total = outputs.len();
     for (at, output) in outputs.into_iter().enumerate() {
         on_progress(Progress::Outputs(at, total));
-        let task = output_cache::place(&output.output).and_then(|(key, _)| runner.task(&key));
+        let task = output_cache::parse_name(&output.output).and_then(|(key, _)| runner.task(&key));
         if task.is_none() || has.contains(output.output.as_str()) {
             continue;
         }

@@ -210,7 +210,7 @@ impl OutputCache {
 
     /// The address of an output, by its name.
     pub fn output(self, name: &str) -> Option<String> {
-        let (task, position) = output_cache::place(name)?;
+        let (task, position) = output_cache::parse_name(name)?;
         let task = self.tasks.task(&task)?;
         task.with_untracked(|task| task.outputs().get(position).cloned())
     }
@@ -253,7 +253,7 @@ impl OutputCache {
             let Ok(copies) = self.all().await else {
                 return;
             };
-            let going = output_cache::without(copies, &self.favorites()).into_iter();
+            let going = output_cache::evictable(copies, &self.favorites()).into_iter();
             self.delete(going.flat_map(|copy| records(copy.key)).collect());
         });
     }

@@ -2,7 +2,7 @@
 
 use atelier_contract::path;
 use atelier_engine::{Engine, Millis, Task};
-use atelier_studio::output::output_cache::{CopyRequest, place};
+use atelier_studio::output::output_cache::{CopyRequest, parse_name};
 use leptos::prelude::*;
 
 use super::batch_records::BatchRecords;
@@ -199,7 +199,7 @@ impl Parts {
 
     /// See [`super::Runner::set_favorite`].
     pub fn set_favorite(self, output: &str, is_favorite: bool) {
-        let Some((key, position)) = place(output) else {
+        let Some((key, position)) = parse_name(output) else {
             return;
         };
         if !self.tabs.leads() {

@@ -325,7 +325,7 @@ impl Runner {
 
     /// The room for copies was changed: those that are above it go.
     pub fn fit_copies_into_limit(&self) {
-        self.request_copies(CopyRequest::MakeRoom);
+        self.request_copies(CopyRequest::Evict);
     }
 
     fn request_copies(&self, request: CopyRequest) {

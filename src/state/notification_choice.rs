@@ -1,7 +1,7 @@
 //! Whether a person is notified: chosen in Settings, or next to a task that takes long.
 
 use atelier_engine::Task;
-use atelier_studio::task::notification_offer::Facts;
+use atelier_studio::task::notification_offer::OfferConditions;
 
 use crate::browser::{clock, notify};
 use crate::reactive::boxed::spawn;
@@ -31,9 +31,9 @@ pub fn ask(all: Contexts, refused: impl FnOnce() + 'static) {
 }
 
 /// What is known of offering it next to this task; tracked.
-pub fn facts(all: Contexts, task: &Task, is_elsewhere: bool) -> Facts {
+pub fn facts(all: Contexts, task: &Task, is_elsewhere: bool) -> OfferConditions {
     let settings = all.session.settings();
-    Facts {
+    OfferConditions {
         submitted: task.submitted,
         is_followed: task.watching && all.runner.wait_reason(task, clock::now()).is_none(),
         may_ask: notify::is_undecided(),

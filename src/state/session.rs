@@ -156,7 +156,7 @@ impl Session {
         let settings = self.settings.read_untracked();
         let limit = match settings.keep_limit {
             // No choice is stored.
-            0 => output_cache::chosen(0),
+            0 => output_cache::valid_limit(0),
             limit => limit,
         };
         settings.keep.then_some(limit)

@@ -1,5 +1,5 @@
-//! Files of outputs: what an input says of them before they are there, their types and names, cached copies,
-//! thumbnails and waveforms. Addresses and kinds of outputs are in [`atelier_contract::output`].
+//! Files of outputs: what an input reveals about them in advance, their types and names, cached copies, thumbnails and
+//! waveforms. Addresses and kinds of outputs are in [`atelier_contract::output`].
 
 pub mod download_name;
 pub mod expected_output;

@@ -1,4 +1,4 @@
-//! What a page shows of one task, or of tasks that belong together.
+//! What a page shows of one task, or of related tasks.
 
 pub mod filmstrip;
 pub mod notification_offer;

@@ -1,5 +1,4 @@
-//! Text for people: excerpts, plurals, dates, differences and encodings. Durations are in
-//! [`atelier_engine::duration`].
+//! Text for users: excerpts, plurals, dates, differences and encodings. Durations are in [`atelier_engine::duration`].
 
 pub mod calendar;
 pub(crate) mod decimal;

@@ -99,7 +99,7 @@ impl OutputCache {
         let Some(limit) = self.session.keep_limit() else {
             return Ok(false);
         };
-        let others = output_cache::without(self.all().await?, &self.favorites());
-        Ok(output_cache::make_room(&others, 1, limit, self.finished(task)).is_some())
+        let others = output_cache::evictable(self.all().await?, &self.favorites());
+        Ok(output_cache::copies_to_evict(&others, 1, limit, self.finished(task)).is_some())
     }
 }

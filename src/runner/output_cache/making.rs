@@ -40,7 +40,7 @@ impl OutputCache {
             CopyRequest::Output(name) => (vec![name.clone()], None),
             // No person may have looked at its outputs since they were made.
             CopyRequest::Task(key) => (self.names(key), Some(self.finished(key))),
-            CopyRequest::MakeRoom => {
+            CopyRequest::Evict => {
                 let made = self.make_room().await.map(|()| Outcome::Done);
                 return self.outcome_of(made);
             }
@@ -112,8 +112,9 @@ impl OutputCache {
             // Either may have become a favorite while the output came.
             let favorites = self.favorites();
             if !favorites.iter().any(|favorite| favorite == name) {
-                let others = output_cache::without(others, &favorites);
-                let Some(names) = output_cache::make_room(&others, bytes, limit, shown) else {
+                let others = output_cache::evictable(others, &favorites);
+                let Some(names) = output_cache::copies_to_evict(&others, bytes, limit, shown)
+                else {
                     return Ok(Outcome::Done);
                 };
                 going = names.into_iter().flat_map(records).collect();
@@ -157,8 +158,8 @@ impl OutputCache {
         else {
             return Ok(());
         };
-        let others = output_cache::without(self.all().await?, &self.favorites());
-        if let Some(names) = output_cache::make_room(&others, 0, limit, clock::now()) {
+        let others = output_cache::evictable(self.all().await?, &self.favorites());
+        if let Some(names) = output_cache::copies_to_evict(&others, 0, limit, clock::now()) {
             let going: Vec<_> = names.into_iter().flat_map(records).collect();
             storage.change(&going, &[]).await?;
             self.tell_changed();

@@ -90,7 +90,7 @@ pub fn export(
                 match made.await {
                     Ok((blob, missing)) => {
                         download::blob(&name, &blob);
-                        match missing.note(&name) {
+                        match missing.message(&name) {
                             None => all.notices.say(format!("{name} saved.")),
                             Some(note) => {
                                 let note = format!("{note} Its manifest has the addresses.");

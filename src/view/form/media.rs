@@ -127,7 +127,7 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
 
 /// Returns the name of an output, with what tells it from others of the same prompt: its seed and its position.
 fn label(runner: Runner, name: &str, kind: OutputKind) -> Option<String> {
-    let (key, position) = output_cache::place(name)?;
+    let (key, position) = output_cache::parse_name(name)?;
     let task = runner.task(&key)?;
     let task = task.read_untracked();
     let mut label = words::output(&task, kind);

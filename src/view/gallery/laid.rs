@@ -143,7 +143,7 @@ pub struct Laid {
 
 impl Laid {
     pub fn at(self, name: &str) -> Option<usize> {
-        let (task, position) = output_cache::place(name)?;
+        let (task, position) = output_cache::parse_name(name)?;
         let found = self.found.read_untracked();
         found
             .iter()

@@ -29,7 +29,7 @@ pub async fn pack(
     match packed.await {
         Ok((blob, missing)) => {
             download::blob(NAME, &blob);
-            match missing.note(NAME) {
+            match missing.message(NAME) {
                 None => all.notices.say(format!("{NAME} saved.")),
                 Some(note) => all.notices.problem(note),
             }

@@ -46,7 +46,7 @@ impl Removal {
     pub fn remove(self, close: impl Fn()) {
         let task = untrack(|| {
             let name = self.sequence.shown.get()?;
-            let (key, _) = output_cache::place(&name)?;
+            let (key, _) = output_cache::parse_name(&name)?;
             self.runner.task(&key).map(|task| task.get_untracked())
         });
         let is_asked =
@@ -66,7 +66,7 @@ impl Removal {
         let Some(name) = self.sequence.shown.get_untracked() else {
             return;
         };
-        let Some((task, _)) = output_cache::place(&name) else {
+        let Some((task, _)) = output_cache::parse_name(&name) else {
             return;
         };
         if !untrack(|| self.is_there(&task)) || !self.held.counts("Remove") {
@@ -88,7 +88,7 @@ impl Removal {
         let removed = self.removed;
         let is_back = memo(move || {
             let name = removed.read();
-            let place = name.as_deref().and_then(output_cache::place);
+            let place = name.as_deref().and_then(output_cache::parse_name);
             place.is_some_and(|(task, _)| self.is_there(&task))
         });
         let was_gone = self.was_gone;

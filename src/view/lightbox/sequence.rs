@@ -44,7 +44,7 @@ pub struct Sequence {
 fn batch_below(output: &str, mode: Memo<Mode>) -> Option<BatchKey> {
     let all = contexts();
     let is_below = matches!(all.navigation.route(), Route::Model(_)) && mode.get() == Mode::Batch;
-    let (task, _) = output_cache::place(output).filter(|_| is_below)?;
+    let (task, _) = output_cache::parse_name(output).filter(|_| is_below)?;
     let task = all.runner.task(&task)?;
     let place = task.with_untracked(|task| task.batch.clone());
     place.map(|place| place.batch)
@@ -84,7 +84,7 @@ impl Sequence {
         let last = StoredValue::new(0);
         let at = memo(move || {
             let shown = shown.read();
-            let (task, position) = output_cache::place(shown.as_deref()?)?;
+            let (task, position) = output_cache::parse_name(shown.as_deref()?)?;
             let entries = entries.read();
             let at = entries
                 .iter()
@@ -124,7 +124,7 @@ impl Sequence {
     pub fn choices(self) -> Vec<Choice> {
         let runner = contexts().runner;
         let shown = self.shown.get().unwrap_or_default();
-        let large = output_cache::place(&shown);
+        let large = output_cache::parse_name(&shown);
         let Some((task, position)) =
             large.and_then(|(key, position)| Some((runner.task(&key)?, position)))
         else {

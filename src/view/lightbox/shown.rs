@@ -61,7 +61,7 @@ pub fn known(names: Memo<Option<String>>) -> Memo<Known> {
         let names = names.get().unwrap_or_default();
         let keys = runner.keys();
         let is_there = |name: &str| {
-            let place = output_cache::place(name);
+            let place = output_cache::parse_name(name);
             place.is_some_and(|(key, _)| keys.contains(&key))
         };
         Known {
@@ -73,7 +73,7 @@ pub fn known(names: Memo<Option<String>>) -> Memo<Known> {
 
 /// An output by its name; none that this browser does not know.
 pub fn shown_output(name: &str) -> Option<ShownOutput> {
-    let (key, position) = output_cache::place(name)?;
+    let (key, position) = output_cache::parse_name(name)?;
     let task = contexts().runner.task(&key)?;
     // A new address of the same output is shown anew, other changes are not.
     let url = memo({

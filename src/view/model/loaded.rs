@@ -178,7 +178,7 @@ fn put_address(
 
 /// The address of an output, by its name.
 fn address_of(runner: Runner, output: &str) -> Option<String> {
-    let (task, position) = output_cache::place(output)?;
+    let (task, position) = output_cache::parse_name(output)?;
     let task = runner.task(&task)?;
     task.read_untracked().outputs().get(position).cloned()
 }

@@ -4,7 +4,7 @@ use atelier_engine::{BatchKey, Task, TaskKey, wait_text};
 use atelier_studio::history;
 use atelier_studio::navigation::route::Route;
 use atelier_studio::task::filmstrip::{Frame, filmstrip};
-use atelier_studio::task::output_group::{Place, places};
+use atelier_studio::task::output_group::{OutputSlot, slots};
 use icondata_lu::{LuImage, LuLayers};
 use leptos::prelude::*;
 
@@ -185,13 +185,13 @@ pub fn ResultRegion(
 }
 
 /// The batch of a variation, and what is seen of it together; tracked.
-fn together_with(all: Contexts, key: &TaskKey) -> Option<(BatchKey, Vec<Place>)> {
+fn together_with(all: Contexts, key: &TaskKey) -> Option<(BatchKey, Vec<OutputSlot>)> {
     let runner = all.runner;
     let batch = runner.place_of(key)?.batch;
     runner.track_phases();
     let keys = runner.keys_of_batch(&batch);
     let places = runner.with_tasks_of(&keys, |tasks| {
-        places(tasks, |task| together::expected(all, task))
+        slots(tasks, |task| together::expected(all, task))
     });
     (!places.is_empty()).then_some((batch, places))
 }

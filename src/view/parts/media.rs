@@ -3,7 +3,7 @@ use atelier_contract::output::{OutputAddress, OutputKind, SafeUrl};
 use atelier_contract::{MAX_PROSE, bounded};
 use atelier_engine::output_recovery::cannot_show;
 use atelier_studio::output::file_type;
-use atelier_studio::output::output_access::{Learned, Step, is_kind_unknown};
+use atelier_studio::output::output_access::{FileInfo, Step, is_kind_unknown};
 use atelier_studio::text::excerpt::excerpt;
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use icondata_lu::{LuFileText, LuImageOff};
@@ -64,7 +64,7 @@ pub fn MediaView(
     let as_known = {
         let safe = safe.clone();
         move || {
-            let Learned {
+            let FileInfo {
                 kind: found,
                 is_unreadable,
             } = known_files::of(&safe);

@@ -57,7 +57,7 @@ async fn draw(url: String) -> String {
     };
     let mut loudness = Vec::new();
     let mut samples = Vec::new();
-    for stretch in waveform::stretches(sound.length() as usize) {
+    for stretch in waveform::ranges(sound.length() as usize) {
         samples.clear();
         samples.resize(stretch.len(), 0.0);
         let start = stretch.start as u32;

@@ -29,7 +29,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
         let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
         let copies = copies.read();
         let copies = copies.as_deref();
-        copies.map(|copies| output_cache::told(copies, &favorites, session.settings().keep))
+        copies.map(|copies| output_cache::messages(copies, &favorites, session.settings().keep))
     });
     let used = text(move || told.get().map_or_else(String::new, |told| told.count));
     let stored = memo(move || {
@@ -41,7 +41,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
         None => used.get(),
     });
     let why = text(move || {
-        let why = told.get().and_then(|told| told.why);
+        let why = told.get().and_then(|told| told.reason);
         why.unwrap_or_default().to_owned()
     });
     let on_tick = move |()| {
@@ -52,7 +52,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
             runner.keep_all();
         }
     };
-    keep_limit.update(|limit| *limit = output_cache::chosen(*limit));
+    keep_limit.update(|limit| *limit = output_cache::valid_limit(*limit));
     let apply = move || {
         let limit = keep_limit.get_untracked();
         entered.choose(|settings| settings.keep_limit = limit);
@@ -60,7 +60,8 @@ pub fn output_cache(entered: Entered) -> AnyView {
     // A key on the list chooses in passing, and copies that go do not come back.
     let is_asking = when(move || {
         let limit = keep_limit.get();
-        limit < used_bytes.get() && limit != output_cache::chosen(session.settings().keep_limit)
+        limit < used_bytes.get()
+            && limit != output_cache::valid_limit(session.settings().keep_limit)
     });
     let too_many = dynamic(move || {
         if !is_asking.get() {
@@ -125,7 +126,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"
-                    disabled_reason=derived(move || told.get().and_then(|told| told.why_none_goes))
+                    disabled_reason=derived(move || told.get().and_then(|told| told.undeletable_reason))
                     question=text(move || format!(
                         "Delete the copies kept in this browser ({})? Outputs whose addresses have expired can then no longer be shown. Favorites stay.",
                         used.read(),

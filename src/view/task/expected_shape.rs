@@ -24,7 +24,7 @@ fn of_inputs(all: Contexts, task: &Task, steps: usize) -> Option<String> {
     let schema = schema.loaded().map(|schema| &**schema);
     expected_output::ratio(task.input.values(), schema).or_else(|| {
         let source = task.sources.first().filter(|_| steps > 0)?;
-        let (key, _) = output_cache::place(&source.output)?;
+        let (key, _) = output_cache::parse_name(&source.output)?;
         let source = all.runner.task(&key)?.get_untracked();
         of_inputs(all, &source, steps - 1)
     })

@@ -78,7 +78,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
 fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
     let mut sources = task.sources.iter();
     let source = sources.find(|source| source.parameter == parameter)?;
-    let (key, position) = output_cache::place(&source.output)?;
+    let (key, position) = output_cache::parse_name(&source.output)?;
     let origin = contexts().runner.task(&key)?.get_untracked();
     let url = origin.outputs().get(position)?.clone();
     let kind = origin.output_kind(&url);

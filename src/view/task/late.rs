@@ -1,6 +1,6 @@
 use atelier_engine::{Task, TaskKey};
 use atelier_studio::navigation::route::Route;
-use atelier_studio::task::other_submission::said_of_other;
+use atelier_studio::task::other_submission::other_submission_text;
 use leptos::prelude::*;
 
 use crate::reactive::boxed::{dynamic, memo};
@@ -22,7 +22,7 @@ pub fn late(task: &Task) -> AnyView {
         others.iter().find_map(|key| {
             let other = runner.task(key)?;
             let other = other.read();
-            let said = said_of_other(&task.read(), &other);
+            let said = other_submission_text(&task.read(), &other);
             other.removed.is_none().then(|| (key.clone(), said))
         })
     });

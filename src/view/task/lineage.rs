@@ -77,7 +77,7 @@ fn node(relative: &Relative, task: &Task, answer: StatusNote) -> AnyView {
         title => title.to_owned(),
     };
     let picture = relative.output.as_ref().and_then(|name| {
-        let (_, position) = output_cache::place(name)?;
+        let (_, position) = output_cache::parse_name(name)?;
         let url = task.outputs().get(position)?.clone();
         let kind = task.output_kind(&url);
         Some(small_output(name.clone(), url, kind))

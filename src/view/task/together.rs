@@ -5,7 +5,7 @@ use std::sync::Arc;
 use atelier_engine::{Action, BatchKey, Phase, Task};
 use atelier_studio::navigation::route::Route;
 use atelier_studio::output::expected_output;
-use atelier_studio::task::output_group::{Place, state};
+use atelier_studio::task::output_group::{OutputSlot, state};
 use icondata_lu::{LuColumns2, LuListChecks, LuPencil, LuRepeat2, LuTrash2};
 use leptos::prelude::*;
 
@@ -30,7 +30,7 @@ pub fn expected(all: Contexts, task: &Task) -> usize {
     expected_output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
 }
 
-pub fn together(batch: &BatchKey, places: &[Place]) -> AnyView {
+pub fn together(batch: &BatchKey, places: &[OutputSlot]) -> AnyView {
     let runner = contexts().runner;
     let tasks = places.iter().map(|place| runner.task(&place.task));
     let tasks: Vec<_> = tasks.collect();
@@ -145,7 +145,7 @@ fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
     .into_any()
 }
 
-fn item(place: &Place, n: usize, total: usize, again: Again, shape: Shape) -> AnyView {
+fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) -> AnyView {
     let Some(task) = contexts().runner.task(&place.task) else {
         return ().into_any();
     };

@@ -242,7 +242,7 @@ pub fn read(text: &str, owner: Owner, here: LocalContext<'_>) -> Result<Imported
     }
     let outputs = outputs.into_iter().filter_map(json::decode);
     let is_output = |output: &ExportedOutput| {
-        output_cache::place(&output.output).is_some_and(|(key, _)| is_key(&key.0))
+        output_cache::parse_name(&output.output).is_some_and(|(key, _)| is_key(&key.0))
     };
     imported.outputs = outputs.filter(is_output).collect();
     let read = imported.tasks.len() + imported.batches.len() + imported.outputs.len();

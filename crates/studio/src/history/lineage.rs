@@ -139,7 +139,7 @@ pub fn family(task: &Task, position: Option<usize>, known: &[&Task]) -> Family {
     let mut family = Family::default();
     ascend(task, 1, known, &mut family.ancestors);
     let is_source = |source: &Source| {
-        output_cache::place(&source.output).is_some_and(|(key, at)| {
+        output_cache::parse_name(&source.output).is_some_and(|(key, at)| {
             key == task.key && position.is_none_or(|position| position == at)
         })
     };
@@ -149,7 +149,7 @@ pub fn family(task: &Task, position: Option<usize>, known: &[&Task]) -> Family {
 
 fn ascend(task: &Task, distance: usize, known: &[&Task], found: &mut Vec<Relative>) {
     for source in &task.sources {
-        let Some((key, _)) = output_cache::place(&source.output) else {
+        let Some((key, _)) = output_cache::parse_name(&source.output) else {
             continue;
         };
         if found.len() >= MAX_RELATIVES || distance > MAX_DISTANCE {
@@ -195,7 +195,7 @@ fn descend(
             is_known: true,
         });
         let is_child = |source: &Source| {
-            output_cache::place(&source.output).is_some_and(|(key, _)| key == task.key)
+            output_cache::parse_name(&source.output).is_some_and(|(key, _)| key == task.key)
         };
         descend(&is_child, distance + 1, known, found);
     }

@@ -1,5 +1,4 @@
-//! Names the file of one output that is downloaded by itself: after what tells it from others of its kind, as the files
-//! of a whole batch are named.
+//! Names the file of a single downloaded output after its distinguishing inputs, like the files of a whole batch.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +9,13 @@ use crate::form::{control, seed};
 use crate::output::file_name;
 use crate::share::recipe::suspects_of;
 
-/// Characters of a prompt in front of the values that differ.
+/// The maximum length of a prompt before the differing values.
 const SHARED_TITLE: usize = 24;
 const LONGEST: usize = 40;
 
-/// `{subcategory}-{prompt}-{what differs}-{item}-{n}.{ext}` for output `n` (from 1) of a task. What differs in a task that
-/// is not of a batch is its seed. A prompt that is among what differs is not repeated. `siblings`: all tasks of its batch,
-/// itself among them; none where it has no batch.
+/// Returns `{subcategory}-{prompt}-{differences}-{item}-{n}.{ext}` for output `n` (from 1) of a task. Outside a batch, the
+/// difference is the seed. A prompt that is one of the differences is not repeated. `siblings`: all tasks of its batch,
+/// including itself; empty if it has no batch.
 pub fn download_name(task: &Task, siblings: &[&Task], n: usize, extension: &str) -> String {
     let title = task.input.title();
     let Some(place) = &task.batch else {
@@ -27,7 +26,7 @@ pub fn download_name(task: &Task, siblings: &[&Task], n: usize, extension: &str)
         let Some(index) = sibling.index_in(&place.batch) else {
             continue;
         };
-        // A retry takes the place of what it repeats.
+        // A retry replaces the task that it retries.
         let is_later = |other: &&mut &Task| other.created < sibling.created;
         match items.get_mut(&index) {
             None => drop(items.insert(index, sibling)),
@@ -45,7 +44,7 @@ pub fn download_name(task: &Task, siblings: &[&Task], n: usize, extension: &str)
     let named = |title: &str, differs: &str| {
         file_name::output(&task.model, &[title, differs, &number], n, extension)
     };
-    // A value that may be a secret must not stand in a name.
+    // A value that may be a secret must not be in a file name.
     if !suspects_of(items.values().copied()).is_empty() {
         return named(title, "");
     }
@@ -98,9 +97,9 @@ mod tests {
         tasks.iter().map(name).collect()
     }
 
-    /// Guards against the files of a sweep that are all called the same, as `tessera-sea-1 (3).png`.
+    /// Guards against the same name for all files of a sweep, like `tessera-sea-1 (3).png`.
     #[test]
-    fn items_of_a_batch_are_named_by_what_differs() {
+    fn items_of_a_batch_are_named_by_their_differences() {
         let sea = |mist: f64| json!({"prompt": "sea", "mist": mist, "seed": 7});
         assert_eq!(
             named(&items(&[sea(0.0), sea(0.5)])),
@@ -117,7 +116,7 @@ mod tests {
         let both = |prompt: &str, mist: u32| json!({"prompt": prompt, "mist": mist});
         let both = [both("sea", 0), both("moor", 0), both("sea", 1)];
         assert_eq!(named(&items(&both))[2], "tessera-mist-1-sea-03-1.png");
-        // Variations differ in nothing else.
+        // Variations differ only in their seeds.
         let seeds = [
             json!({"prompt": "sea", "seed": 4}),
             json!({"prompt": "sea", "seed": 9}),
@@ -126,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_prompt_is_named_where_it_differs_if_it_begins_as_others_do() {
+    fn prompts_that_begin_alike_are_named_by_their_ends() {
         let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
         let light = |light: &str| json!({"prompt": format!("{long} {light}")});
         let names = named(&items(&[light("dawn"), light("dusk")]));
@@ -135,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_task_of_no_batch_is_named_by_its_prompt_and_its_seed() {
+    fn a_task_without_a_batch_is_named_by_its_prompt_and_seed() {
         let mut task = items(&[json!({"prompt": "A café, at night!", "seed": 42})]).remove(0);
         task.batch = None;
         let name = download_name(&task, &[], 2, "webp");
@@ -145,7 +144,7 @@ mod tests {
         assert_eq!(download_name(&plain, &[], 1, "png"), "tessera-1.png");
     }
 
-    /// Guards against a name that changes with a failed attempt of the same item, which has the same values.
+    /// Guards against a name that changes because of a failed attempt of the same item with the same values.
     #[test]
     fn an_earlier_attempt_does_not_count_as_another_item() {
         let sea = |mist: u32| json!({"prompt": "sea", "mist": mist});
@@ -161,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_looks_like_a_secret_is_in_no_name() {
+    fn likely_secrets_are_in_no_file_name() {
         let sea = |key: &str| json!({"prompt": "sea", "api_key": key});
         let names = named(&items(&[sea("sk-aaaaaaaa1"), sea("sk-bbbbbbbb2")]));
         assert_eq!(names, ["tessera-sea-01-1.png", "tessera-sea-02-1.png"]);

@@ -1,10 +1,10 @@
-//! What an input says of its outputs before they are there: their shape, and how many they are.
+//! What an input reveals about its outputs in advance: their aspect ratio and number.
 
 use atelier_contract::{Draft, Entry, Schema};
 use serde_json::{Map, Value};
 
-/// The shape of what an input gives, as style sheets write it, `3 / 2`, where the input or a
-/// default says it: what comes can then be given its place before it is there.
+/// Returns the aspect ratio of the expected outputs in CSS syntax, `3 / 2`, if the input or a default specifies it, so
+/// that the layout can reserve space.
 pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<String> {
     let default = |name: &str| {
         let (parameter, _) = schema?.parameter(name)?;
@@ -14,8 +14,8 @@ pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<Str
     shape(value("aspect_ratio").or_else(|| value("size"))?.as_str()?)
 }
 
-/// The names of the parameter that says how many outputs one call gives.
-const COUNTS: [&str; 7] = [
+/// The names of parameters with the number of outputs per call.
+const COUNT_NAMES: [&str; 7] = [
     "num_outputs",
     "num_images",
     "num_images_per_prompt",
@@ -25,33 +25,33 @@ const COUNTS: [&str; 7] = [
     "n",
 ];
 
-/// No place is kept for more.
+/// The maximum number of outputs for which space is reserved.
 const MAX_EXPECTED: u64 = 16;
 
-/// How many outputs an input asks for, from 1 to 16: each can then be given its place before it is there.
+/// Returns the number of outputs that an input requests, from 1 to 16, so that the layout can reserve space.
 pub fn expected_count(values: &Map<String, Value>, schema: Option<&Schema>) -> usize {
-    let asked = asked_count(schema, |name| values.get(name).cloned());
-    asked.clamp(1, MAX_EXPECTED) as usize
+    let requested = requested_count(schema, |name| values.get(name).cloned());
+    requested.clamp(1, MAX_EXPECTED) as usize
 }
 
-/// How many outputs the values of a form or a row ask for, at least 1.
+/// Returns the number of outputs that the values of a form or a row request, at least 1.
 pub fn count_of_draft(draft: &Draft, schema: &Schema) -> usize {
-    let asked = asked_count(Some(schema), |name| match draft.get(name)? {
+    let requested = requested_count(Some(schema), |name| match draft.get(name)? {
         Entry::Value(value) => Some(value.clone()),
         Entry::Text(text) => text.trim().parse::<u64>().ok().map(Value::from),
     });
-    usize::try_from(asked.max(1)).unwrap_or(usize::MAX)
+    usize::try_from(requested.max(1)).unwrap_or(usize::MAX)
 }
 
-fn asked_count(schema: Option<&Schema>, given: impl Fn(&str) -> Option<Value>) -> u64 {
-    let asked = COUNTS.iter().find_map(|name| {
+fn requested_count(schema: Option<&Schema>, given: impl Fn(&str) -> Option<Value>) -> u64 {
+    let requested = COUNT_NAMES.iter().find_map(|name| {
         let default = || schema?.parameter(name)?.0.default.clone();
         given(name).or_else(default)?.as_u64()
     });
-    asked.unwrap_or(1)
+    requested.unwrap_or(1)
 }
 
-/// The shape that a value such as `16:9` or `1024x768` names, as style sheets write it.
+/// Converts a ratio or size such as `16:9` or `1024x768` to CSS syntax.
 pub fn shape(value: &str) -> Option<String> {
     let (width, height) = value.split_once([':', 'x', '*', '/'])?;
     let side = |text: &str| text.trim().parse::<u32>().ok().filter(|side| *side > 0);
@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn shapes_that_inputs_ask_for() {
+    fn parses_ratios_and_sizes_of_inputs() {
         let ratio = |name: &str, value: serde_json::Value| {
             ratio(
                 serde_json::json!({ name: value }).as_object().unwrap(),
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn how_many_outputs_an_input_asks_for() {
+    fn counts_the_outputs_that_an_input_requests() {
         let schema: Schema = serde_json::from_value(serde_json::json!({
             "category": "image", "subcategory": "a", "parameters": {"optional": [
                 {"name": "num_images", "type": "integer", "default": 2}
@@ -109,7 +109,7 @@ mod tests {
             count_of_draft(&draft, &schema)
         };
         let counts = ["", " 3 ", "40", "0"].map(typed);
-        assert_eq!(counts, [2, 3, 40, 1], "what is paid is not cut short");
+        assert_eq!(counts, [2, 3, 40, 1], "the number to charge is not limited");
         assert_eq!(count_of_draft(&Draft::default(), &schema), 2);
     }
 }

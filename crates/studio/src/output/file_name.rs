@@ -1,5 +1,5 @@
-//! Names for the files that a person takes away. Good on every file system: no separators, no
-//! characters or names that Windows reserves, bounded length.
+//! Names for downloaded files that are valid on every file system: no separators, no characters or names that Windows
+//! reserves, limited length.
 
 use std::collections::HashSet;
 
@@ -7,14 +7,14 @@ use atelier_contract::ModelId;
 
 use crate::text::fold;
 
-/// Characters of a prompt in a name; with the rest a name stays well below 255 bytes.
+/// The maximum length of a prompt in a name, so that the name stays well below 255 bytes.
 const MAX_TITLE: usize = 40;
 const MAX_MODEL: usize = 40;
 const MAX_SEED: usize = 24;
-/// Bytes in front of the number and the extension.
+/// The maximum number of bytes before the number and the extension.
 const MAX_STEM: usize = 200;
 
-/// `{subcategory}-{slug of each part}-{n}.{ext}` for output `n` (from 1) of a task.
+/// Returns `{subcategory}-{slug of each part}-{n}.{ext}` for output `n` (from 1) of a task.
 pub fn output(model: &ModelId, parts: &[&str], n: usize, extension: &str) -> String {
     let slugs = parts.iter().map(|part| slug(part, MAX_TITLE));
     let slugs = [slug(&model.subcategory, MAX_MODEL)]
@@ -27,8 +27,8 @@ pub fn output(model: &ModelId, parts: &[&str], n: usize, extension: &str) -> Str
     joined(&[stem, n.to_string()], extension, "-")
 }
 
-/// `{index}-{slug of title}-{n}.{ext}` for output `n` (from 1) of item `index` (from 1) out of
-/// `total`: padded with zeros, so that names sort as the items do, and no two are the same.
+/// Returns `{index}-{slug of title}-{n}.{ext}` for output `n` (from 1) of item `index` (from 1) out of `total`. The index is
+/// zero-padded, so that names sort like the items, and are unique.
 pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: &str) -> String {
     let width = total.to_string().len().max(2);
     let parts = [
@@ -39,9 +39,9 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
     joined(&parts, extension, "-")
 }
 
-/// `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, `day` as in 2026-03-12: what was chosen
-/// from everything sorts by when it was made. Where `taken` has that name, a number makes it another one.
-pub fn made(
+/// Returns `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, with a `day` like 2026-03-12, so that
+/// files sort by date. A number is added if the name is in `taken`.
+pub fn dated(
     taken: &mut HashSet<String>,
     day: &str,
     (model, seed): (&ModelId, Option<&str>),
@@ -58,7 +58,7 @@ pub fn made(
     let stem = parts.join("_");
     let mut name = joined(&[format!("{stem}_{n}")], extension, "");
     let mut more = 2;
-    // Some file systems do not tell upper case from lower case.
+    // Some file systems are case-insensitive.
     while !taken.insert(name.to_lowercase()) {
         name = joined(&[format!("{stem}_{n}_{more}")], extension, "");
         more += 1;
@@ -66,7 +66,7 @@ pub fn made(
     name
 }
 
-/// `{name}_{model}.{ext}`
+/// Returns `{name}_{model}.{ext}`.
 pub fn of_model(name: &str, model: &ModelId, extension: &str) -> String {
     joined(&[name.to_owned(), model_slug(model)], extension, "_")
 }
@@ -77,19 +77,19 @@ fn model_slug(model: &ModelId) -> String {
     parts.join("-")
 }
 
-/// The name of a batch's own files (archive, manifest): `{name}.{ext}`.
+/// Returns the name of a batch's archive or manifest: `{name}.{ext}`.
 pub fn archive(name: &str, extension: &str) -> String {
     joined(&[slug(name, MAX_TITLE + MAX_MODEL)], extension, "-")
 }
 
-/// The name of one file that is made of a batch: `{name}-{what}.{ext}`, however long the batch's name is.
+/// Returns the name of another file of a batch: `{name}-{what}.{ext}`. Long names are shortened.
 pub fn of_batch(name: &str, what: &str, extension: &str) -> String {
     let name = slug(name, MAX_TITLE + MAX_MODEL - what.len() - 1);
     joined(&[name, what.to_owned()], extension, "-")
 }
 
-/// Letters and digits, folded, in runs joined by `-`; letters of other scripts stay. Cut at the
-/// end of a word where that loses little.
+/// Returns the folded letters and digits, in runs joined by `-`; letters of other scripts stay. Cut at the end of a word if
+/// not much is lost.
 pub fn slug(text: &str, most: usize) -> String {
     let mut slug = String::new();
     let mut chars = 0;
@@ -134,7 +134,7 @@ fn joined(parts: &[String], extension: &str, by: &str) -> String {
     }
 }
 
-/// Device names that Windows sees in any folder, with any extension.
+/// Device names that Windows reserves in any folder, with any extension.
 fn is_reserved(stem: &str) -> bool {
     let lower = stem.to_ascii_lowercase();
     let numbered = |name: &str| {
@@ -178,9 +178,9 @@ mod tests {
     }
 
     #[test]
-    fn what_was_chosen_is_named_after_when_and_how_it_was_made() {
+    fn selected_outputs_are_named_by_date_and_inputs() {
         let (model, mut taken) = (ModelId::new("image", "tessera"), HashSet::new());
-        let mut name = |seed, n| made(&mut taken, "2026-11-27", (&model, seed), n, "png");
+        let mut name = |seed, n| dated(&mut taken, "2026-11-27", (&model, seed), n, "png");
         assert_eq!(
             name(Some("42"), 1),
             "2026-11-27_image-tessera_seed-42_1.png"
@@ -202,10 +202,10 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_text_gives_a_name_that_every_system_takes(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
+        fn any_text_gives_a_valid_name(category in ".{0,200}", title in ".{0,300}", extension in ".{0,9}", n in 1..50usize) {
             let model = ModelId::new(category.clone(), title.clone());
             for name in [output(&model, &[&title, &category], n, &extension), in_archive(n, 50, &title, n, &extension),
-                         made(&mut HashSet::new(), "2026-11-27", (&model, Some(&title)), n, &extension),
+                         dated(&mut HashSet::new(), "2026-11-27", (&model, Some(&title)), n, &extension),
                          of_model("recipes", &model, &extension), archive(&title, &extension)] {
                 prop_assert!(name.len() <= 255, "{}", name.len());
                 prop_assert!(!name.is_empty() && !name.starts_with(['.', ' ']) && !name.ends_with(['.', ' ']));

@@ -1,16 +1,16 @@
-//! Determines the type of a file: by its first bytes, else by the MIME type that its host gives, else by its address.
+//! Determines the type of a file: from its first bytes, else from the MIME type of its host, else from its address.
 
 use atelier_contract::output::{
     OutputAddress, OutputKind, extension_of_mime, known_type, mime_essence, url_extensions,
 };
 
-/// As many bytes of a file are looked at.
+/// The number of bytes to read from the start of a file.
 pub const HEAD_LENGTH: usize = 512;
 
 /// A file format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Format {
-    /// The usual extension first.
+    /// The extensions, the most common first.
     extensions: &'static [&'static str],
     kind: OutputKind,
 }
@@ -25,7 +25,7 @@ const TIFF: Format = format(OutputKind::Image, &["tiff", "tif", "dng"]);
 const MP3: Format = format(OutputKind::Audio, &["mp3"]);
 const AAC: Format = format(OutputKind::Audio, &["aac"]);
 
-/// Where the bytes stand, the bytes, and what they are the mark of. The first that fits counts.
+/// The file signatures: offset, bytes and format. The first match counts.
 const MARKS: &[(usize, &[u8], Format)] = &[
     (
         0,
@@ -83,18 +83,18 @@ const MARKS: &[(usize, &[u8], Format)] = &[
     (0, b"%PDF-", format(OutputKind::Other, &["pdf"])),
 ];
 
-/// Matroska and WebM begin alike; which it is follows within the first bytes.
+/// The signature of both Matroska and WebM; the type follows within the first bytes.
 const EBML: &[u8] = b"\x1a\x45\xdf\xa3";
 
-/// Extensions of files that an operating system runs when they are opened, and of pages that a host made the file
-/// with: a download never gets one of these from an address.
+/// Extensions of files that an operating system executes when they are opened, and of server pages: a download never
+/// gets one of these from an address.
 const NEVER: &[&str] = &[
     "app", "asp", "aspx", "bat", "cgi", "cmd", "com", "dmg", "exe", "hta", "jar", "js", "jse",
     "jsp", "lnk", "mjs", "msi", "php", "pif", "ps1", "reg", "scr", "sh", "url", "vbe", "vbs",
     "wsf",
 ];
 
-/// The format that the first bytes are the mark of; none for a container of anything, such as a ZIP archive, and for text.
+/// Returns the format with the signature of these bytes; `None` for generic containers such as ZIP archives, and for text.
 fn format_of(head: &[u8]) -> Option<Format> {
     if head.starts_with(EBML) {
         let is_webm = head.windows(4).any(|bytes| bytes == b"webm");
@@ -107,29 +107,29 @@ fn format_of(head: &[u8]) -> Option<Format> {
     MARKS.iter().find(has).map(|(_, _, format)| *format)
 }
 
-/// The kind of a file by its first bytes, else by the MIME type that it came with. None where neither says it: many hosts
-/// say `application/octet-stream` of everything, and a page of HTML is what a host says instead of a file.
+/// Returns the kind of a file from its first bytes, else from its MIME type. `None` if both are inconclusive: many hosts send
+/// `application/octet-stream` for everything, or an HTML page instead of a file.
 pub fn kind(head: &[u8], mime: &str) -> Option<OutputKind> {
     if let Some(format) = format_of(head) {
         return Some(format.kind);
     }
     let mime = mime_essence(mime);
     match OutputKind::of_mime(&mime) {
-        // Nothing drawn begins with a mark that isn't known; SVG is text.
+        // All image formats have known signatures; SVG is text.
         OutputKind::Other if mime.starts_with("model/") => Some(OutputKind::Other),
         OutputKind::Other => None,
         kind => Some(kind),
     }
 }
 
-/// Whether a file of this MIME type can be read by a person as it is. `data:` without a type is text.
+/// Whether a file of this MIME type is readable text. `data:` without a type is text.
 pub fn is_text(mime: &str) -> bool {
     let ends = ["json", "xml", "yaml", "javascript"];
     mime.is_empty() || mime.starts_with("text/") || ends.iter().any(|end| mime.ends_with(end))
 }
 
-/// The extension for a file that holds an output, without the dot. `mime`: the MIME type that its bytes came with; empty if
-/// none did. What is not known is kept as the address has it, and only without any the kind decides.
+/// Returns the extension for the file of an output, without the dot. `mime`: the MIME type of the response; empty if it has
+/// none. An unknown extension of the address is preserved; the kind only decides if there is none.
 pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String {
     let given: Vec<&str> = match OutputAddress::of(url) {
         OutputAddress::Data(_) => Vec::new(),
@@ -158,7 +158,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
     let of_mime = mimes.iter().find_map(|mime| extension_of_mime(mime));
     let is_text = mimes.iter().any(|mime| mime.starts_with("text/"));
     match (of_url, of_mime) {
-        // Hosts say `text/plain` of whatever is text.
+        // Hosts send `text/plain` for all text.
         (Some(of_url), Some("txt")) => of_url,
         (Some(of_url), Some(of_mime)) if known_type(&of_url).is_some() => {
             let is_same = known_type(&of_url) == known_type(of_mime);
@@ -177,7 +177,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
     }
 }
 
-/// What follows the last dot of an address may be a part of a version or of a sum.
+/// Whether this looks like an extension, not like a part of a version or a hash.
 fn is_plausible(extension: &str) -> bool {
     let lower = extension.to_ascii_lowercase();
     (1..=11).contains(&lower.len())
@@ -197,8 +197,8 @@ mod tests {
     const FILM: &[u8] = b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2";
     const ZIP: &[u8] = b"PK\x03\x04\x0a\0\0\0";
 
-    /// Guards against files of a type that the page has no word for being saved as `.png`, against files that are named by
-    /// what their host says of everything, and against names that contradict the bytes.
+    /// Guards against saving files of unknown types as `.png`, against naming files after a generic MIME type, and against
+    /// names that contradict the bytes.
     #[test]
     fn extensions_follow_the_bytes_then_the_type_then_the_address() {
         let bytes = "application/octet-stream";
@@ -305,7 +305,7 @@ mod tests {
         }
     }
 
-    /// Guards against a film at `wrong.png` that is taken for a picture, and a page of HTML for an output.
+    /// Guards against treating a video at `wrong.png` as an image, and an HTML page as an output.
     #[test]
     fn kinds_follow_the_bytes_then_the_type() {
         for (head, mime, expected) in [
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_as_it_is_is_text() {
+    fn text_types_are_recognized() {
         for mime in ["", "text/html", "application/ld+json"] {
             assert!(is_text(mime), "{mime}");
         }
@@ -334,7 +334,7 @@ mod tests {
     }
 
     proptest::proptest! {
-        /// An extension is a name of letters and digits, whatever a service sends.
+        /// An extension consists of letters and digits, whatever a service sends.
         #[test]
         fn any_address_gives_a_plain_extension(
             head in proptest::collection::vec(proptest::num::u8::ANY, 0..40),

@@ -1,9 +1,9 @@
-//! Decides how an output is shown that could not be loaded, or is of another kind than its address says; and says what the page
-//! can't do with a file whose host refuses to let it be read (CORS).
+//! Decides how to show an output that could not be loaded, or whose kind differs from that of its address; and explains what
+//! the page can't do with a file whose host forbids reading it (CORS).
 //!
-//! The page loads media with CORS, and without credentials. A host that knows nothing of CORS refuses that, though a plain
-//! element shows the same file. For a page such a refusal looks like a broken network: only a request that asks for nothing to
-//! read tells one from the other.
+//! The page loads media with CORS and without credentials. A host without CORS rejects that, although an element without
+//! CORS could show the same file. To a page, this looks like a network failure: only a `no-cors` request, whose response
+//! can't be read, distinguishes the two.
 
 use atelier_contract::ApiError;
 
@@ -11,49 +11,53 @@ use crate::output::file_type;
 use crate::text::plural::counted;
 use atelier_contract::output::{OutputAddress, OutputKind, url_extensions};
 
-/// The knowledge about the file at an address, beyond the address itself.
+/// What is known about the file at an address, in addition to the address itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Learned {
-    /// The kind that the file is of, by its first bytes or its MIME type.
+pub struct FileInfo {
+    /// The kind of the file from its first bytes or its MIME type.
     pub kind: Option<OutputKind>,
-    /// Its host does not let the page read it: it is loaded without CORS.
+    /// Whether its host forbids reading it, so that it is loaded without CORS.
     pub is_unreadable: bool,
 }
 
-/// The start of a file, as its host gives it to the page.
+/// The start of a file, as received from its host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileStart {
     pub head: Vec<u8>,
-    /// The MIME type; empty where none is given.
+    /// The MIME type; empty if there is none.
     pub mime: String,
 }
 
 /// The next step for an output that an element could not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Show it by what is known of it now.
-    Show(Learned),
-    /// The file is there, and the browser can't show it.
+    /// Show it with the new information.
+    Show(FileInfo),
+    /// The file exists, but the browser can't show it.
     CannotShow,
-    /// Its host gives no file: see [`atelier_engine::output_recovery`].
+    /// The host sends no file: see [`atelier_engine::output_recovery`].
     Recover,
 }
 
-/// Decides by the start of the file, and by whether its host answers a request of which nothing is read (asked only where the
-/// start could not be read). `shown`: the kind it was shown as.
-pub fn next(start: &Result<FileStart, ApiError>, is_answered: bool, shown: OutputKind) -> Step {
+/// Decides the next step. `start`: the start of the file. `is_answered`: whether the host answers a `no-cors` request, which
+/// is sent only if the start could not be read. `shown`: the kind as which it was shown.
+pub fn next_step(
+    start: &Result<FileStart, ApiError>,
+    is_answered: bool,
+    shown: OutputKind,
+) -> Step {
     match start {
         Ok(start) => match file_type::kind(&start.head, &start.mime) {
-            Some(kind) if kind != shown => Step::Show(Learned {
+            Some(kind) if kind != shown => Step::Show(FileInfo {
                 kind: Some(kind),
                 is_unreadable: false,
             }),
             Some(_) => Step::CannotShow,
             None => Step::Recover,
         },
-        // A text is not shown: its address is.
+        // Texts are not shown, only their addresses.
         Err(ApiError::Network { .. }) if is_answered && shown != OutputKind::Other => {
-            Step::Show(Learned {
+            Step::Show(FileInfo {
                 kind: None,
                 is_unreadable: true,
             })
@@ -62,7 +66,7 @@ pub fn next(start: &Result<FileStart, ApiError>, is_answered: bool, shown: Outpu
     }
 }
 
-/// Whether only the file itself can say what it is: neither its address nor the model's category does.
+/// Whether only the file itself reveals its kind, because neither its address nor the model's category does.
 pub fn is_kind_unknown(url: &str, kind: OutputKind) -> bool {
     let is_link = matches!(
         OutputAddress::of(url),
@@ -71,24 +75,24 @@ pub fn is_kind_unknown(url: &str, kind: OutputKind) -> bool {
     kind == OutputKind::Other && is_link && url_extensions(url) == [None, None]
 }
 
-/// The note next to an output that is shown without being readable.
+/// The note next to an output that is shown but can't be read.
 pub const UNREADABLE_NOTE: &str = "The file's host lets this page show it, but not read it (CORS). So it can't be \
     downloaded, copied, kept or packed into a ZIP here. Open it in a new tab, and save it from there.";
 
-/// Why there is no file of an output.
+/// Why an output has no file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoFile {
-    /// Its host does not let the page read it, which does not mean that the file is gone.
+    /// Its host forbids reading it; the file may exist.
     Unreadable,
-    /// Its address is none that can be fetched.
+    /// Its address can't be fetched.
     NoAddress,
-    /// It was stored in this browser, and is not there any more.
+    /// It was stored in this browser, but is gone.
     NotStored,
     Failed(ApiError),
 }
 
 impl NoFile {
-    /// What happened and what to do, for a person.
+    /// Returns what happened and what to do.
     pub fn user_message(&self) -> String {
         match self {
             Self::Unreadable => "The file's host does not let this page read it (CORS). The file itself may well be there: \
@@ -98,7 +102,7 @@ impl NoFile {
             Self::NotStored => {
                 "Its file can't be found in this browser's storage, and the service has not given it again.".into()
             }
-            // The file may lie elsewhere than the service.
+            // The file's host may differ from the service.
             Self::Failed(ApiError::Network { .. }) => {
                 "No answer from the file's host. Either the network or the host is down.".into()
             }
@@ -107,14 +111,14 @@ impl NoFile {
     }
 }
 
-/// How many outputs an archive lacks.
+/// The number of outputs that are missing from an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Missing {
+pub struct MissingOutputs {
     unreadable: usize,
     others: usize,
 }
 
-impl Missing {
+impl MissingOutputs {
     pub fn add(&mut self, reason: &NoFile) {
         match reason {
             NoFile::Unreadable => self.unreadable += 1,
@@ -122,8 +126,8 @@ impl Missing {
         }
     }
 
-    /// The message for an archive that was saved under this name, where it lacks something.
-    pub fn note(self, name: &str) -> Option<String> {
+    /// Returns the message for an archive that was saved under this name, if outputs are missing.
+    pub fn message(self, name: &str) -> Option<String> {
         let mut parts = Vec::new();
         if self.others > 0 {
             let outputs = counted(self.others, "output");
@@ -162,21 +166,20 @@ mod tests {
         }
     }
 
-    /// Guards against a host without CORS whose files are reported as gone, and against a network that is down being taken
-    /// for such a host.
+    /// Guards against reporting files on a host without CORS as gone, and against confusing a network outage with such a host.
     #[test]
-    fn a_refusal_by_cors_is_neither_loss_nor_outage() {
+    fn a_cors_failure_is_neither_a_loss_nor_an_outage() {
         use OutputKind::Image;
-        let unreadable = Step::Show(Learned {
+        let unreadable = Step::Show(FileInfo {
             kind: None,
             is_unreadable: true,
         });
         let gone = || Err(ApiError::from_status(404, None, None));
-        assert_eq!(next(&Err(network()), true, Image), unreadable);
-        assert_eq!(next(&Err(network()), false, Image), Step::Recover);
-        assert_eq!(next(&gone(), true, Image), Step::Recover);
+        assert_eq!(next_step(&Err(network()), true, Image), unreadable);
+        assert_eq!(next_step(&Err(network()), false, Image), Step::Recover);
+        assert_eq!(next_step(&gone(), true, Image), Step::Recover);
         let timeout = Err(ApiError::Timeout { after_ms: 30_000 });
-        assert_eq!(next(&timeout, true, Image), Step::Recover);
+        assert_eq!(next_step(&timeout, true, Image), Step::Recover);
 
         let message = NoFile::Unreadable.user_message();
         assert!(message.contains("CORS") && message.contains("new tab"));
@@ -186,40 +189,40 @@ mod tests {
         }
     }
 
-    /// Guards against a film at `wrong.png` that stays a broken picture, and a file that the browser can't show being said to
-    /// be gone.
+    /// Guards against a broken image for a video at `wrong.png`, and against reporting a file as gone that the browser can't
+    /// show.
     #[test]
-    fn the_file_decides_what_it_is_shown_as() {
+    fn the_file_determines_how_it_is_shown() {
         use OutputKind::{Image, Video};
         let film = start(b"\0\0\0\x20ftypisom", "image/png");
-        let is_film = Step::Show(Learned {
+        let is_film = Step::Show(FileInfo {
             kind: Some(Video),
             is_unreadable: false,
         });
-        assert_eq!(next(&film, false, Image), is_film);
-        assert_eq!(next(&film, false, Video), Step::CannotShow);
+        assert_eq!(next_step(&film, false, Image), is_film);
+        assert_eq!(next_step(&film, false, Video), Step::CannotShow);
         let octets = start(b"?", "application/octet-stream");
-        assert_eq!(next(&octets, false, Image), Step::Recover);
-        // An expired link may be answered with a page.
+        assert_eq!(next_step(&octets, false, Image), Step::Recover);
+        // The response for an expired link may be an HTML page.
         let page = start(b"<html>", "text/html");
-        assert_eq!(next(&page, false, Image), Step::Recover);
+        assert_eq!(next_step(&page, false, Image), Step::Recover);
     }
 
-    /// Guards against an archive that holds 1 of 3 outputs without a reason.
+    /// Guards against an archive with 1 of 3 outputs and no explanation.
     #[test]
-    fn an_archive_says_what_it_lacks_and_why() {
-        let mut missing = Missing::default();
-        assert_eq!(missing.note("a.zip"), None);
+    fn the_message_for_an_archive_explains_missing_outputs() {
+        let mut missing = MissingOutputs::default();
+        assert_eq!(missing.message("a.zip"), None);
         missing.add(&NoFile::Failed(network()));
         assert_eq!(
-            missing.note("a.zip").unwrap(),
+            missing.message("a.zip").unwrap(),
             "a.zip saved, but 1 output could not be fetched."
         );
-        let mut missing = Missing::default();
+        let mut missing = MissingOutputs::default();
         missing.add(&NoFile::Unreadable);
         missing.add(&NoFile::Unreadable);
         assert_eq!(
-            missing.note("a.zip").unwrap(),
+            missing.message("a.zip").unwrap(),
             "a.zip saved, but 2 outputs are not in it, because the file's host does not let this page read them (CORS): \
              open them in a new tab, and save them from there."
         );

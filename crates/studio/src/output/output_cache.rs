@@ -1,5 +1,4 @@
-//! Copies of outputs that are kept in the browser: how much room they take, and which of them make
-//! way for another.
+//! The cache of outputs in the browser: its size, and which copies are evicted.
 
 use atelier_contract::json;
 use atelier_engine::{Millis, Task, TaskKey};
@@ -12,30 +11,29 @@ mod copy_request;
 
 pub use copy_request::CopyRequest;
 
-/// How much room the copies may take together, in bytes: what a person chooses from.
+/// The limits for the total size of the copies, in bytes, from which the user chooses.
 pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, MAX_LIMIT];
 
-/// The room for copies of favorites, in bytes, whatever was chosen for the others.
+/// The limit for copies of favorites, in bytes, independent of the chosen one.
 pub const MAX_LIMIT: u64 = 2_000_000_000;
 
-/// The facts about a copy, without its bytes. Records of earlier visits must stay readable: names and shapes do not
-/// change.
+/// The metadata of a copy. Records of earlier versions must stay readable: names and shapes must not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedOutput {
     /// The output's name, see [`TaskKey::output`].
     pub key: String,
     /// The address that it was fetched from.
     pub url: String,
-    /// The length of the copy.
+    /// The size of the copy in bytes.
     pub bytes: u64,
-    /// When the copy was made, in ms since 1970.
+    /// When the copy was made, in ms since 1970-01-01 UTC.
     pub kept: Millis,
-    /// When a person last had it before them, in ms since 1970.
+    /// When it was last shown, in ms since 1970-01-01 UTC.
     pub shown: Millis,
 }
 
-/// The task and the position of an output, by its name (see [`TaskKey::output`]).
-pub fn place(key: &str) -> Option<(TaskKey, usize)> {
+/// Returns the task and the index of an output from its name (see [`TaskKey::output`]).
+pub fn parse_name(key: &str) -> Option<(TaskKey, usize)> {
     let (task, position) = key.rsplit_once('/')?;
     Some((TaskKey(task.to_owned()), position.parse().ok()?))
 }
@@ -50,41 +48,41 @@ impl CachedOutput {
     }
 }
 
-/// The bytes of all copies together.
+/// Returns the total size of the copies in bytes.
 pub fn total(copies: &[CachedOutput]) -> u64 {
     let add = |total: u64, copy: &CachedOutput| total.saturating_add(copy.bytes);
     copies.iter().fold(0, add)
 }
 
-/// The keys of the copies that have to go so that so many more bytes fit: those that no person has
-/// looked at for longest, and no more of them than needed. `None` if it would not fit into all the
-/// room there is, or one would have to go that was looked at after `shown`, when what comes was.
-pub fn make_room(
+/// Returns the keys of the copies to evict so that `incoming` bytes fit: the least recently shown ones, and no more than
+/// needed. `None` if it would exceed the limit by itself, or if a copy would be evicted that was shown later than the
+/// incoming one (`shown`).
+pub fn copies_to_evict(
     copies: &[CachedOutput],
     incoming: u64,
     limit: u64,
     shown: Millis,
 ) -> Option<Vec<String>> {
-    let room = limit.checked_sub(incoming)?;
+    let most = limit.checked_sub(incoming)?;
     let mut taken = total(copies);
-    let mut longest_unseen: Vec<&CachedOutput> = copies.iter().collect();
-    longest_unseen.sort_by_key(|copy| copy.shown);
-    let mut going = Vec::new();
-    for copy in longest_unseen {
-        if taken <= room {
+    let mut least_recent: Vec<&CachedOutput> = copies.iter().collect();
+    least_recent.sort_by_key(|copy| copy.shown);
+    let mut evicted = Vec::new();
+    for copy in least_recent {
+        if taken <= most {
             break;
         }
         if copy.shown > shown {
             return None;
         }
         taken -= copy.bytes.min(taken);
-        going.push(copy.key.clone());
+        evicted.push(copy.key.clone());
     }
-    Some(going)
+    Some(evicted)
 }
 
-/// Gives the limit that a person has chosen among [`LIMITS`], or the middle one if none was.
-pub fn chosen(limit: u64) -> u64 {
+/// Returns the limit if it is one of [`LIMITS`], else the middle one.
+pub fn valid_limit(limit: u64) -> u64 {
     if LIMITS.contains(&limit) {
         limit
     } else {
@@ -92,45 +90,45 @@ pub fn chosen(limit: u64) -> u64 {
     }
 }
 
-/// How many more bytes fit in addition to these copies.
-pub fn room(copies: &[CachedOutput], limit: u64) -> u64 {
+/// Returns how many more bytes fit.
+pub fn free_space(copies: &[CachedOutput], limit: u64) -> u64 {
     limit.saturating_sub(total(copies))
 }
 
-/// The copies that may have to be evicted, and whose bytes count: all but the favorites.
-pub fn without(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
+/// Returns the copies that may be evicted, and count for the limit: all except favorites.
+pub fn evictable(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
     copies.retain(|copy| !favorites.contains(&copy.key));
     copies
 }
 
-/// The names of the outputs that are favorites.
+/// Returns the names of the outputs that are favorites.
 pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
     let names = |task: &'a Task| task.favorites.iter().map(|at| task.key.output(*at));
     tasks.into_iter().flat_map(names).collect()
 }
 
-/// The message about the copies in this browser.
+/// The messages about the copies in this browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Told {
+pub struct CacheMessages {
     /// `2 copies, 1.8 MB`.
     pub count: String,
-    /// Why there are any, where none seem to be wanted.
-    pub why: Option<&'static str>,
+    /// Why there are copies although the cache is off.
+    pub reason: Option<&'static str>,
     /// Why none can be deleted.
-    pub why_none_goes: Option<&'static str>,
+    pub undeletable_reason: Option<&'static str>,
 }
 
-/// `is_wanted`: a copy of each output is to be kept, and not of favorites alone.
-pub fn told(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) -> Told {
+/// Returns the messages. `is_wanted`: whether all outputs are cached, not only favorites.
+pub fn messages(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) -> CacheMessages {
     let of_favorites = copies.iter().filter(|copy| favorites.contains(&copy.key));
     let of_favorites = of_favorites.count();
     let number = copies.len();
     let copies_word = agreeing(number, "copy", "copies");
-    let why = "Copies of favorites are kept even while Keep outputs is off.";
-    Told {
+    let reason = "Copies of favorites are kept even while Keep outputs is off.";
+    CacheMessages {
         count: format!("{number} {copies_word}, {}", size(total(copies))),
-        why: (of_favorites > 0 && !is_wanted).then_some(why),
-        why_none_goes: match copies.len() {
+        reason: (of_favorites > 0 && !is_wanted).then_some(reason),
+        undeletable_reason: match copies.len() {
             0 => Some("Nothing is kept."),
             all if all == of_favorites => Some("Only favorites are kept, and they stay."),
             _ => None,
@@ -138,14 +136,14 @@ pub fn told(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) -> T
     }
 }
 
-/// A number of bytes in words, e.g. `12.3 MB`.
+/// Formats a number of bytes, e.g. `12.3 MB`.
 pub fn size(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..1_000_000 => (1_000, "kB"),
         1_000_000..1_000_000_000 => (1_000_000, "MB"),
         _ => (1_000_000_000, "GB"),
     };
-    // Rounded up: what is there is never shown as nothing.
+    // Rounded up, so that a small file is not shown as 0.
     let tenths = bytes.div_ceil(unit / 10);
     match tenths % 10 {
         0 => format!("{} {name}", tenths / 10),

@@ -1,24 +1,22 @@
-//! Small pictures in place of large ones, wherever outputs are shown small: decoded in no time, and there
-//! without network.
+//! Thumbnails, which replace large images wherever outputs are shown small: they decode fast, and need no network.
 
-/// The height of a small picture, in its own pixels: enough for a large tile on a screen with two pixels
-/// to the px.
+/// The height of a thumbnail in its own pixels: enough for a large tile on a screen with a pixel ratio of 2.
 const HEIGHT: f64 = 480.0;
 
-/// The width of one that is much wider than high.
+/// The maximum width of a thumbnail.
 const MAX_WIDTH: f64 = 1_280.0;
 
-/// A small picture is worth its place if its sides are at most this share of the large one's.
+/// A thumbnail is used only if its sides are at most this fraction of those of the image.
 const WORTH: f64 = 0.8;
 
-/// A screen with more pixels to the px than this shows nothing that eyes miss.
+/// Higher pixel ratios make no visible difference.
 const MAX_RATIO: f64 = 2.0;
 
-/// How much larger than its pixels a picture may be shown before it looks soft.
+/// The factor by which an image can be enlarged without looking soft.
 const SOFT: f64 = 1.3;
 
-/// Width and height of the small picture of one of this width and height, in pixels. `None` where that one
-/// is small itself, or has no size of its own.
+/// Returns the size of the thumbnail for an image of this size, in pixels. `None` if the image is small itself, or has no
+/// size.
 pub fn size(width: u32, height: u32) -> Option<(u32, u32)> {
     let [width, height] = [f64::from(width), f64::from(height)];
     if width < 1.0 || height < 1.0 {
@@ -29,8 +27,7 @@ pub fn size(width: u32, height: u32) -> Option<(u32, u32)> {
     (scale <= WORTH).then(|| (scaled(width), scaled(height)))
 }
 
-/// Whether a picture whose height is so many pixels looks sharp where it is `shown` px high, on a screen with
-/// `ratio` pixels to the px.
+/// Whether an image of this height in pixels looks sharp at `shown` px on a screen with this pixel `ratio`.
 pub fn is_sharp(height: u32, shown: f64, ratio: f64) -> bool {
     f64::from(height) * SOFT >= shown * ratio.min(MAX_RATIO)
 }
@@ -41,7 +38,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn only_what_is_large_has_a_small_picture() {
+    fn only_large_images_have_a_thumbnail() {
         assert_eq!(size(768, 1024), Some((360, 480)));
         assert_eq!(size(4096, 4096), Some((480, 480)));
         assert_eq!(size(8000, 1000), Some((1280, 160)));
@@ -52,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_tile_on_a_fine_screen_is_not_soft() {
+    fn a_large_tile_on_a_high_density_screen_is_sharp() {
         assert!(is_sharp(480, 58.0, 3.0));
         assert!(is_sharp(480, 300.0, 2.0));
         assert!(!is_sharp(480, 400.0, 2.0));
@@ -62,13 +59,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_smaller_and_of_the_same_shape(width in 1..20_000u32, height in 1..20_000u32) {
+        fn a_thumbnail_is_smaller_and_has_the_same_shape(width in 1..20_000u32, height in 1..20_000u32) {
             if let Some((small_width, small_height)) = size(width, height) {
                 prop_assert!(small_width < width.max(2) && small_height < height.max(2));
                 prop_assert!(small_width >= 1 && small_height >= 1);
                 let by_width = f64::from(small_width) * f64::from(height);
                 let by_height = f64::from(small_height) * f64::from(width);
-                // A difference of one pixel at most is allowed, on either side.
+                // A difference of up to one pixel is allowed, on either side.
                 let pixel = f64::from(width.max(height));
                 prop_assert!((by_width - by_height).abs() <= pixel);
             }

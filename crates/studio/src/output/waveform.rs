@@ -1,32 +1,32 @@
-//! A sound as a picture: how loud it is from its beginning to its end.
+//! The waveform of a sound: its loudness over time.
 
 use std::fmt::Write;
 use std::ops::Range;
 
-/// A picture has so many strokes, however long the sound is.
+/// The number of strokes, independent of the duration.
 pub const STROKES: usize = 96;
 
-/// The size of the drawing that [`path`] makes, in its own units.
+/// The width of the drawing by [`path`], in its own units.
 pub const WIDTH: usize = STROKES * 4;
-/// Likewise.
+/// The height of the drawing, in its own units.
 pub const HEIGHT: usize = 64;
 
-/// A stroke that is quieter than this share of the loudest is a dot, so that silence is seen, too.
+/// The minimum height of a stroke relative to the loudest one, so that silence is visible.
 const LEAST: f32 = 0.03;
 
-/// The stretches of a sound, each to be measured by itself with [`loudness`]; together all of it.
-pub fn stretches(samples: usize) -> impl Iterator<Item = Range<usize>> {
+/// Splits a sound into ranges, to be measured with [`loudness`].
+pub fn ranges(samples: usize) -> impl Iterator<Item = Range<usize>> {
     (0..STROKES).map(move |n| samples * n / STROKES..samples * (n + 1) / STROKES)
 }
 
-/// How far a stretch goes from silence. What is no number counts as silence.
+/// Returns the peak amplitude of a range. NaN counts as silence.
 pub fn loudness(samples: &[f32]) -> f32 {
     samples
         .iter()
         .fold(0.0, |most: f32, sample| most.max(sample.abs()))
 }
 
-/// The strokes, each as a share of the loudest.
+/// Returns the heights of the strokes relative to the loudest one.
 pub fn strokes(loudness: &[f32]) -> Vec<f32> {
     let of = |loudness: f32| if loudness.is_finite() { loudness } else { 1.0 };
     let most = loudness
@@ -36,12 +36,12 @@ pub fn strokes(loudness: &[f32]) -> Vec<f32> {
     loudness.iter().map(|one| share(one).max(LEAST)).collect()
 }
 
-/// An SVG path of upright strokes about the middle.
+/// Returns an SVG path with vertical strokes around the center.
 pub fn path(strokes: &[f32]) -> String {
     let mut path = String::new();
     for (n, stroke) in strokes.iter().enumerate() {
         let x = n * 4 + 2;
-        // A stroke's round ends stay inside.
+        // The round ends of a stroke stay inside.
         let half = stroke * (HEIGHT as f32 / 2.0 - 2.0);
         let middle = HEIGHT as f32 / 2.0;
         let (from, to) = (middle - half, middle + half);
@@ -57,7 +57,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_loudest_stretch_is_the_tallest_stroke() {
+    fn the_loudest_range_has_the_tallest_stroke() {
         let loud = [0.1, -0.5, 0.2];
         assert_eq!(loudness(&loud), 0.5);
         assert_eq!(strokes(&[0.25, 0.5, 0.0]), [0.5, 1.0, LEAST]);
@@ -71,19 +71,19 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_does_no_harm() {
+    fn nan_and_infinity_are_handled() {
         assert_eq!(loudness(&[f32::NAN, 0.5]), 0.5);
         assert_eq!(strokes(&[f32::INFINITY, 0.5]), [1.0, 0.5]);
     }
 
     proptest! {
-        /// Guards against a sound that is cut short, or shorter than its picture is wide.
+        /// Guards against ranges that don't cover the sound, and against sounds with fewer samples than strokes.
         #[test]
-        fn the_stretches_are_the_whole_sound(samples in 0..10_000_000usize) {
+        fn the_ranges_cover_the_whole_sound(samples in 0..10_000_000usize) {
             let mut end = 0;
-            for stretch in stretches(samples) {
-                prop_assert_eq!(stretch.start, end);
-                end = stretch.end;
+            for range in ranges(samples) {
+                prop_assert_eq!(range.start, end);
+                end = range.end;
             }
             prop_assert_eq!(end, samples);
         }

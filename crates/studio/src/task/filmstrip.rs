@@ -1,13 +1,13 @@
-//! Chooses the tasks of a model that a strip shows: the latest first, and one frame for a batch that was composed. What
-//! was varied with one press stands in the order in which it is shown together.
+//! Chooses the tasks of a model for a filmstrip: the latest first, with one frame per batch. Variations are in the order in
+//! which they are shown together.
 
 use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 
-/// One picture of the strip.
+/// One frame of the strip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     Task(TaskKey),
-    /// A batch has a page of its own; what stands for it is its latest task.
+    /// A batch, represented by its latest task.
     Batch(BatchKey, TaskKey),
 }
 
@@ -19,7 +19,7 @@ impl Frame {
         }
     }
 
-    /// The task, if it stands for itself.
+    /// Returns the task, unless the frame is a batch.
     pub fn task(&self) -> Option<&TaskKey> {
         match self {
             Self::Task(key) => Some(key),
@@ -28,7 +28,7 @@ impl Frame {
     }
 }
 
-/// So many of them at most. `frames`: of each task, the latest first, with its place in a batch.
+/// Returns up to `most` frames. `frames`: of each task, the latest first, with its place in a batch.
 pub fn filmstrip(
     frames: impl Iterator<Item = (Frame, Option<BatchPlace>)>,
     most: usize,
@@ -74,38 +74,38 @@ mod tests {
         (Frame::of(&task), task.batch)
     }
 
-    fn said(strip: &[Frame]) -> Vec<String> {
-        let said = strip.iter().map(|frame| match frame {
+    fn names(strip: &[Frame]) -> Vec<String> {
+        let names = strip.iter().map(|frame| match frame {
             Frame::Task(key) => key.0.clone(),
             Frame::Batch(batch, key) => format!("{}: {}", batch.0, key.0),
         });
-        said.collect()
+        names.collect()
     }
 
-    /// Guards against models whose batches are nowhere to be seen next to their form.
+    /// Guards against batches that are missing next to the form of their model.
     #[test]
-    fn a_batch_is_one_frame_where_its_latest_task_stands() {
+    fn a_batch_is_one_frame_at_the_position_of_its_latest_task() {
         let frames = [
             frame("7", None, None),
             frame("6", Some(("b", 2)), None),
             frame("5", Some(("b", 1)), None),
-            // Variations stand with what was sent from the form.
+            // Variations count as tasks of the form.
             frame("4", Some(("v", 0)), Some("1")),
             frame("3", Some(("v", 1)), Some("1")),
             frame("2", Some(("b", 0)), None),
             frame("1", None, None),
         ];
         let all = filmstrip(frames.clone().into_iter(), 16);
-        assert_eq!(said(&all), ["7", "b: 6", "4", "3", "1"]);
+        assert_eq!(names(&all), ["7", "b: 6", "4", "3", "1"]);
         assert_eq!(all[0].task(), Some(&TaskKey("7".into())));
         assert_eq!(all[1].task(), None);
         let few = filmstrip(frames.into_iter(), 2);
-        assert_eq!(said(&few), ["7", "b: 6"]);
+        assert_eq!(names(&few), ["7", "b: 6"]);
     }
 
-    /// Guards against a strip that runs the other way than the variations above it.
+    /// Guards against a strip whose variations are in the opposite order of those above it.
     #[test]
-    fn what_was_varied_together_stands_in_its_own_order() {
+    fn variations_are_in_their_own_order() {
         let frames = [
             frame("w2", Some(("w", 1)), Some("1")),
             frame("w1", Some(("w", 0)), Some("1")),
@@ -115,8 +115,8 @@ mod tests {
             frame("1", None, None),
         ];
         let all = filmstrip(frames.clone().into_iter(), 16);
-        assert_eq!(said(&all), ["w1", "w2", "v1", "v2", "v3", "1"]);
+        assert_eq!(names(&all), ["w1", "w2", "v1", "v2", "v3", "1"]);
         let few = filmstrip(frames.into_iter(), 4);
-        assert_eq!(said(&few), ["w1", "w2", "v2", "v3"]);
+        assert_eq!(names(&few), ["w1", "w2", "v2", "v3"]);
     }
 }

@@ -1,30 +1,30 @@
-//! Offers notifications next to a task that takes long, once a person has reason to want them.
+//! Offers notifications next to a long task.
 
 use atelier_engine::Millis;
 
-/// How long a task takes before it is offered, in ms.
-pub const LONG: Millis = 20_000;
+/// The duration of a task before notifications are offered, in ms.
+pub const OFFER_AFTER_MS: Millis = 20_000;
 
-/// What is known when a task is waited for.
+/// The conditions for the offer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Facts {
-    /// Since when the service has the task; none while nothing was sent.
+pub struct OfferConditions {
+    /// When the task was submitted; `None` before.
     pub submitted: Option<Millis>,
-    /// It is asked about, so that its end is known here.
+    /// Whether the task is polled, so that its end will be noticed.
     pub is_followed: bool,
-    /// The browser has notifications, and would ask about them: it has been told neither yes nor no.
+    /// Whether the browser supports notifications, and the permission was neither granted nor denied.
     pub may_ask: bool,
-    /// They are switched on.
+    /// Whether notifications are switched on.
     pub is_on: bool,
-    /// The offer was answered, or the setting was chosen before.
+    /// Whether the user has answered an offer, or has changed the setting before.
     pub was_chosen: bool,
-    /// It stands next to another task already.
+    /// Whether the offer is shown next to another task already.
     pub is_elsewhere: bool,
 }
 
-impl Facts {
+impl OfferConditions {
     pub fn is_offered(self, now: Millis) -> bool {
-        let is_long = |since: Millis| now.saturating_sub(since) > LONG;
+        let is_long = |since: Millis| now.saturating_sub(since) > OFFER_AFTER_MS;
         self.submitted.is_some_and(is_long)
             && self.is_followed
             && self.may_ask
@@ -38,7 +38,7 @@ impl Facts {
 mod tests {
     use super::*;
 
-    const LONG_TASK: Facts = Facts {
+    const LONG_TASK: OfferConditions = OfferConditions {
         submitted: Some(1_000),
         is_followed: true,
         may_ask: true,
@@ -48,53 +48,53 @@ mod tests {
     };
 
     #[test]
-    fn it_is_offered_next_to_a_task_that_takes_long() {
-        assert!(!LONG_TASK.is_offered(1_000 + LONG));
-        assert!(LONG_TASK.is_offered(1_001 + LONG));
+    fn notifications_are_offered_next_to_a_long_task() {
+        assert!(!LONG_TASK.is_offered(1_000 + OFFER_AFTER_MS));
+        assert!(LONG_TASK.is_offered(1_001 + OFFER_AFTER_MS));
         // The clock was set back.
         assert!(!LONG_TASK.is_offered(0));
-        let queued = Facts {
+        let queued = OfferConditions {
             submitted: None,
             ..LONG_TASK
         };
-        assert!(!queued.is_offered(90_000), "it is not under way");
+        assert!(!queued.is_offered(90_000), "it is not running");
     }
 
-    /// Guards against an offer that is made again and again, or that the browser would refuse.
+    /// Guards against repeated offers, and against those that the browser would reject.
     #[test]
-    fn it_is_not_offered_where_it_is_of_no_use_or_was_answered() {
+    fn useless_and_answered_offers_are_not_shown() {
         for (what, facts) in [
             (
                 "hidden",
-                Facts {
+                OfferConditions {
                     is_followed: false,
                     ..LONG_TASK
                 },
             ),
             (
                 "refused",
-                Facts {
+                OfferConditions {
                     may_ask: false,
                     ..LONG_TASK
                 },
             ),
             (
                 "on",
-                Facts {
+                OfferConditions {
                     is_on: true,
                     ..LONG_TASK
                 },
             ),
             (
                 "answered",
-                Facts {
+                OfferConditions {
                     was_chosen: true,
                     ..LONG_TASK
                 },
             ),
             (
                 "shown",
-                Facts {
+                OfferConditions {
                     is_elsewhere: true,
                     ..LONG_TASK
                 },

@@ -4,12 +4,12 @@ use atelier_engine::{SendingState, Task, is_not_followed, waits_for_account};
 
 use crate::text::plural::{agreeing, counted};
 
-/// How many tasks do.
+/// The numbers of these tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OtherAccounts {
-    /// They go on at their service, and no tab asks about them.
+    /// Tasks that are running at their service, but are not polled by any tab.
     running: usize,
-    /// They are sent once Settings name their account again.
+    /// Tasks that are sent once Settings have their account again.
     queued: usize,
 }
 
@@ -23,7 +23,7 @@ impl OtherAccounts {
         this
     }
 
-    /// A sentence for every page; `None` where nothing waits.
+    /// Returns a message for every page; `None` if there are none.
     pub fn user_message(self) -> Option<String> {
         let counted = |count: usize, what: &str, is_not: &str| {
             let tasks = counted(count, &format!("{what} task"));
@@ -33,8 +33,8 @@ impl OtherAccounts {
         let running = counted(self.running, "running", "followed");
         let queued = counted(self.queued, "queued", "sent");
         let parts: Vec<String> = running.into_iter().chain(queued).collect();
-        let said = parts.join(", ");
-        (!said.is_empty()).then(|| format!("{said}: Settings name another account, or none."))
+        let message = parts.join(", ");
+        (!message.is_empty()).then(|| format!("{message}: Settings name another account, or none."))
     }
 }
 
@@ -43,18 +43,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_is_counted_and_said() {
-        let said = |running, queued| OtherAccounts { running, queued }.user_message();
-        assert_eq!(said(0, 0), None);
+    fn waiting_tasks_are_counted_in_the_message() {
+        let message = |running, queued| OtherAccounts { running, queued }.user_message();
+        assert_eq!(message(0, 0), None);
         assert_eq!(
-            said(10, 25).as_deref(),
+            message(10, 25).as_deref(),
             Some(
                 "10 running tasks are not followed, 25 queued tasks are not sent: \
                  Settings name another account, or none."
             )
         );
         assert_eq!(
-            said(0, 1).as_deref(),
+            message(0, 1).as_deref(),
             Some("1 queued task is not sent: Settings name another account, or none.")
         );
     }

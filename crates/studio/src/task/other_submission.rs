@@ -1,9 +1,9 @@
-//! What is known of another submission of a task, see [`atelier_engine::TaskKey::late`].
+//! The message about another submission of a task, see [`atelier_engine::TaskKey::late`].
 
 use atelier_engine::{Phase, Task};
 
-/// What follows the words `Another submission`. Which of the two was the first is not known for sure.
-pub fn said_of_other(task: &Task, other: &Task) -> &'static str {
+/// Returns the text after `Another submission`. It is unknown which of the two was the first.
+pub fn other_submission_text(task: &Task, other: &Task) -> &'static str {
     let has_both = task.state.id().is_some();
     match other.state.phase() {
         _ if other.state.id().is_some() && has_both => {
@@ -26,7 +26,7 @@ mod tests {
     use crate::testing::task;
 
     #[test]
-    fn two_are_said_to_be_billed_only_where_both_were_taken() {
+    fn both_may_be_billed_only_if_both_were_accepted() {
         let in_state = |state| Task {
             state,
             ..task("a", 0)
@@ -47,9 +47,12 @@ mod tests {
         ];
         for (state, end) in others {
             let other = in_state(state);
-            assert!(said_of_other(&taken, &other).ends_with(end), "{other:?}");
+            assert!(
+                other_submission_text(&taken, &other).ends_with(end),
+                "{other:?}"
+            );
         }
         let unsent = in_state(TaskState::Queued);
-        assert!(said_of_other(&unsent, &taken).ends_with("was taken, and may be billed."));
+        assert!(other_submission_text(&unsent, &taken).ends_with("was taken, and may be billed."));
     }
 }

@@ -1,60 +1,60 @@
-//! Outputs of one press, which are seen together.
+//! Outputs that were requested together and are shown together.
 
 use atelier_engine::{Phase, Task, TaskKey};
 
 use atelier_contract::output::OutputKind;
 
-/// So many are seen at a glance.
+/// The maximum number of outputs in a group.
 pub const MAX_PICTURES: usize = 4;
 
-/// An output, or its place while it is waited for.
+/// An output, or its placeholder.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Place {
+pub struct OutputSlot {
     pub task: TaskKey,
-    /// Its place among the outputs of the task, from 0.
+    /// The index among the outputs of the task, from 0.
     pub position: usize,
 }
 
-/// The places of what was varied with one press, two to four pictures or films. None where it is more, or something else.
+/// Returns the outputs of variations that were requested together: two to four images or videos; else empty.
 ///
-/// `tasks`: those of the batch in its order. `expected`: how many outputs a task asks for.
-pub fn places(tasks: &[&Task], expected: impl Fn(&Task) -> usize) -> Vec<Place> {
+/// `tasks`: those of the batch in order. `expected`: the number of outputs that a task requests.
+pub fn slots(tasks: &[&Task], expected: impl Fn(&Task) -> usize) -> Vec<OutputSlot> {
     let tasks = latest(tasks);
-    let is_seen = |task: &&Task| {
+    let is_visual = |task: &&Task| {
         let urls = task.outputs().iter().map(String::as_str);
         let mut kinds = urls.chain([""]).map(|url| task.output_kind(url));
         task.varied.is_some()
             && kinds.all(|kind| matches!(kind, OutputKind::Image | OutputKind::Video))
     };
-    if tasks.len() < 2 || !tasks.iter().all(is_seen) {
+    if tasks.len() < 2 || !tasks.iter().all(is_visual) {
         return Vec::new();
     }
-    let places = tasks.iter().flat_map(|task| {
+    let slots = tasks.iter().flat_map(|task| {
         let count = match task.state.phase() {
             Phase::Ready => task.outputs().len().max(1),
             _ if task.is_active() => expected(task),
-            // What went wrong is said once.
+            // A failure is shown once.
             _ => 1,
         };
-        let place = |position| Place {
+        let slot = |position| OutputSlot {
             task: task.key.clone(),
             position,
         };
-        (0..count).map(place)
+        (0..count).map(slot)
     });
-    let places: Vec<Place> = places.take(MAX_PICTURES + 1).collect();
-    match places.len() {
-        0..=MAX_PICTURES => places,
+    let slots: Vec<OutputSlot> = slots.take(MAX_PICTURES + 1).collect();
+    match slots.len() {
+        0..=MAX_PICTURES => slots,
         _ => Vec::new(),
     }
 }
 
-/// `2 of 4 completed, 1 failed`, or `Completed`.
+/// Returns `2 of 4 completed, 1 failed`, or `Completed`.
 pub fn state(tasks: &[&Task]) -> String {
     let tasks = latest(tasks);
     let count = |phase: Phase| {
-        let is_meant = |task: &&&Task| task.state.phase() == phase;
-        tasks.iter().filter(is_meant).count()
+        let has_phase = |task: &&&Task| task.state.phase() == phase;
+        tasks.iter().filter(has_phase).count()
     };
     let completed = count(Phase::Ready);
     if completed == tasks.len() {
@@ -72,7 +72,7 @@ pub fn state(tasks: &[&Task]) -> String {
     format!("{completed} of {} completed{}", tasks.len(), ended.concat())
 }
 
-/// The last attempt at each, in their order.
+/// Returns the latest attempt of each item, in order.
 fn latest<'a>(tasks: &[&'a Task]) -> Vec<&'a Task> {
     let mut latest: Vec<&Task> = Vec::new();
     let index = |task: &Task| task.batch.as_ref().map(|place| place.index);
@@ -114,32 +114,32 @@ mod tests {
         }
     }
 
-    fn said(tasks: &[Task], expected: usize) -> String {
+    fn names(tasks: &[Task], expected: usize) -> String {
         let tasks: Vec<&Task> = tasks.iter().collect();
-        let places = places(&tasks, |_| expected).into_iter();
-        let said = places.map(|place| place.task.output(place.position));
-        said.collect::<Vec<_>>().join(" ")
+        let slots = slots(&tasks, |_| expected).into_iter();
+        let names = slots.map(|slot| slot.task.output(slot.position));
+        names.collect::<Vec<_>>().join(" ")
     }
 
-    /// Guards against variations that are waited for in another number than they come in.
+    /// Guards against placeholders whose number differs from that of the outputs.
     #[test]
-    fn what_is_waited_for_has_a_place_each() {
+    fn each_expected_output_has_a_placeholder() {
         let waiting = [variation(0), variation(1), variation(2)];
-        assert_eq!(said(&waiting, 1), "v0/0 v1/0 v2/0");
-        assert_eq!(said(&waiting[..2], 2), "v0/0 v0/1 v1/0 v1/1");
-        assert_eq!(said(&waiting[..1], 1), "");
-        assert_eq!(said(&waiting, 2), "");
+        assert_eq!(names(&waiting, 1), "v0/0 v1/0 v2/0");
+        assert_eq!(names(&waiting[..2], 2), "v0/0 v0/1 v1/0 v1/1");
+        assert_eq!(names(&waiting[..1], 1), "");
+        assert_eq!(names(&waiting, 2), "");
         let some = [made(0, &["/a.png", "/b.png"]), variation(1)];
-        assert_eq!(said(&some, 1), "v0/0 v0/1 v1/0");
+        assert_eq!(names(&some, 1), "v0/0 v0/1 v1/0");
         let with_sound = [made(0, &["/a.mp3"]), variation(1)];
-        assert_eq!(said(&with_sound, 1), "");
+        assert_eq!(names(&with_sound, 1), "");
         let mut composed = waiting.clone();
         composed.iter_mut().for_each(|task| task.varied = None);
-        assert_eq!(said(&composed, 1), "");
+        assert_eq!(names(&composed, 1), "");
     }
 
     #[test]
-    fn what_was_sent_again_has_the_place_of_what_it_repeats() {
+    fn a_retry_replaces_the_task_that_it_retries() {
         let mut again = variation(0);
         again.key = TaskKey("again".into());
         again.created += 1;
@@ -149,14 +149,14 @@ mod tests {
             message: String::new(),
         };
         assert_eq!(
-            said(&[failed.clone(), again, variation(1)], 1),
+            names(&[failed.clone(), again, variation(1)], 1),
             "again/0 v1/0"
         );
-        assert_eq!(said(&[failed, variation(1)], 2), "v0/0 v1/0 v1/1");
+        assert_eq!(names(&[failed, variation(1)], 2), "v0/0 v1/0 v1/1");
     }
 
     #[test]
-    fn how_far_they_are_is_said_once() {
+    fn the_state_summarizes_the_group() {
         let (done, waits) = (made(0, &["/a.png"]), variation(1));
         assert_eq!(state(&[&done, &waits]), "1 of 2 completed");
         assert_eq!(state(&[&done]), "Completed");

@@ -1,8 +1,8 @@
-//! How far a task is, read out of the line that a service says of it: its words are whatever the program that
-//! generates prints.
+//! Extracts the progress of a task from the service's status line, whose format depends on the program that generates
+//! the output.
 
-/// The part that is done, 0 to 1, where the line says one: the first percentage (`37%`, `12.5 %`), or the
-/// first step of some (`6/20`, `step 6 of 20`).
+/// Returns the progress, 0 to 1, if the line contains it: the first percentage (`37%`, `12.5 %`), or the first step count
+/// (`6/20`, `step 6 of 20`).
 pub fn fraction(line: &str) -> Option<f64> {
     percentage(line).or_else(|| step(line))
 }
@@ -31,7 +31,7 @@ fn step(line: &str) -> Option<f64> {
     })
 }
 
-/// The digits, and a point among them, that a text ends with.
+/// Returns the decimal number at the end of a text.
 fn last_number(text: &str) -> Option<&str> {
     let is_part = |c: char| c.is_ascii_digit() || c == '.';
     let start = text.trim_end_matches(is_part).len();
@@ -47,7 +47,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_part_is_read_where_there_is_one() {
+    fn finds_the_progress_in_a_line() {
         for (line, expected) in [
             ("37%", Some(0.37)),
             ("12.5 % done", Some(0.125)),
@@ -70,9 +70,9 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against a cut inside of a character, and against a bar beyond its end.
+        /// Guards against slicing within a character, and against a progress bar beyond its end.
         #[test]
-        fn any_line_gives_a_part_or_nothing(line in "\\PC{0,40}", a in 0u32..300, b in 0u32..300) {
+        fn any_line_gives_a_valid_progress_or_none(line in "\\PC{0,40}", a in 0u32..300, b in 0u32..300) {
             for line in [line.clone(), format!("{line}{a}/{b}{line}"), format!("{line}{a}%")] {
                 let part = fraction(&line);
                 prop_assert!(part.is_none_or(|part| (0.0..=1.0).contains(&part)), "{line}: {part:?}");

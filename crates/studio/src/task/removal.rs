@@ -1,10 +1,10 @@
-//! Says what goes when tasks or outputs are removed.
+//! Describes what is removed with tasks or outputs.
 
 use atelier_engine::{Phase, Task};
 
 use crate::text::plural::counted;
 
-/// Labels the button that removes the tasks of chosen outputs: the outputs are counted if more go than were chosen.
+/// Returns the label for removing the tasks of selected outputs. If more outputs are removed than selected, it counts them.
 pub fn removal_label<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usize) -> String {
     let (mut all, mut outputs) = (0, 0);
     for task in tasks {
@@ -17,8 +17,8 @@ pub fn removal_label<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usiz
     }
 }
 
-/// What is asked before chosen outputs go, where a favorite is among what their tasks take along; `removed`: what goes,
-/// as [`removal_label`] has it.
+/// Returns the question before removing selected outputs, if favorites are among those that are removed with their tasks.
+/// `removed`: see [`removal_label`].
 pub fn removal_question<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
     removed: &str,
@@ -31,7 +31,7 @@ pub fn removal_question<'a>(
     Some(format!("Remove {removed}? That includes {favorites}."))
 }
 
-/// What follows the number of outputs that are chosen: how many of them are favorites, which go along with the others.
+/// Returns the text after the number of selected outputs: how many favorites are among them.
 pub fn selection_label(favorites: usize) -> String {
     match favorites {
         0 => " selected".into(),
@@ -39,7 +39,7 @@ pub fn selection_label(favorites: usize) -> String {
     }
 }
 
-/// Says what else goes with the output that is looked at; nothing if it is the only one of its task.
+/// Returns which other outputs are removed with the one that is shown; `None` if it is the only one of its task.
 pub fn siblings_note(task: &Task) -> Option<String> {
     match task.outputs().len() {
         0 | 1 => None,
@@ -48,8 +48,8 @@ pub fn siblings_note(task: &Task) -> Option<String> {
     }
 }
 
-/// What was removed in one go, for a person: how many outputs went where a task had several, and that it may go
-/// on, and cost, where it was not taken back.
+/// Reports what was removed: the number of outputs if a task had several, and whether tasks may still run and be billed
+/// because they were not taken back.
 pub fn removed_message<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String {
     let (mut all, mut may_go_on, mut outputs, mut has_several) = (0, 0, 0, false);
     for task in tasks {
@@ -85,9 +85,9 @@ mod tests {
     use atelier_contract::ApiError;
     use atelier_engine::TaskState;
 
-    /// Guards against a paid task that goes without a word of what it may cost.
+    /// Guards against removing a task silently that may still be billed.
     #[test]
-    fn what_may_still_be_billed_is_said() {
+    fn the_message_warns_that_tasks_may_still_be_billed() {
         let lost = Task {
             state: TaskState::Unconfirmed {
                 error: ApiError::Timeout { after_ms: 1 },
@@ -127,9 +127,9 @@ mod tests {
         }
     }
 
-    /// Guards against a favorite that goes at one key, among others that were chosen.
+    /// Guards against removing favorites among the selected outputs with one key press.
     #[test]
-    fn favorites_are_asked_about() {
+    fn removing_favorites_must_be_confirmed() {
         let favorite = Task {
             favorites: vec![0, 2],
             ..made(4)
@@ -144,18 +144,18 @@ mod tests {
             favorites: vec![0],
             ..made(1)
         };
-        let said = asked(&[&one], "1 task");
+        let note = asked(&[&one], "1 task");
         assert_eq!(
-            said.as_deref(),
+            note.as_deref(),
             Some("Remove 1 task? That includes 1 favorite.")
         );
         assert_eq!(selection_label(0), " selected");
         assert_eq!(selection_label(1), " selected, 1 favorite");
     }
 
-    /// Guards against siblings of what was chosen that go without a word.
+    /// Guards against silently removing outputs that were not selected.
     #[test]
-    fn outputs_that_go_along_are_said() {
+    fn outputs_that_are_removed_as_well_are_counted() {
         let (one, four) = (made(1), made(4));
         assert_eq!(removal_label([&four], 1), "1 task, 4 outputs");
         assert_eq!(removal_label([&four], 4), "1 task");
@@ -168,7 +168,7 @@ mod tests {
         );
         assert_eq!(removed_message([&one, &one]), "Removed 2 tasks.");
         assert_eq!(siblings_note(&one), None);
-        let said = siblings_note(&four);
-        assert_eq!(said.as_deref(), Some("With all 4 of its outputs."));
+        let note = siblings_note(&four);
+        assert_eq!(note.as_deref(), Some("With all 4 of its outputs."));
     }
 }

@@ -1,6 +1,5 @@
-//! Days and times of day, as the person's own calendar and clock have them. Which they are at a
-//! point in time only the platform knows: clocks are changed twice a year in some places, on other
-//! dates in others, and not at all in the rest.
+//! Days and times in the user's time zone. Only the platform knows the time zone: daylight saving time starts on
+//! different dates in different places.
 
 /// A day of the Gregorian calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -12,7 +11,7 @@ pub struct Day {
     pub day: i64,
 }
 
-/// A point in time as it is read off a wall.
+/// A local date and time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Local {
     pub day: Day,
@@ -22,18 +21,18 @@ pub struct Local {
     pub minute: u32,
 }
 
-/// The kind of name that a day gets. The platform has the words for it.
+/// The kind of name of a day. The platform provides the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayName {
     Today,
     Yesterday,
-    /// Within the last week, its weekday is enough.
+    /// Within the last week, the weekday is unambiguous.
     Weekday,
     Date,
 }
 
 impl Day {
-    /// Reads a day as date fields give it, `2026-03-12`; `None` if there is no such day.
+    /// Parses a date such as `2026-03-12`; `None` if it doesn't exist.
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text
             .trim()
@@ -49,17 +48,17 @@ impl Day {
         (is_sane && Self::of_number(day.number()) == day).then_some(day)
     }
 
-    /// Writes the day as [`Day::read`] reads it, for file names.
+    /// Formats the day like [`Day::read`] parses it, for file names.
     pub fn iso(self) -> String {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
 
-    /// The day after.
+    /// Returns the next day.
     pub fn next(self) -> Self {
         Self::of_number(self.number() + 1)
     }
 
-    /// How the day is named, as seen from today.
+    /// Returns the kind of name of the day, relative to today.
     pub fn named(self, today: Self) -> DayName {
         match today.number() - self.number() {
             0 => DayName::Today,
@@ -69,7 +68,7 @@ impl Day {
         }
     }
 
-    /// A day counted from 1970-01-01. Years are counted from March, so that the leap day comes last
+    /// Returns the day with this number of days since 1970-01-01. Years start in March, so that the leap day comes last
     /// (H. Hinnant, "chrono-compatible low-level date algorithms").
     pub fn of_number(day: i64) -> Self {
         let day = day + 719_468;
@@ -97,7 +96,7 @@ impl Day {
     }
 }
 
-/// Says why a filter by its first and its last day finds nothing, if the first is after the last.
+/// Returns why a date filter finds nothing, if its first day is after its last one.
 pub fn range_problem(from: Option<Day>, to: Option<Day>) -> Option<&'static str> {
     let is_backwards = from.zip(to).is_some_and(|(from, to)| from > to);
     is_backwards.then_some("From is after To: no day lies between them.")
@@ -113,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_named_as_seen_from_today() {
+    fn days_are_named_relative_to_today() {
         let today = day("2026-03-12");
         for (then, name) in [
             ("2026-03-12", DayName::Today),
@@ -134,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn only_days_that_there_are_are_read() {
+    fn only_existing_days_are_parsed() {
         assert_eq!(Day::read("2024-02-29").unwrap().next(), day("2024-03-01"));
         assert_eq!(day("2026-12-31").next(), day("2027-01-01"));
         for text in [
@@ -149,20 +148,20 @@ mod tests {
         }
     }
 
-    /// Guards against an empty list that does not say that its dates are the wrong way round.
+    /// Guards against an empty list without an explanation that its dates are in the wrong order.
     #[test]
     fn a_first_day_after_the_last_is_reported() {
         let day = |text| Day::read(text);
-        let said = |from, to| range_problem(from, to).is_some();
-        assert!(said(day("2026-11-02"), day("2026-11-01")));
-        assert!(!said(day("2026-11-01"), day("2026-11-01")));
-        assert!(!said(day("2026-11-02"), None));
-        assert!(!said(None, day("2026-11-01")));
+        let is_reported = |from, to| range_problem(from, to).is_some();
+        assert!(is_reported(day("2026-11-02"), day("2026-11-01")));
+        assert!(!is_reported(day("2026-11-01"), day("2026-11-01")));
+        assert!(!is_reported(day("2026-11-02"), None));
+        assert!(!is_reported(None, day("2026-11-01")));
     }
 
     proptest! {
         #[test]
-        fn days_there_and_back(number in 0..2_900_000i64) {
+        fn days_survive_a_round_trip(number in 0..2_900_000i64) {
             let day = Day::of_number(number);
             prop_assert_eq!(day.number(), number);
         }

@@ -1,4 +1,4 @@
-//! Decimal fractions that are counted with exactly.
+//! Decimal fractions with exact arithmetic.
 
 use atelier_contract::DecimalText;
 
@@ -10,7 +10,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// Decimal places, and digits before them, that are kept: 10^30 is far from the ends of i128.
+    /// The maximum number of decimal places, and of digits before them: 10^30 is well within i128.
     const MAX_DIGITS: u32 = 30;
 
     pub const ONE: Self = Self { units: 1, scale: 0 };
@@ -19,7 +19,7 @@ impl Decimal {
         Self { units, scale }
     }
 
-    /// `10^exponent`; within what can be kept.
+    /// Returns `10^exponent`, with the exponent limited to the supported digits.
     pub fn power_of_ten(exponent: i32) -> Self {
         let digits = exponent.unsigned_abs().min(Self::MAX_DIGITS);
         match exponent < 0 {
@@ -28,12 +28,12 @@ impl Decimal {
         }
     }
 
-    /// Digits after the point.
+    /// Returns the number of digits after the point.
     pub fn scale(self) -> u32 {
         self.scale
     }
 
-    /// The exponent of its first digit: 0 for 7.5, -5 for 0.000075; `None` for 0.
+    /// Returns the exponent of the first digit: 0 for 7.5, -5 for 0.000075; `None` for 0.
     pub fn magnitude(self) -> Option<i32> {
         let digits = self.units.unsigned_abs().checked_ilog10()?;
         Some(digits as i32 - self.scale as i32)
@@ -62,7 +62,7 @@ impl Decimal {
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         match u32::try_from(scale) {
             Ok(scale) => (scale <= Self::MAX_DIGITS).then_some(Self { units, scale }),
-            // Small `units` with a large exponent.
+            // A number with few digits and a large exponent.
             Err(_) => Some(Self {
                 units: Self { units, scale: 0 }.units(scale.unsigned_abs())?,
                 scale: 0,
@@ -70,7 +70,7 @@ impl Decimal {
         }
     }
 
-    /// The value counted in units of `10^-scale`; `None` if it is too large for that.
+    /// Returns the value in units of `10^-scale`; `None` if it is too large.
     pub fn units(self, scale: u32) -> Option<i128> {
         let factor = 10i128.checked_pow(scale.checked_sub(self.scale)?)?;
         let units = self.units.checked_mul(factor)?;

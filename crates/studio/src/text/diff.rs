@@ -1,58 +1,58 @@
-//! In which words long texts differ: prompts that are compared often have most of their words in common.
+//! Finds the words in which long texts differ: prompts to compare often share most of their words.
 
 use std::collections::HashMap;
 use std::iter;
 
-/// So many words before a difference, and behind it, say where in its text it is.
+/// The number of words around a difference that show its position.
 const CONTEXT: usize = 3;
-/// What is left out is longer than this, in characters: else the mark for it would take as much room.
+/// The minimum length of an omitted part, in characters, because the ellipsis takes space as well.
 const LEAST_LEFT_OUT: usize = 16;
-/// Longer texts are not compared word by word; so much of a table is quickly filled.
+/// Longer texts are not compared word by word, because the table would be too large.
 const MAX_WORDS: usize = 800;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    /// The text that is most like this one does not have these words; where there are none, it has some here.
+    /// Whether these words are not in the most similar text. If there are no words, that text has additional ones here.
     pub differs: bool,
 }
 
-/// Each text without the words that it begins with as another one does, but for the last few of them. Those that would
-/// be the same then are whole.
+/// Shortens each text to the part that distinguishes it: without the words that it has in common with the beginning of
+/// another one, except for the last few. Texts that would be equal then are not shortened.
 pub fn distinguishing_parts(texts: &[String]) -> Vec<String> {
     let bare_words = |text| words(text).into_iter().map(bare).collect::<Vec<_>>();
     let each = texts.iter().map(|text| (bare_words(text), text.as_str()));
     let mut each: Vec<(Vec<&str>, &str)> = each.collect();
-    // None begins more like a text than one of the two next to it.
+    // The longest common prefix is with one of the neighbors in sorted order.
     each.sort_unstable();
     each.dedup();
     let in_common = each.windows(2).map(|two| common(&two[0].0, &two[1].0));
     let in_common: Vec<usize> = iter::once(0).chain(in_common).chain([0]).collect();
     let mut shortened: HashMap<&str, String> = HashMap::new();
-    for ((_, text), beside) in each.iter().zip(in_common.windows(2)) {
-        let common = beside[0].max(beside[1]);
+    for ((_, text), shared) in each.iter().zip(in_common.windows(2)) {
+        let common = shared[0].max(shared[1]);
         shortened.insert(text, without_first(text, common.saturating_sub(CONTEXT)));
     }
     let mut counts: HashMap<&str, usize> = HashMap::new();
-    for told in shortened.values() {
-        *counts.entry(told).or_default() += 1;
+    for part in shortened.values() {
+        *counts.entry(part).or_default() += 1;
     }
-    let told = |text: &String| match &shortened[text.as_str()] {
-        told if counts[told.as_str()] == 1 => told.clone(),
+    let part = |text: &String| match &shortened[text.as_str()] {
+        part if counts[part.as_str()] == 1 => part.clone(),
         _ => text.clone(),
     };
-    texts.iter().map(told).collect()
+    texts.iter().map(part).collect()
 }
 
-/// Of the texts that are told by less than all of them, by what.
+/// Returns those texts that can be shortened, with their distinguishing parts.
 pub fn shortened_texts(texts: &[String]) -> HashMap<String, String> {
     let both = texts.iter().zip(distinguishing_parts(texts));
-    let shorter = both.filter(|(text, told)| *text != told);
-    shorter.map(|(text, told)| (text.clone(), told)).collect()
+    let shorter = both.filter(|(text, part)| *text != part);
+    shorter.map(|(text, part)| (text.clone(), part)).collect()
 }
 
-/// A text without so many of its words, where they are long enough.
+/// Removes the first `count` words of a text, if they are long enough.
 fn without_first(text: &str, count: usize) -> String {
     let left_out = words(text)[..count].concat();
     match left_out.chars().count() > LEAST_LEFT_OUT {
@@ -61,14 +61,15 @@ fn without_first(text: &str, count: usize) -> String {
     }
 }
 
-/// The parts of each text, by the one that is most like it. A text that is like no other is one part.
+/// Splits each text into parts that differ from the most similar text and parts that don't. A text without a similar one
+/// is one part.
 pub fn pieces(texts: &[String]) -> Vec<Vec<Piece>> {
     let words: Vec<Vec<&str>> = texts.iter().map(|text| words(text)).collect();
     let parted = |(at, text): (usize, &String)| {
         let others = words.iter().filter(|other| **other != words[at]);
         let shared = others.map(|other| (shared(&words[at], other), other.len()));
         let count = |shared: &Shared| shared.words.iter().filter(|is| **is).count();
-        // The first of those that are equally like it.
+        // The first of equally similar texts.
         let nearest = shared.rev().max_by_key(|(shared, _)| count(shared));
         let nearest =
             nearest.filter(|(shared, length)| count(shared) * 2 >= words[at].len().max(*length));
@@ -83,7 +84,7 @@ pub fn pieces(texts: &[String]) -> Vec<Vec<Piece>> {
     texts.iter().enumerate().map(parted).collect()
 }
 
-/// The differences with a few words around each; all of a text that has none.
+/// Returns the differences with a few words around each; the whole text if there are none.
 pub fn around_differences(pieces: &[Piece]) -> Vec<Piece> {
     if pieces.iter().all(|piece| !piece.differs) {
         return pieces.to_vec();
@@ -98,32 +99,32 @@ pub fn around_differences(pieces: &[Piece]) -> Vec<Piece> {
         if piece.differs || words.len() <= before + behind {
             return piece.clone();
         }
-        let (kept, rest) = words.split_at(before);
+        let (start, rest) = words.split_at(before);
         let (left_out, end) = rest.split_at(rest.len() - behind);
         if left_out.concat().chars().count() <= LEAST_LEFT_OUT {
             return piece.clone();
         }
-        let (kept, end) = (kept.concat(), end.concat());
+        let (start, end) = (start.concat(), end.concat());
         let between = if at == 0 || at == last { "…" } else { "… " };
         Piece {
-            text: format!("{}{between}{end}", kept.trim_end()),
+            text: format!("{}{between}{end}", start.trim_end()),
             differs: false,
         }
     };
     pieces.iter().enumerate().map(shortened).collect()
 }
 
-/// Each with the room behind it.
+/// Splits a text into words, each with the whitespace after it.
 fn words(text: &str) -> Vec<&str> {
     let mut words: Vec<&str> = Vec::new();
     let mut start = 0;
-    let mut was_room = false;
+    let mut was_space = false;
     for (at, letter) in text.char_indices() {
-        if was_room && !letter.is_whitespace() {
+        if was_space && !letter.is_whitespace() {
             words.push(&text[start..at]);
             start = at;
         }
-        was_room = letter.is_whitespace();
+        was_space = letter.is_whitespace();
     }
     if start < text.len() {
         words.push(&text[start..]);
@@ -131,7 +132,7 @@ fn words(text: &str) -> Vec<&str> {
     words
 }
 
-/// A word without what makes no other word of it: a mark of punctuation behind it, and a break.
+/// Strips punctuation and whitespace after a word.
 fn bare(word: &str) -> &str {
     word.trim_end().trim_end_matches([',', '.', ';', ':'])
 }
@@ -140,7 +141,7 @@ fn same(one: &str, other: &str) -> bool {
     bare(one) == bare(other)
 }
 
-/// How many words two texts begin with together.
+/// Returns the number of words that two texts have in common at their beginning.
 fn common(one: &[&str], other: &[&str]) -> usize {
     let both = one.iter().zip(other);
     both.take_while(|(one, other)| one == other).count()
@@ -148,9 +149,9 @@ fn common(one: &[&str], other: &[&str]) -> usize {
 
 /// What a text has in common with another one.
 struct Shared {
-    /// Which of its words are in the longest sequence of words that both have.
+    /// Whether each of its words is in the longest common subsequence.
     words: Vec<bool>,
-    /// Before which of them, and behind the last one, the other text has words that this one has not.
+    /// Before which of its words, and after the last one, the other text has additional words.
     gaps: Vec<bool>,
 }
 
@@ -163,29 +164,29 @@ fn shared(one: &[&str], other: &[&str]) -> Shared {
         return found;
     }
     let wide = other.len() + 1;
-    // How long that sequence is from a word of each on.
+    // The length of the longest common subsequence of the rest of both texts.
     let mut longest = vec![0_u16; (one.len() + 1) * wide];
     for at in (0..one.len()).rev() {
-        for beside in (0..other.len()).rev() {
-            longest[at * wide + beside] = match same(one[at], other[beside]) {
-                true => longest[(at + 1) * wide + beside + 1] + 1,
-                false => longest[(at + 1) * wide + beside].max(longest[at * wide + beside + 1]),
+        for column in (0..other.len()).rev() {
+            longest[at * wide + column] = match same(one[at], other[column]) {
+                true => longest[(at + 1) * wide + column + 1] + 1,
+                false => longest[(at + 1) * wide + column].max(longest[at * wide + column + 1]),
             };
         }
     }
-    let (mut at, mut beside) = (0, 0);
-    while at < one.len() && beside < other.len() {
-        if same(one[at], other[beside]) {
+    let (mut at, mut column) = (0, 0);
+    while at < one.len() && column < other.len() {
+        if same(one[at], other[column]) {
             found.words[at] = true;
-            (at, beside) = (at + 1, beside + 1);
-        } else if longest[(at + 1) * wide + beside] >= longest[at * wide + beside + 1] {
+            (at, column) = (at + 1, column + 1);
+        } else if longest[(at + 1) * wide + column] >= longest[at * wide + column + 1] {
             at += 1;
         } else {
             found.gaps[at] = true;
-            beside += 1;
+            column += 1;
         }
     }
-    found.gaps[at] |= beside < other.len();
+    found.gaps[at] |= column < other.len();
     found
 }
 
@@ -193,7 +194,7 @@ fn joined(words: &[&str], shared: &Shared) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let differs = |at: usize| shared.words.get(at) == Some(&false);
     for at in 0..=words.len() {
-        // Other words instead are seen by what differs here.
+        // Replaced words are visible by the words that differ here.
         if shared.gaps[at] && !differs(at) && !(at > 0 && differs(at - 1)) {
             pieces.push(Piece {
                 text: String::new(),
@@ -228,22 +229,22 @@ mod tests {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
 
-    /// Guards against columns that are all called the same as far as their names can be seen.
+    /// Guards against columns whose names look the same because they are cut off.
     #[test]
-    fn what_texts_begin_with_together_is_left_out() {
-        let told = distinguishing_parts(&texts(&[DAWN, DUSK, CITY]));
+    fn common_beginnings_are_left_out() {
+        let parts = distinguishing_parts(&texts(&[DAWN, DUSK, CITY]));
         assert!(
-            told[0].starts_with("…high ridge at dawn, blue"),
+            parts[0].starts_with("…high ridge at dawn, blue"),
             "{}",
-            told[0]
+            parts[0]
         );
         assert!(
-            told[1].starts_with("…high ridge at dusk, blue"),
+            parts[1].starts_with("…high ridge at dusk, blue"),
             "{}",
-            told[1]
+            parts[1]
         );
-        assert_eq!(told[2], CITY);
-        // What is short is whole, and what is all the same can't be told apart.
+        assert_eq!(parts[2], CITY);
+        // Short texts are not shortened, and equal ones can't be distinguished.
         for same in [
             &["a red boat", "a red barn"][..],
             &[DAWN, DAWN],
@@ -252,11 +253,11 @@ mod tests {
         ] {
             assert_eq!(distinguishing_parts(&texts(same)), texts(same));
         }
-        // One that goes on where the other ends.
+        // One text continues where the other ends.
         let longer = format!("{CITY}, at night");
-        let told = distinguishing_parts(&texts(&[CITY, &longer]));
+        let parts = distinguishing_parts(&texts(&[CITY, &longer]));
         assert_eq!(
-            told,
+            parts,
             [
                 "…asphalt, long exposure",
                 "…asphalt, long exposure, at night"
@@ -265,27 +266,27 @@ mod tests {
     }
 
     #[test]
-    fn what_is_told_by_all_of_it_is_not_mentioned() {
-        let told = shortened_texts(&texts(&[DAWN, CITY, DUSK, CITY]));
-        assert_eq!(told.len(), 2);
-        assert!(told[DUSK].starts_with("…high ridge at dusk"));
+    fn texts_that_cannot_be_shortened_are_left_out() {
+        let parts = shortened_texts(&texts(&[DAWN, CITY, DUSK, CITY]));
+        assert_eq!(parts.len(), 2);
+        assert!(parts[DUSK].starts_with("…high ridge at dusk"));
     }
 
-    /// Guards against two captions of the same words: each of these begins as one does and ends as another does.
+    /// Guards against two equal captions: each of these texts begins like one and ends like another.
     #[test]
-    fn what_is_different_is_not_told_in_the_same_words() {
+    fn different_texts_have_different_parts() {
         let prompts = ["a hill at dusk", "a lake at noon"].map(|subject| {
             ["teal", "rose"].map(|end| format!("{subject}, soft gouache, visible texture, {end}"))
         });
         let prompts = prompts.concat();
         assert_eq!(distinguishing_parts(&prompts), prompts);
-        // One that is told by less is not made longer by them, and one that is there twice is told as itself.
+        // Shortened texts don't affect the others, and equal texts have equal parts.
         let mut more = prompts.clone();
         more.push(prompts[0].clone());
         more.push(format!("{}, high mountains", prompts[3]));
-        let told = distinguishing_parts(&more);
-        assert_eq!(told[4], told[0]);
-        assert_eq!(told[5], "…visible texture, rose, high mountains");
+        let parts = distinguishing_parts(&more);
+        assert_eq!(parts[4], parts[0]);
+        assert_eq!(parts[5], "…visible texture, rose, high mountains");
     }
 
     fn shown(pieces: &[Piece]) -> String {
@@ -297,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn differences_are_found_among_what_is_the_same() {
+    fn differences_are_marked_within_common_text() {
         let found = pieces(&texts(&[DAWN, DUSK, CITY]));
         let short: Vec<String> = found
             .iter()
@@ -313,9 +314,9 @@ mod tests {
         );
     }
 
-    /// Guards against a text that is cut before the place where another one goes on.
+    /// Guards against omitting the position where another text has more words.
     #[test]
-    fn where_the_other_has_more_is_a_place_as_well() {
+    fn additional_words_of_the_other_text_are_marked() {
         let before_room = DAWN.replace("soft gouache, ", "soft gouache, late light, ");
         for more in [before_room, format!("{DAWN}, at noon")] {
             let found = pieces(&texts(&[DAWN, &more]));
@@ -330,13 +331,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_lost(all in prop::collection::vec("[ab,]{1,2}( [ab]{1,2}){0,9}", 1..6)) {
+        fn the_parts_join_to_the_text(all in prop::collection::vec("[ab,]{1,2}( [ab]{1,2}){0,9}", 1..6)) {
             for (text, pieces) in all.iter().zip(pieces(&all)) {
                 let joined: String = pieces.into_iter().map(|piece| piece.text).collect();
                 prop_assert_eq!(&joined, text);
             }
-            for (text, told) in all.iter().zip(distinguishing_parts(&all)) {
-                prop_assert!(text.ends_with(told.trim_start_matches('…')));
+            for (text, part) in all.iter().zip(distinguishing_parts(&all)) {
+                prop_assert!(text.ends_with(part.trim_start_matches('…')));
             }
             let count = |texts: &[String]| texts.iter().collect::<HashSet<_>>().len();
             prop_assert_eq!(count(&distinguishing_parts(&all)), count(&all));

@@ -1,15 +1,14 @@
-//! Decides in which encoding the bytes of a text file are. Spreadsheets save tables in the code page of their system
-//! without naming it.
+//! Detects the encoding of a text file. Spreadsheets save tables in the system's code page without declaring it.
 //!
-//! The platform decodes: this module names a label of the WHATWG Encoding Standard, or refuses the file. A text in a
-//! wrong encoding would be rows that look valid and are paid for.
+//! The platform decodes: this module returns a label of the WHATWG Encoding Standard, or rejects the file. A wrong encoding
+//! would give rows that look valid and are charged.
 
 mod single_byte;
 mod two_byte;
 
 use two_byte::TwoByte;
 
-/// An encoding, by its label in the WHATWG Encoding Standard and by the name that people know.
+/// An encoding, with its label in the WHATWG Encoding Standard and its common name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Encoding {
     pub label: &'static str,
@@ -21,8 +20,8 @@ impl Encoding {
         Self { label, name }
     }
 
-    /// Whether the file itself says that it is in this encoding, by a mark or by being valid. Otherwise it was judged
-    /// by its bytes, and a person should have a look at the result.
+    /// Whether the encoding is certain, from a byte order mark or because the text is valid. Otherwise it is a guess from the
+    /// bytes, and the user should check the result.
     pub fn is_certain(self) -> bool {
         matches!(self.label, "utf-8" | "utf-16le" | "utf-16be")
     }
@@ -32,12 +31,12 @@ const UTF_8: Encoding = Encoding::new("utf-8", "UTF-8");
 const UTF_16LE: Encoding = Encoding::new("utf-16le", "UTF-16");
 const UTF_16BE: Encoding = Encoding::new("utf-16be", "UTF-16");
 
-/// Gives the encoding of a text file. `languages` are those of the person, the preferred one first (`zh-CN`, `de`):
-/// they decide only between encodings that the bytes leave open.
+/// Detects the encoding of a text file. `languages`: those of the user, the preferred one first (`zh-CN`, `de`). They only
+/// decide between encodings that fit the bytes equally well.
 ///
 /// # Errors
 ///
-/// A sentence for a person: it is no text, or its encoding can't be told.
+/// A message: the file is not a text, or its encoding is ambiguous.
 pub fn encoding_of(bytes: &[u8], languages: &[String]) -> Result<Encoding, String> {
     if let Some(encoding) = by_mark(bytes) {
         return Ok(encoding);
@@ -65,8 +64,8 @@ pub fn encoding_of(bytes: &[u8], languages: &[String]) -> Result<Encoding, Strin
         [only] => Ok(*only),
         several => {
             let preferred = languages.iter().find_map(|language| {
-                let usual = usual_in(language)?;
-                several.iter().copied().find(|it| it.label == usual)
+                let label = default_encoding(language)?;
+                several.iter().copied().find(|it| it.label == label)
             });
             preferred.ok_or_else(|| undecided(bytes, error.valid_up_to()))
         }
@@ -83,10 +82,10 @@ fn by_mark(bytes: &[u8]) -> Option<Encoding> {
     found.map(|(_, encoding)| encoding)
 }
 
-/// UTF-16 without a mark: the names of the columns are ASCII, so that every other byte of the first line is 0.
+/// Detects UTF-16 without a byte order mark: column names are ASCII, so every other byte of the first line is 0.
 fn without_mark(bytes: &[u8]) -> Option<Encoding> {
-    const LOOKED_AT: usize = 64;
-    let units: Vec<&[u8]> = bytes.chunks_exact(2).take(LOOKED_AT / 2).collect();
+    const MAX_BYTES: usize = 64;
+    let units: Vec<&[u8]> = bytes.chunks_exact(2).take(MAX_BYTES / 2).collect();
     let first_line = |low: usize| {
         let letters = units
             .iter()
@@ -101,8 +100,8 @@ fn without_mark(bytes: &[u8]) -> Option<Encoding> {
     }
 }
 
-/// The label of the encoding in which programs without Unicode write texts of a language.
-fn usual_in(language: &str) -> Option<&'static str> {
+/// Returns the label of the legacy encoding for a language.
+fn default_encoding(language: &str) -> Option<&'static str> {
     let language = language.to_ascii_lowercase();
     let mut parts = language.split(['-', '_']);
     let main = parts.next()?;
@@ -112,7 +111,7 @@ fn usual_in(language: &str) -> Option<&'static str> {
         "zh" => Some("gb18030"),
         "ja" => Some("shift_jis"),
         "ko" => Some("euc-kr"),
-        _ => Some(single_byte::usual_in(main).label),
+        _ => Some(single_byte::default_encoding(main).label),
     }
 }
 
@@ -126,7 +125,7 @@ fn undecided(bytes: &[u8], at: usize) -> String {
     )
 }
 
-/// The sentence where the platform can't decode the file after all.
+/// Returns the message if the platform fails to decode the file.
 pub fn refusal(encoding: Encoding) -> String {
     format!(
         "The file looks like {} and has bytes that are none. Save the table as “CSV UTF-8” and choose it again.",

@@ -1,28 +1,28 @@
-//! The beginning of a text that is too long for its place.
+//! The beginning of a text that is too long for its space.
 
 use crate::compose::prompts::line;
 
-/// The text as one line of at most so many characters: cut behind a word, where one ends in its second half, and
-/// marked where it is cut.
+/// Returns the text on one line of at most `most` characters. It is cut at the end of a word, if there is one in its
+/// second half, and ends with an ellipsis then.
 pub fn excerpt(text: &str, most: usize) -> String {
     let text = line(text);
     if text.chars().count() <= most {
         return text;
     }
-    // The next character is looked at, too: it says whether a word has ended.
+    // The next character shows whether a word has ended.
     let start: String = text.chars().take(most).collect();
-    let kept = start
+    let prefix = start
         .chars()
         .take(most.saturating_sub(1))
         .collect::<String>();
     let end = start.rfind(char::is_whitespace);
     let cut = end
         .filter(|end| *end * 2 > start.len())
-        .unwrap_or(kept.len());
+        .unwrap_or(prefix.len());
     let is_loose = |c: char| c.is_whitespace() || ",;:.-–—(".contains(c);
     format!(
         "{}…",
-        kept[..cut.min(kept.len())].trim_end_matches(is_loose)
+        prefix[..cut.min(prefix.len())].trim_end_matches(is_loose)
     )
 }
 
@@ -32,7 +32,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_long_text_is_cut_behind_a_word_and_says_so() {
+    fn a_long_text_is_cut_at_a_word_and_ends_with_an_ellipsis() {
         for (text, most, cut) in [
             ("a lake", 6, "a lake"),
             (" a lake\n at dawn ", 20, "a lake  at dawn"),
@@ -51,7 +51,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_is_a_beginning_and_never_longer(text in "[a-zé ,…]{0,40}", most in 1..30usize) {
+        fn an_excerpt_is_a_prefix_and_not_too_long(text in "[a-zé ,…]{0,40}", most in 1..30usize) {
             let cut = excerpt(&text, most);
             prop_assert!(cut.chars().count() <= most.max(1));
             let text = line(&text);

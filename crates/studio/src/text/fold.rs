@@ -1,4 +1,4 @@
-//! Text reduced to what people compare by: lower case, Latin letters without their marks.
+//! Folds text for comparisons: lower case, Latin letters without diacritics.
 
 /// U+00C0..=U+017F. A capital stands for two letters (see [`letters`]), `.` for "no letter".
 const LATIN: &str = "\
@@ -13,7 +13,7 @@ nnnnnnnnoooooooopppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzz
 htwyasssSdaaaaaaaaaaaaaaaaaaaaaaaaeeeeeeeeeeeeeeeeiiiioooooooooooooooooooooooo\
 uuuuuuuuuuuuuuyyyyyyyyllvvyy";
 
-/// Appends the character, folded.
+/// Appends the folded character.
 pub(crate) fn push(out: &mut String, c: char) {
     let code = u32::from(c);
     let letter = match code {
@@ -26,9 +26,9 @@ pub(crate) fn push(out: &mut String, c: char) {
         0x1cf | 0x1d0 => b'i',
         0x218 | 0x219 => b's',
         0x21a | 0x21b => b't',
-        // Combining marks: the same letters as above, written in two characters.
+        // Combining marks: the same letters as above, as two characters.
         0x300..=0x36f => return,
-        // Full-width forms, as Japanese and Chinese keyboards give them.
+        // Full-width forms of Japanese and Chinese keyboards.
         0xff01..=0xff5e => return push(out, char::from((code - 0xfee0) as u8)),
         _ => b'.',
     };
@@ -43,8 +43,8 @@ pub(crate) fn push(out: &mut String, c: char) {
     }
 }
 
-/// The small letter of a Greek, Cyrillic or Armenian capital; other scripts have none, or theirs
-/// are hardly ever typed. The standard library's table of all would weigh 7 kB in the page.
+/// Returns the lower case letter of a Greek, Cyrillic or Armenian capital; other scripts have none, or their capitals are
+/// rarely typed. The standard library's table would add 7 kB to the page.
 fn lower(c: char) -> char {
     let code = u32::from(c);
     let small = match code {
@@ -69,7 +69,7 @@ fn at(table: &str, index: u32) -> u8 {
         .unwrap_or(b'.')
 }
 
-/// The whole text, folded.
+/// Folds a text.
 pub fn fold(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     text.chars().for_each(|c| push(&mut out, c));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_case_and_ligatures_go() {
+    fn diacritics_case_and_ligatures_are_removed() {
         for (text, folded) in [
             ("Ærøskøbing", "aeroskobing"),
             ("ŒUVRE", "oeuvre"),

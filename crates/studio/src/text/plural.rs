@@ -1,12 +1,12 @@
-//! A number of things, for a person.
+//! Counts and lists for users.
 
-/// `1 item`, `2 items`; of words whose plural ends in `s`.
+/// Formats `1 item`, `2 items`, for words whose plural ends in `s`.
 pub fn counted(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
 }
 
-/// `11,242`.
+/// Formats `11,242`.
 pub fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
@@ -19,18 +19,18 @@ pub fn grouped(count: usize) -> String {
     grouped
 }
 
-/// As [`counted`], of what there may be thousands of: `11,242 outputs`.
+/// Like [`counted`], for large numbers: `11,242 outputs`.
 pub fn counted_many(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{} {word}{ending}", grouped(count))
 }
 
-/// Gives the form of a verb that goes with this number of things.
+/// Returns the form of a verb for this number of things.
 pub fn agreeing(count: usize, one: &'static str, many: &'static str) -> &'static str {
     if count == 1 { one } else { many }
 }
 
-/// `prompt, mist and seed`.
+/// Formats `prompt, mist and seed`.
 pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -39,8 +39,8 @@ pub fn listed(names: &[String]) -> String {
     }
 }
 
-/// Lists numbers in ascending order, three and more that follow each other as a range: `2 to 5, 9 and 12`. Of many the
-/// first: `1, 3, 5 and 4 more`.
+/// Lists ascending numbers, with three or more consecutive ones as a range: `2 to 5, 9 and 12`. Long lists are shortened:
+/// `1, 3, 5 and 4 more`.
 pub fn listed_numbers(numbers: &[usize]) -> String {
     const MOST: usize = 3;
     let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_is_singular_and_none_is_not() {
+    fn one_is_singular_and_zero_is_plural() {
         let counts = [0, 1, 2].map(|count| counted(count, "call"));
         assert_eq!(counts, ["0 calls", "1 call", "2 calls"]);
         let verbs = [0, 1, 2].map(|count| agreeing(count, "is", "are"));
@@ -74,16 +74,16 @@ mod tests {
     }
 
     #[test]
-    fn thousands_are_set_apart() {
+    fn thousands_are_grouped() {
         let counts = [0, 999, 1_000, 11_242, 1_000_001].map(grouped);
         assert_eq!(counts, ["0", "999", "1,000", "11,242", "1,000,001"]);
         let counts = [1, 11_242].map(|count| counted_many(count, "output"));
         assert_eq!(counts, ["1 output", "11,242 outputs"]);
     }
 
-    /// Guards against `Rows 2, 3, 4 and 1 more` for four rows in a row.
+    /// Guards against `Rows 2, 3, 4 and 1 more` for four consecutive rows.
     #[test]
-    fn numbers_that_follow_each_other_are_a_range() {
+    fn consecutive_numbers_are_a_range() {
         for (numbers, expected) in [
             (&[][..], ""),
             (&[7], "7"),

@@ -1,4 +1,4 @@
-//! Points in time, for files.
+//! Timestamps in files.
 
 use crate::text::calendar::Day;
 
@@ -7,7 +7,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// `2026-03-12T09:05:07.250Z`, for files.
+/// Formats `2026-03-12T09:05:07.250Z`. `then`: in ms since 1970-01-01 UTC.
 pub fn iso(then: u64) -> String {
     let Day { year, month, day } = Day::of_number((then / DAY) as i64);
     let of_day = then % DAY;
@@ -25,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn times_of_files() {
+    fn formats_a_timestamp() {
         assert_eq!(iso(1_773_275_407_250), "2026-03-12T00:30:07.250Z");
     }
 }

@@ -73,7 +73,7 @@ pub fn with_another(explored: Explored, name: &str) -> AnyView {
 /// What an output of the sweep may be compared with, what differs least first; none where it is not of the sweep;
 /// tracked.
 pub fn choices(explored: Explored, name: &str) -> Option<Vec<Choice>> {
-    let (task, output) = output_cache::place(name)?;
+    let (task, output) = output_cache::parse_name(name)?;
     let runner = contexts().runner;
     let space = explored.space.get()?;
     let others = space.others(&space.position_of(&task)?).into_iter();

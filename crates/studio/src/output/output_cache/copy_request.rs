@@ -1,35 +1,34 @@
 use atelier_engine::TaskKey;
 
-/// A request to the tab that leads, about the copies of outputs.
+/// A request to the leading tab about copies of outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CopyRequest {
-    /// A copy of this output is wanted, by its name (see [`TaskKey::output`]); or it is looked at, so that the copy
-    /// that there is counts as used just now.
+    /// Cache this output, by its name (see [`TaskKey::output`]). If there is a copy, it counts as used now.
     Output(String),
-    /// Copies of all outputs of a task are wanted, because it has finished.
+    /// Cache all outputs of a task that has finished.
     Task(TaskKey),
-    /// Copies of all outputs that there are already are wanted.
+    /// Cache all existing outputs.
     All,
-    /// No copy is wanted, but the limit may have changed: what is above it goes.
-    MakeRoom,
+    /// Evict copies above the limit, which may have changed.
+    Evict,
 }
 
 impl CopyRequest {
-    /// The text by which tabs tell each other of it, and by which it is stored. Tabs of other versions read and write
-    /// the same texts, so that they must not change.
+    /// Returns the form in which it is stored and sent to other tabs. It must not change, because tabs of other versions use
+    /// it.
     pub fn to_text(&self) -> String {
         match self {
             Self::Output(name) => name.clone(),
             Self::Task(key) => format!("{key}/"),
             Self::All => "/".to_owned(),
-            Self::MakeRoom => String::new(),
+            Self::Evict => String::new(),
         }
     }
 
-    /// Reads what [`CopyRequest::to_text`] has written.
+    /// Parses the form of [`CopyRequest::to_text`].
     pub fn read(text: &str) -> Self {
         match text.strip_suffix('/') {
-            None if text.is_empty() => Self::MakeRoom,
+            None if text.is_empty() => Self::Evict,
             None => Self::Output(text.to_owned()),
             Some("") => Self::All,
             Some(key) => Self::Task(TaskKey(key.to_owned())),
@@ -42,14 +41,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_request_is_told_in_the_words_of_every_version() {
+    fn the_text_form_is_stable() {
         let key = TaskKey("a".into());
         for (text, request) in [
             ("a/0", CopyRequest::Output(key.output(0))),
             ("a/12", CopyRequest::Output(key.output(12))),
             ("a/", CopyRequest::Task(key)),
             ("/", CopyRequest::All),
-            ("", CopyRequest::MakeRoom),
+            ("", CopyRequest::Evict),
         ] {
             assert_eq!(request.to_text(), text);
             assert_eq!(CopyRequest::read(text), request);

@@ -19,63 +19,67 @@ fn copies(facts: &[(u64, Millis)]) -> Vec<CachedOutput> {
         .collect()
 }
 
-/// Guards against copies that were not asked for and are not explained, and a button that deletes none of them.
+/// Guards against unexplained copies, and a button that deletes none of them.
 #[test]
-fn it_is_said_why_copies_are_kept_and_why_none_goes() {
-    let said = |count: usize, favorites: &[&str], is_wanted| {
+fn the_messages_explain_copies_that_are_there_or_stay() {
+    let shown = |count: usize, favorites: &[&str], is_wanted| {
         let favorites: Vec<String> = favorites.iter().map(|&it| it.into()).collect();
-        let told = told(&copies(&vec![(1_000, 1); count]), &favorites, is_wanted);
-        (told.count, told.why.is_some(), told.why_none_goes)
+        let messages = messages(&copies(&vec![(1_000, 1); count]), &favorites, is_wanted);
+        (
+            messages.count,
+            messages.reason.is_some(),
+            messages.undeletable_reason,
+        )
     };
     let nothing = Some("Nothing is kept.");
     assert_eq!(
-        said(0, &["task/0"], false),
+        shown(0, &["task/0"], false),
         ("0 copies, 0 kB".into(), false, nothing)
     );
     let favorites = Some("Only favorites are kept, and they stay.");
     assert_eq!(
-        said(1, &["task/0"], false),
+        shown(1, &["task/0"], false),
         ("1 copy, 1 kB".into(), true, favorites)
     );
     assert_eq!(
-        said(1, &["task/0"], true),
+        shown(1, &["task/0"], true),
         ("1 copy, 1 kB".into(), false, favorites)
     );
     assert_eq!(
-        said(2, &["task/0"], false),
+        shown(2, &["task/0"], false),
         ("2 copies, 2 kB".into(), true, None)
     );
-    assert_eq!(said(2, &[], false), ("2 copies, 2 kB".into(), false, None));
+    assert_eq!(shown(2, &[], false), ("2 copies, 2 kB".into(), false, None));
 }
 
 #[test]
-fn those_nobody_has_looked_at_for_longest_go_first() {
+fn the_least_recently_shown_are_evicted_first() {
     let all = copies(&[(40, 3), (40, 1), (40, 2)]);
-    let going = |incoming, limit| make_room(&all, incoming, limit, Millis::MAX);
+    let going = |incoming, limit| copies_to_evict(&all, incoming, limit, Millis::MAX);
     assert_eq!(going(0, 120), Some(vec![]));
     assert_eq!(going(1, 120), Some(vec!["task/1".into()]));
     assert_eq!(going(41, 120), Some(vec!["task/1".into(), "task/2".into()]));
     assert_eq!(going(120, 120).map(|keys| keys.len()), Some(3));
     assert_eq!(going(121, 120), None, "more than all the room there is");
-    // A smaller limit than before.
+    // The limit was lowered.
     assert_eq!(going(0, 100), Some(vec!["task/1".into()]));
-    assert_eq!(make_room(&[], 100, 100, Millis::MAX), Some(vec![]));
+    assert_eq!(copies_to_evict(&[], 100, 100, Millis::MAX), Some(vec![]));
 }
 
-/// Guards against older outputs, copied one by one once a person wants copies, that take the place of newer ones.
+/// Guards against evicting newer outputs for older ones, which are copied one by one after the cache is switched on.
 #[test]
-fn what_was_looked_at_later_makes_no_way() {
+fn copies_shown_later_are_not_evicted() {
     let all = copies(&[(40, 3), (40, 1), (40, 2)]);
-    let going = |incoming, shown| make_room(&all, incoming, 120, shown);
+    let going = |incoming, shown| copies_to_evict(&all, incoming, 120, shown);
     assert_eq!(going(40, 2), Some(vec!["task/1".into()]));
     assert_eq!(going(80, 2), Some(vec!["task/1".into(), "task/2".into()]));
     assert_eq!(going(81, 2), None);
     assert_eq!(going(40, 0), None);
-    assert_eq!(make_room(&all, 40, 160, 0), Some(vec![]));
+    assert_eq!(copies_to_evict(&all, 40, 160, 0), Some(vec![]));
 }
 
 #[test]
-fn a_favorite_never_makes_way() {
+fn favorites_are_not_evicted() {
     let task = |key: &str, favorites: Value| {
         let model = json!({"category": "image", "subcategory": "a"});
         let value = json!({
@@ -88,19 +92,19 @@ fn a_favorite_never_makes_way() {
     let tasks = [task("task", json!([1])), task("other", json!([]))];
     let favorites = favorites(&tasks);
     assert_eq!(favorites, ["task/1"]);
-    let others = without(copies(&[(40, 3), (40, 1), (40, 2)]), &favorites);
+    let others = evictable(copies(&[(40, 3), (40, 1), (40, 2)]), &favorites);
     assert_eq!(
-        make_room(&others, 0, 40, Millis::MAX),
+        copies_to_evict(&others, 0, 40, Millis::MAX),
         Some(vec!["task/2".into()])
     );
     assert_eq!(
-        make_room(&others, 0, 0, Millis::MAX).map(|keys| keys.len()),
+        copies_to_evict(&others, 0, 0, Millis::MAX).map(|keys| keys.len()),
         Some(2)
     );
 }
 
 #[test]
-fn copies_are_read_as_they_were_written() {
+fn records_survive_a_round_trip() {
     let value = json!({
         "key": "task/0", "url": "https://host.example/a.png", "bytes": 7, "kept": 1, "shown": 2
     });
@@ -112,9 +116,9 @@ fn copies_are_read_as_they_were_written() {
     }
 }
 
-/// Records of earlier visits lie in browsers.
+/// Browsers have records of earlier versions.
 #[test]
-fn stored_samples_are_read_and_written_as_they_were() {
+fn stored_samples_survive_a_round_trip() {
     for sample in include_str!("samples.jsonl").lines() {
         let copy = json::read(sample).and_then(CachedOutput::from_value);
         let written = copy.map(|copy| copy.to_value().to_string());
@@ -123,16 +127,16 @@ fn stored_samples_are_read_and_written_as_they_were() {
 }
 
 #[test]
-fn a_key_says_which_output_it_is_of() {
+fn a_key_names_its_output() {
     let task = TaskKey("a/b".into());
-    assert_eq!(place(&task.output(12)), Some((task, 12)));
+    assert_eq!(parse_name(&task.output(12)), Some((task, 12)));
     for odd in ["", "task", "task/", "task/x"] {
-        assert_eq!(place(odd), None);
+        assert_eq!(parse_name(odd), None);
     }
 }
 
 #[test]
-fn sizes_in_words() {
+fn formats_sizes() {
     for (bytes, words) in [
         (0, "0 kB"),
         (1, "0.1 kB"),
@@ -155,7 +159,7 @@ proptest! {
         limit in 0u64..20_000,
     ) {
         let all = copies(&facts);
-        let Some(going) = make_room(&all, incoming, limit, Millis::MAX) else {
+        let Some(going) = copies_to_evict(&all, incoming, limit, Millis::MAX) else {
             prop_assert!(incoming > limit);
             return Ok(());
         };
@@ -163,26 +167,26 @@ proptest! {
             all.into_iter().partition(|copy| going.contains(&copy.key));
         prop_assert_eq!(gone.len(), going.len(), "each goes once");
         prop_assert!(total(&staying) + incoming <= limit);
-        // What stays was looked at no earlier than what goes.
+        // What stays was not shown before what is evicted.
         let latest_gone = gone.iter().map(|copy| copy.shown).max();
         let earliest_staying = staying.iter().map(|copy| copy.shown).min();
         if let (Some(gone), Some(staying)) = (latest_gone, earliest_staying) {
             prop_assert!(gone <= staying);
         }
-        // Without the last of them there would not be room enough.
+        // Without the last of them, there would not be enough space.
         if let Some(last) = gone.iter().find(|copy| Some(&copy.key) == going.last()) {
             prop_assert!(total(&staying) + incoming + last.bytes > limit);
         }
     }
 
     #[test]
-    fn however_many_come_the_newest_is_there(
+    fn the_newest_copy_is_always_there(
         incoming in prop::collection::vec(0u64..150, 1..60),
         limit in 0u64..200,
     ) {
         let mut all: Vec<CachedOutput> = Vec::new();
         for (n, bytes) in incoming.into_iter().enumerate() {
-            let Some(going) = make_room(&all, bytes, limit, Millis::MAX) else { continue };
+            let Some(going) = copies_to_evict(&all, bytes, limit, Millis::MAX) else { continue };
             let new = copy(n, bytes, n as Millis);
             prop_assert!(!going.contains(&new.key));
             all.retain(|copy| !going.contains(&copy.key));
@@ -192,10 +196,10 @@ proptest! {
     }
 
     #[test]
-    fn whatever_is_stored_is_survived(sizes in prop::collection::vec(any::<u64>(), 0..9), incoming: u64, limit: u64) {
+    fn any_stored_size_is_handled(sizes in prop::collection::vec(any::<u64>(), 0..9), incoming: u64, limit: u64) {
         let all: Vec<CachedOutput> =
             sizes.into_iter().enumerate().map(|(n, bytes)| copy(n, bytes, 0)).collect();
-        if let Some(going) = make_room(&all, incoming, limit, Millis::MAX) {
+        if let Some(going) = copies_to_evict(&all, incoming, limit, Millis::MAX) {
             prop_assert!(going.len() <= all.len());
         }
     }

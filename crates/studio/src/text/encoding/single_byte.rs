@@ -3,8 +3,8 @@ use super::Encoding;
 const WESTERN: Encoding = Encoding::new("windows-1252", "Windows-1252");
 const CYRILLIC: Encoding = Encoding::new("windows-1251", "Windows-1251");
 
-/// The Windows code page of a language with an alphabet.
-pub fn usual_in(language: &str) -> Encoding {
+/// Returns the Windows code page of an alphabetic language.
+pub fn default_encoding(language: &str) -> Encoding {
     match language {
         "cs" | "hr" | "hu" | "pl" | "ro" | "sk" | "sl" | "sq" => {
             Encoding::new("windows-1250", "Windows-1250")
@@ -21,8 +21,8 @@ pub fn usual_in(language: &str) -> Encoding {
     }
 }
 
-/// Gives the code page in which the bytes are a text of words. Several alphabets share the same bytes: the person's
-/// languages decide which one is meant.
+/// Returns the code page in which the bytes are words. Several alphabets share the same bytes, so the user's languages
+/// decide.
 pub fn plausible(bytes: &[u8], languages: &[String]) -> Option<Encoding> {
     let main = |language: &String| {
         language
@@ -31,18 +31,21 @@ pub fn plausible(bytes: &[u8], languages: &[String]) -> Option<Encoding> {
             .unwrap_or_default()
             .to_ascii_lowercase()
     };
-    let usual: Vec<Encoding> = languages.iter().map(|it| usual_in(&main(it))).collect();
+    let defaults: Vec<Encoding> = languages
+        .iter()
+        .map(|it| default_encoding(&main(it)))
+        .collect();
     let of_latin =
         |it: &&Encoding| matches!(it.label, "windows-1250" | "windows-1254" | "windows-1257");
-    // A text of whole words in high bytes is of another alphabet than the Latin one.
+    // A text whose words consist of high bytes is not in a Latin alphabet.
     if is_of_other_alphabet(bytes) {
         let is_other =
             |it: &&Encoding| **it != WESTERN && !of_latin(it) && it.label != "windows-1258";
-        let meant = usual.iter().find(is_other).copied();
-        return meant.or_else(|| is_cyrillic(bytes).then_some(CYRILLIC));
+        let found = defaults.iter().find(is_other).copied();
+        return found.or_else(|| is_cyrillic(bytes).then_some(CYRILLIC));
     }
-    if let Some(own) = usual.first().filter(|it| of_latin(it)) {
-        // Polish and Hungarian words have more such letters than western ones.
+    if let Some(own) = defaults.first().filter(|it| of_latin(it)) {
+        // Polish and Hungarian words have more such letters than western European ones.
         let is_word = |word: &[u8]| {
             let ascii = word.iter().filter(|byte| byte.is_ascii()).count();
             is_latin_word(word) || (ascii > 0 && word.len() - ascii <= ascii + 2)
@@ -56,19 +59,19 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || is_high_letter(byte)
 }
 
-/// A letter of Windows-1252 beyond ASCII.
+/// Whether this is a letter of Windows-1252 beyond ASCII.
 fn is_high_letter(byte: u8) -> bool {
     matches!(byte, 0x8a | 0x8c | 0x8e | 0x9a | 0x9c | 0x9e | 0x9f)
         || (byte >= 0xc0 && byte != 0xd7 && byte != 0xf7)
 }
 
-/// The runs between ASCII bytes that are no letters.
+/// Splits at ASCII bytes that are not letters.
 fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = bytes.split(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
     words.filter(|word| !word.is_ascii())
 }
 
-/// No more letters beyond ASCII than of it, give or take one: `été`, `à`, `Öl`.
+/// Whether at most half of the letters, plus one, are beyond ASCII: `été`, `à`, `Öl`.
 fn is_latin_word(word: &[u8]) -> bool {
     let high = word.iter().filter(|byte| **byte >= 0x80).count();
     high <= word.len() - high + 1
@@ -85,7 +88,7 @@ fn is_western(bytes: &[u8]) -> bool {
         let parts = word.split(|byte| !is_letter(*byte));
         parts.filter(|part| !part.is_empty()).all(is_latin_word)
     };
-    // Signs that stand between letters in no word: Polish and Turkish letters of other code pages.
+    // Signs that don't occur between letters: Polish and Turkish letters of other code pages.
     let is_odd = |pair: &[u8]| {
         let [first, second] = pair else { return false };
         let opens = matches!(*second, 0xa1 | 0xbf) && is_letter(*first);
@@ -101,7 +104,7 @@ fn is_western(bytes: &[u8]) -> bool {
         && !bytes.windows(2).any(is_odd)
 }
 
-/// Most words that have a byte beyond ASCII are made of nothing else, and are longer than two letters at times.
+/// Whether most words with non-ASCII bytes consist of nothing else, and some are longer than two letters.
 fn is_of_other_alphabet(bytes: &[u8]) -> bool {
     let all = words(bytes).count();
     let whole = words(bytes).filter(|word| word.iter().all(|byte| *byte >= 0x80));
@@ -113,7 +116,7 @@ fn is_of_other_alphabet(bytes: &[u8]) -> bool {
     longest > 2 && count * 10 >= all * 9
 }
 
-/// Russian, Ukrainian and Bulgarian words are lower case, but for a first letter.
+/// Whether the words are lower case except for the first letter, or upper case, as in Russian, Ukrainian and Bulgarian.
 fn is_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| matches!(byte, 0xb3 | 0xb4 | 0xb8 | 0xba | 0xbf | 0xe0..=0xff);
     let is_large = |byte: u8| matches!(byte, 0xa5 | 0xa8 | 0xaa | 0xaf | 0xb2 | 0xc0..=0xdf);

@@ -22,9 +22,9 @@ const BIG5: &[u8] = b"prompt,seed\r\n\xb3\xb7\xa6\x61\xb8\xcc\xaa\xba\xaa\xb0\xa
 /// `zażółć gęślą`.
 const POLISH: &[u8] = b"prompt,seed\r\nza\xbf\xf3\xb3\xe6 g\xea\x9cl\xb9,1\r\n";
 
-/// Guards against rows of U+FFFD that count as valid and would be paid for: tables of spreadsheets that know no UTF-8.
+/// Guards against rows with U+FFFD from spreadsheets without UTF-8, which would count as valid and be charged.
 #[test]
-fn tables_of_spreadsheets_are_read_as_what_they_are() {
+fn tables_of_spreadsheets_are_detected() {
     for languages in [&["en-US"][..], &["de", "en"], &["ja"], &["zh-CN"], &[]] {
         assert_eq!(label(GBK, languages), Ok("gb18030"), "{languages:?}");
         assert_eq!(
@@ -54,7 +54,7 @@ fn tables_of_spreadsheets_are_read_as_what_they_are() {
 }
 
 #[test]
-fn utf_16_is_known_with_and_without_a_mark() {
+fn utf_16_is_detected_with_and_without_a_byte_order_mark() {
     let little: Vec<u8> = "prompt\t雪\r\n"
         .encode_utf16()
         .flat_map(u16::to_le_bytes)
@@ -80,13 +80,13 @@ fn utf_16_is_known_with_and_without_a_mark() {
     assert_eq!(label(b"\xef\xbb\xbfprompt", &[]), Ok("utf-8"));
 }
 
-/// Guards against a text that is read in a wrong encoding: the user would not notice before it is paid for.
+/// Guards against a wrong encoding, which the user would not notice before being charged.
 #[test]
-fn what_can_not_be_told_is_refused_with_its_place() {
+fn ambiguous_encodings_are_rejected_with_their_position() {
     for bytes in [
-        // Polish, where the person's languages say nothing of it.
+        // Polish, if the user's languages don't include it.
         POLISH,
-        // UTF-8 that was cut in the middle of a sign, and a byte that no encoding has there.
+        // UTF-8 that was cut within a character, and a byte that is invalid in every encoding.
         b"prompt\nein M\xc3\xa4dchen\n\xe9\x9b",
         b"prompt\na\x81\xffb\n",
     ] {
@@ -106,9 +106,9 @@ fn what_can_not_be_told_is_refused_with_its_place() {
     assert!(label(b"prompt\0\x01\x02", &[]).unwrap_err().contains("NUL"));
 }
 
-/// Signs that are common both in China and in Korea: the person's language decides, and without it nothing does.
+/// Characters that are common in both China and Korea: only the user's language can decide.
 #[test]
-fn languages_decide_between_encodings_that_the_bytes_leave_open() {
+fn languages_decide_between_equally_plausible_encodings() {
     let open = b"prompt\n\xba\xfc\xb5\xd8\n";
     assert_eq!(label(open, &["en", "zh-CN"]), Ok("gb18030"));
     assert_eq!(label(open, &["ko-KR"]), Ok("euc-kr"));
@@ -117,7 +117,7 @@ fn languages_decide_between_encodings_that_the_bytes_leave_open() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_survived(bytes: Vec<u8>) {
+    fn any_bytes_are_handled(bytes: Vec<u8>) {
         let _ = encoding_of(&bytes, &["en".to_owned()]);
     }
 }

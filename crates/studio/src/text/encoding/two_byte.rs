@@ -1,6 +1,6 @@
 use super::Encoding;
 
-/// An encoding that writes most signs of its script in two bytes.
+/// An encoding that uses two bytes for most characters of its script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TwoByte {
     Gbk,
@@ -9,11 +9,11 @@ pub enum TwoByte {
     EucKr,
 }
 
-/// What the bytes at one place are in an encoding.
-enum Sign {
-    /// A sign that texts are mostly made of.
+/// The character at a position in an encoding.
+enum Character {
+    /// A common character.
     Common,
-    /// Another one.
+    /// A rare character.
     Rare,
     None,
 }
@@ -31,7 +31,7 @@ impl TwoByte {
         }
     }
 
-    /// Whether the bytes are a text in this encoding: all of them are signs, and nine of ten are common ones.
+    /// Whether the bytes are valid in this encoding, and nine of ten characters are common.
     pub fn is_plausible(self, bytes: &[u8]) -> bool {
         let (mut common, mut rare, mut has_low_trail) = (0usize, 0usize, false);
         let mut rest = bytes;
@@ -41,50 +41,52 @@ impl TwoByte {
                 continue;
             }
             let trail = after.first().copied().unwrap_or_default();
-            let (sign, length) = self.sign(*lead, trail);
+            let (sign, length) = self.character(*lead, trail);
             match sign {
-                Sign::Common => common += 1,
-                Sign::Rare => rare += 1,
-                Sign::None => return false,
+                Character::Common => common += 1,
+                Character::Rare => rare += 1,
+                Character::None => return false,
             }
             has_low_trail |= length == 2 && trail.is_ascii();
             rest = &rest[length..];
         }
-        // Two in five signs of a text in Big5 end with an ASCII byte, and none of a text in the smaller GB 2312.
+        // Two in five characters of Big5 end with an ASCII byte, but none of the smaller GB 2312.
         common >= 9 * rare && common > 0 && (self != Self::Big5 || has_low_trail)
     }
 
-    /// The first sign, and how many bytes it has.
-    fn sign(self, lead: u8, trail: u8) -> (Sign, usize) {
+    /// Returns the first character, and its number of bytes.
+    fn character(self, lead: u8, trail: u8) -> (Character, usize) {
         let is_high = (0xa1..=0xfe).contains(&trail);
         let is_low = (0x40..=0x7e).contains(&trail);
         let sign = match self {
-            // Rows of GB 2312: punctuation and full width, then the 3,755 most frequent signs.
+            // Rows of GB 2312: punctuation and full-width forms, then the 3,755 most frequent characters.
             Self::Gbk => match lead {
-                0xa1 | 0xa3 | 0xb0..=0xd7 if is_high => Sign::Common,
-                0x81..=0xfe if (0x40..=0xfe).contains(&trail) && trail != 0x7f => Sign::Rare,
-                _ => Sign::None,
+                0xa1 | 0xa3 | 0xb0..=0xd7 if is_high => Character::Common,
+                0x81..=0xfe if (0x40..=0xfe).contains(&trail) && trail != 0x7f => Character::Rare,
+                _ => Character::None,
             },
             // Half-width kana have one byte.
-            Self::ShiftJis if (0xa1..=0xdf).contains(&lead) => return (Sign::Rare, 1),
+            Self::ShiftJis if (0xa1..=0xdf).contains(&lead) => return (Character::Rare, 1),
             Self::ShiftJis => match lead {
-                // Punctuation, kana, and the kanji of the first level.
+                // Punctuation, kana, and level 1 kanji.
                 0x81..=0x83 | 0x88..=0x97 if is_low || (0x80..=0xfc).contains(&trail) => {
-                    Sign::Common
+                    Character::Common
                 }
-                0x84..=0x9f | 0xe0..=0xfc if is_low || (0x80..=0xfc).contains(&trail) => Sign::Rare,
-                _ => Sign::None,
+                0x84..=0x9f | 0xe0..=0xfc if is_low || (0x80..=0xfc).contains(&trail) => {
+                    Character::Rare
+                }
+                _ => Character::None,
             },
             Self::Big5 => match lead {
-                0xa1 | 0xa4..=0xc6 if is_low || is_high => Sign::Common,
-                0x81..=0xfe if is_low || is_high => Sign::Rare,
-                _ => Sign::None,
+                0xa1 | 0xa4..=0xc6 if is_low || is_high => Character::Common,
+                0x81..=0xfe if is_low || is_high => Character::Rare,
+                _ => Character::None,
             },
             // Syllables of KS X 1001.
             Self::EucKr => match lead {
-                0xa1 | 0xb0..=0xc8 if is_high => Sign::Common,
-                0xa1..=0xfe if is_high => Sign::Rare,
-                _ => Sign::None,
+                0xa1 | 0xb0..=0xc8 if is_high => Character::Common,
+                0xa1..=0xfe if is_high => Character::Rare,
+                _ => Character::None,
             },
         };
         (sign, 2)
