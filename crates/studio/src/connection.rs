@@ -1,5 +1,4 @@
-//! What a service says of an account and its models: account limits, the verdict of a connection test,
-//! and how many replies are cached.
+//! Account limits, connection tests, and the cache of a service's replies about its models.
 
 pub mod account_status;
 pub mod cached_replies;

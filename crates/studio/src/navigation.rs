@@ -1,5 +1,4 @@
-//! How a person gets around: routes, the list of commands, categories and order of models, search, and the titles
-//! of tabs.
+//! Navigation: routes, the command list, categories and order of models, search, and tab titles.
 
 pub mod categories;
 pub mod commands;

@@ -3,7 +3,7 @@
 use atelier_engine::{Account, Millis, Task, TaskKey};
 use serde_json::json;
 
-/// A queued task whose prompt is its key.
+/// Returns a queued task whose prompt is its key.
 pub fn task(key: &str, created: Millis) -> Task {
     let account = Account {
         address: "https://service.example".into(),

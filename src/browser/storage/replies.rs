@@ -4,7 +4,7 @@
 //! facts are the same time and its size: they are enough to choose which replies to evict.
 
 use atelier_engine::Millis;
-use atelier_studio::connection::cached_replies::{KeptReply, MAX_BYTES, going};
+use atelier_studio::connection::cached_replies::{CachedReply, MAX_BYTES, replies_to_evict};
 use idb::{KeyRange, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::{Array, Uint8Array};
 use wasm_bindgen::{JsCast, JsValue};
@@ -64,13 +64,13 @@ async fn put(
     let kept = keys.into_iter().zip(known);
     let kept = kept.filter_map(|(key, fact)| {
         let fact: Array = fact.dyn_into().ok()?;
-        Some(KeptReply {
+        Some(CachedReply {
             key: key.as_string()?,
             since: fact.get(0).as_f64()? as Millis,
             bytes: fact.get(1).as_f64()? as usize,
         })
     });
-    for key in going(kept.collect(), url) {
+    for key in replies_to_evict(kept.collect(), url) {
         let key = JsValue::from_str(&key);
         replies.delete(Query::from(key.clone()))?;
         facts.delete(Query::from(key))?;

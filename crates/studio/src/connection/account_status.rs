@@ -1,10 +1,10 @@
-//! Says in words how a service describes an account.
+//! Describes the status of an account.
 
 use atelier_contract::AccountStatus;
 
 use crate::output::output_cache::size;
 
-/// E.g. `Account ada: 1 task running, 3 of 100 waiting, 1.2 MB of 2 GB used.`
+/// Returns for example `Account ada: 1 task running, 3 of 100 waiting, 1.2 MB of 2 GB used.`
 pub fn user_message(status: &AccountStatus) -> String {
     let of = |count: String, max: Option<String>| match max {
         Some(max) => format!("{count} of {max}"),
@@ -27,22 +27,22 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn limits_are_told_where_there_are_any() {
-        let told = |status| user_message(&serde_json::from_value(status).unwrap());
+    fn limits_are_shown_if_there_are_any() {
+        let message = |status| user_message(&serde_json::from_value(status).unwrap());
         assert_eq!(
-            told(json!({"uid": "ada", "running": 1, "waiting": 3, "bytes": 1_200_000})),
+            message(json!({"uid": "ada", "running": 1, "waiting": 3, "bytes": 1_200_000})),
             "Account ada: 1 running, 3 waiting, 1.2 MB used."
         );
         assert_eq!(
-            told(json!({
+            message(json!({
                 "uid": "ada", "running": 1, "waiting": 3, "bytes": 0,
                 "max_running": 2, "max_waiting": 100, "max_bytes": 2_000_000_000
             })),
             "Account ada: 1 of 2 running, 3 of 100 waiting, 0 kB of 2 GB used."
         );
-        // As little as a service may say.
+        // The minimal reply of a service.
         assert_eq!(
-            told(json!({"uid": "ada"})),
+            message(json!({"uid": "ada"})),
             "Account ada: 0 running, 0 waiting, 0 kB used."
         );
     }

@@ -1,22 +1,22 @@
-//! What a test of the connection has found of the credentials, in words that are true of the token, too.
+//! The result of a connection test, worded so that it is true for the token, too.
 
 use atelier_contract::ApiError;
 
-/// `found` says that the service answers. `answer` is what became of the question for a task that cannot exist, asked
-/// with the token; `said` has the words for an error.
+/// Returns the message. `found`: the service responds. `answer`: the response to a status request with the token for a task
+/// that can't exist. `message`: formats an error.
 ///
 /// # Errors
 ///
-/// A sentence: they are refused, or a User ID is missing, without which only that could have been found out.
+/// A message: the credentials are rejected, or a User ID is missing, so that they can't be tested.
 pub fn verdict(
     found: &str,
     has_uid: bool,
     answer: Result<(), ApiError>,
-    said: impl Fn(&ApiError) -> String,
+    message: impl Fn(&ApiError) -> String,
 ) -> Result<String, String> {
     match answer {
         Err(error @ (ApiError::Unauthorized { .. } | ApiError::Network { .. })) => {
-            Err(format!("{found}, but: {}", said(&error)))
+            Err(format!("{found}, but: {}", message(&error)))
         }
         _ if !has_uid => Err(format!(
             "{found}, but does not say whose the token is. Fill in User ID to have the token checked."
@@ -27,7 +27,7 @@ pub fn verdict(
         }
         Err(error) => Ok(format!(
             "{found}. The credentials could not be checked: {}",
-            said(&error)
+            message(&error)
         )),
     }
 }
@@ -54,9 +54,9 @@ mod tests {
         }
     }
 
-    /// Guards against the same words for a wrong token as for the right one, where no User ID is set.
+    /// Guards against the same message for a wrong token as for the correct one if no User ID is set.
     #[test]
-    fn without_a_user_id_nothing_is_said_of_the_token_but_that_it_is_refused() {
+    fn without_a_user_id_only_a_rejection_of_the_token_is_reported() {
         let unchecked = "It answers, but does not say whose the token is. Fill in User ID to have the token checked.";
         for answer in [Ok(()), Err(unknown())] {
             assert_eq!(of(false, answer), Err(unchecked.into()));

@@ -1,32 +1,31 @@
-//! Decides what to do when a part of the page can't be had: wait for the network, or go on to the newer release that
-//! has taken its place.
+//! Decides what to do when a part of the page can't be loaded: wait for the network, or reload to get the newer release that
+//! has replaced it.
 
-/// How a page names its release; `.dev/finish.mjs` writes it.
+/// The tag with the name of a page's release, written by `.dev/finish.mjs`.
 const MARK: &str = "<meta name=\"release\" content=\"";
 
-/// The step of a page that lacks a part of itself.
+/// What a page with a missing part does.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
-    /// Loads itself anew, as this release.
+    /// Reload to get this release.
     Reload(String),
-    /// Stays as it is, says why, and leaves it to the person.
+    /// Stay, show why, and leave the decision to the user.
     Stay(MissingReason),
 }
 
-/// Why a part could not be had, as far as it is known.
+/// Why a part could not be loaded, if known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingReason {
-    /// There is no answer, or not with a page of Atelier.
+    /// There is no response, or not a page of Atelier.
     Network,
-    /// The newest release is the page's own: its host has the part, or ought to.
+    /// The newest release is the page's own, so its host should have the part.
     Part,
-    /// There is a newer release, but loading the page anew has not led to it.
+    /// There is a newer release, but reloading the page has not led to it.
     Newer,
 }
 
-/// `newest` is the release that the host gives out now, if it could be asked; `tried` are those
-/// that this tab has been loaded anew for, see [`with_tried`]. None is tried twice, so that a host
-/// that cannot make up its mind does not keep the page loading.
+/// `newest`: the release on the host, if it responds. `tried`: the releases for which this tab has been reloaded, see
+/// [`with_tried`]. Each is tried once, so that a host with several releases does not cause an endless loop.
 pub fn remedy(own: Option<&str>, newest: Option<&str>, tried: &str) -> Remedy {
     match newest {
         None => Remedy::Stay(MissingReason::Network),
@@ -38,12 +37,12 @@ pub fn remedy(own: Option<&str>, newest: Option<&str>, tried: &str) -> Remedy {
     }
 }
 
-/// The releases that were tried, with one more.
+/// Adds a release to those that were tried.
 pub fn with_tried(tried: &str, release: &str) -> String {
     format!("{tried} {release}").trim_start().to_owned()
 }
 
-/// The release that a page is of, told from its source; none if it is no page of Atelier's.
+/// Returns the release of a page's source; `None` if it is not a page of Atelier.
 pub fn of_page(html: &str) -> Option<&str> {
     let (_, rest) = html.split_once(MARK)?;
     let (release, _) = rest.split_once('"')?;
@@ -56,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_newer_release_is_loaded_once() {
+    fn reloads_once_for_a_newer_release() {
         let reload = Remedy::Reload("b".into());
         assert_eq!(remedy(Some("a"), Some("b"), ""), reload);
         assert_eq!(remedy(Some("a"), Some("b"), "c a"), reload);
@@ -68,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn without_an_answer_the_page_stays() {
+    fn without_a_response_the_page_stays() {
         for own in [None, Some("a")] {
             assert_eq!(remedy(own, None, ""), Remedy::Stay(MissingReason::Network));
             assert_eq!(
@@ -79,13 +78,13 @@ mod tests {
     }
 
     #[test]
-    fn the_newest_release_has_nowhere_to_go() {
+    fn the_newest_release_stays() {
         for tried in ["", "a", "a b"] {
             assert_eq!(
                 remedy(Some("a"), Some("a"), tried),
                 Remedy::Stay(MissingReason::Part)
             );
-            // A page that does not know its own name could not tell that it has arrived.
+            // A page without a release could not detect that the reload succeeded.
             assert_eq!(
                 remedy(None, Some("a"), tried),
                 Remedy::Stay(MissingReason::Part)
@@ -93,10 +92,9 @@ mod tests {
         }
     }
 
-    /// Guards against a page that loads for ever because half of a host's machines have the one
-    /// release, and half the other.
+    /// Guards against endless reloads because some of a host's machines have one release, and others have another.
     #[test]
-    fn two_releases_in_turns_come_to_an_end() {
+    fn alternating_releases_are_tried_once_each() {
         let (mut own, mut other, mut tried) = ("a", "b", String::new());
         let mut loads = 0;
         while let Remedy::Reload(newest) = remedy(Some(own), Some(other), &tried) {
@@ -110,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_tells_its_release() {
+    fn a_page_contains_its_release() {
         let page = "<head><meta charset=\"utf-8\"><meta name=\"release\" content=\"0f3a\"><title>";
         assert_eq!(of_page(page), Some("0f3a"));
         for other in [

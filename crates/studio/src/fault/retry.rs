@@ -1,13 +1,13 @@
-//! Decides when what could not be loaded is worth another try: the page is looked at again, or there is a network again.
+//! Decides when to retry loading: the page becomes visible again, or the network is back.
 
 use atelier_engine::Millis;
 
-/// A page that was in sight all the time, and only has the focus again, is one that was left so long ago.
+/// The minimum time since the last return after which a focus counts as a return, if the page was visible all the time.
 const PAUSE: Millis = 30_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Returns {
-    /// The page was hidden or without network.
+    /// Whether the page was hidden or offline.
     was_away: bool,
     last: Millis,
 }
@@ -20,10 +20,10 @@ impl Returns {
         }
     }
 
-    /// The page has got or lost the focus, its being seen or the network; `is_here`: it is seen, and has a network. Gives
-    /// whether that is a return.
+    /// Handles a change of focus, visibility or network. `is_here`: the page is visible and online. Returns whether the user has
+    /// returned.
     pub fn on_change(self, is_here: bool, now: Millis) -> (Self, bool) {
-        // A clock may be set back.
+        // The clock may have been set back.
         let is_long_ago = now.abs_diff(self.last) >= PAUSE;
         let is_return = is_here && (self.was_away || is_long_ago);
         let next = Self {
@@ -38,9 +38,9 @@ impl Returns {
 mod tests {
     use super::*;
 
-    /// Guards against pictures that are all loaded anew at each click into the window.
+    /// Guards against reloading all images at each click into the window.
     #[test]
-    fn the_focus_alone_is_a_return_only_after_a_while() {
+    fn focus_alone_is_a_return_only_after_a_while() {
         let mut returns = Returns::new(100_000);
         for (is_here, now, expected) in [
             (true, 101_000, false),

@@ -1,27 +1,27 @@
-//! Models by category: which categories there are, and how what was found is spread over them.
+//! Groups models by category.
 
 use crate::navigation::sort;
 
-/// The categories of a list of models in the service's order, and which of them each model is of.
+/// The categories of a list of models, in the service's order, and the category of each model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Categories {
     names: Vec<String>,
     of_models: Vec<usize>,
 }
 
-/// The models found of one category, by their places in the list.
+/// The found models of one category, by their indexes in the list.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// The place of the model's category among [`Categories::names`].
+    /// The index of the category in [`Categories::names`].
     pub category: usize,
-    /// At least one, as they were found.
+    /// The indexes of the models, at least one, in the order of the search result.
     pub models: Vec<usize>,
 }
 
 impl Categories {
-    /// Makes them from the category of each model. A service may give each model a category of its own.
+    /// Builds the categories from those of each model. A service may give each model its own category.
     pub fn of<'a>(categories: impl IntoIterator<Item = &'a str>) -> Self {
-        // Most lists have the models of a category together.
+        // Models of a category are usually consecutive.
         let mut runs: Vec<(&str, usize)> = Vec::new();
         for category in categories {
             match runs.last_mut() {
@@ -29,7 +29,7 @@ impl Categories {
                 _ => runs.push((category, 1)),
             }
         }
-        // Sorted, because the code of a map would weigh more in the page.
+        // Sorted, because the code of a map would be larger.
         let sorted = sort::order(runs.len(), &|a, b| (runs[a].0, a).cmp(&(runs[b].0, b)));
         let mut firsts = vec![0; runs.len()];
         let mut first: Option<usize> = None;
@@ -56,7 +56,7 @@ impl Categories {
         &self.names
     }
 
-    /// How many models the largest category has.
+    /// Returns the number of models in the largest category.
     pub fn largest(&self) -> usize {
         let mut counts = vec![0; self.names.len()];
         for category in &self.of_models {
@@ -65,18 +65,18 @@ impl Categories {
         counts.into_iter().max().unwrap_or_default()
     }
 
-    /// The models found, by category; within one in the order in which they were found. Of the category
-    /// that is wanted alone, if one is.
+    /// Groups the found models by category, each group in the order of the search result. If a category is selected, returns
+    /// only that one.
     pub fn group(
         &self,
-        wanted: Option<&str>,
+        selected: Option<&str>,
         found: impl IntoIterator<Item = usize>,
     ) -> Vec<Group> {
-        let wanted = wanted.map(|wanted| self.names.iter().position(|name| name == wanted));
+        let selected = selected.map(|selected| self.names.iter().position(|name| name == selected));
         let mut models = vec![Vec::new(); self.names.len()];
         for model in found {
             let category = self.of_models[model];
-            if wanted.is_none_or(|wanted| wanted == Some(category)) {
+            if selected.is_none_or(|selected| selected == Some(category)) {
                 models[category].push(model);
             }
         }
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_services_order_of_categories_and_the_order_of_the_hits_are_kept() {
+    fn the_service_order_of_categories_and_the_order_of_results_are_preserved() {
         let categories = Categories::of(["video", "image", "video", "audio", "image"]);
         assert_eq!(categories.names(), ["video", "image", "audio"]);
         assert_eq!(
@@ -115,7 +115,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_hit_is_in_one_group_and_in_the_right_one(of in prop::collection::vec("[a-d]", 0..40)) {
+        fn every_result_is_in_its_group_once(of in prop::collection::vec("[a-d]", 0..40)) {
             let categories = Categories::of(of.iter().map(String::as_str));
             let groups = categories.group(None, 0..of.len());
             for group in &groups {
@@ -129,7 +129,7 @@ mod tests {
         }
     }
 
-    /// Guards against looking through all categories for each model: that would exceed the time limit of a test.
+    /// Guards against searching all categories for each model: that would exceed the time limit of a test.
     #[test]
     fn grouping_time_grows_linearly_with_the_categories() {
         let names: Vec<String> = (0..400_000).map(|n| format!("category {n}")).collect();

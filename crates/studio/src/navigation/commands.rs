@@ -1,14 +1,14 @@
-//! Chooses the rows that the list of commands shows.
+//! Chooses the rows of the command list.
 
 use std::collections::HashMap;
 
 use atelier_contract::ModelId;
 use atelier_engine::BatchKey;
 
-/// Models that are listed before anything is typed: all, as long as they are no more.
+/// The number of models that are listed before anything is typed: usually all of them.
 pub const MODELS: usize = 10;
 
-/// The places of models: those used last first, then the others in the service's order.
+/// Returns the indexes of models: the last used first, then the others in the service's order.
 pub fn models(known: &[&ModelId], recent: &[ModelId]) -> Vec<usize> {
     let place = |id: &ModelId| known.iter().position(|it| *it == id);
     let mut order: Vec<usize> = recent.iter().filter_map(place).collect();
@@ -21,34 +21,34 @@ pub fn models(known: &[&ModelId], recent: &[ModelId]) -> Vec<usize> {
     order
 }
 
-/// A row of the list, by the positions of what it stands for.
+/// A row of the list, with the indexes of its entries.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Listed {
+pub enum CommandRow {
     One(usize),
-    /// Several tasks of a batch, the first of which is here, and how many there are.
+    /// The index of the first of several tasks of a batch, and their number.
     Batch(usize, usize),
 }
 
-/// Of what was found, in its order: tasks of one batch, which hardly differ for who looks for it, are one row in the
-/// place of the first. `batch`: of what stands at a position.
-pub fn listed<'a>(
+/// Groups the results: tasks of one batch are one row at the position of the first. `batch`: the batch of the result at an
+/// index.
+pub fn grouped<'a>(
     found: impl IntoIterator<Item = usize>,
     batch: impl Fn(usize) -> Option<&'a BatchKey>,
-) -> Vec<Listed> {
-    let mut rows: Vec<Listed> = Vec::new();
+) -> Vec<CommandRow> {
+    let mut rows: Vec<CommandRow> = Vec::new();
     let mut places: HashMap<&BatchKey, usize> = HashMap::new();
     for at in found {
         let Some(key) = batch(at) else {
-            rows.push(Listed::One(at));
+            rows.push(CommandRow::One(at));
             continue;
         };
         let place = *places.entry(key).or_insert(rows.len());
         match rows.get_mut(place) {
-            None => rows.push(Listed::One(at)),
+            None => rows.push(CommandRow::One(at)),
             Some(row) => {
                 *row = match *row {
-                    Listed::One(first) => Listed::Batch(first, 2),
-                    Listed::Batch(first, count) => Listed::Batch(first, count + 1),
+                    CommandRow::One(first) => CommandRow::Batch(first, 2),
+                    CommandRow::Batch(first, count) => CommandRow::Batch(first, count + 1),
                 }
             }
         }
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_used_last_comes_first() {
+    fn the_last_used_models_are_first() {
         let model = |name: &str| ModelId::new("image", name);
         let all = ["a", "b", "c"].map(model);
         let known: Vec<&ModelId> = all.iter().collect();
@@ -72,12 +72,16 @@ mod tests {
 
     /// Guards against six rows of one batch in a list of twelve.
     #[test]
-    fn a_batch_is_one_row_and_a_task_of_it_that_is_found_alone_is_itself() {
+    fn a_batch_is_one_row_unless_only_one_of_its_tasks_is_found() {
         let batches = [Some("a"), None, Some("b"), Some("a"), Some("a")];
         let keys = batches.map(|key| key.map(|key| BatchKey(key.into())));
-        let found = listed([3, 1, 2, 0, 4], |at| keys[at].as_ref());
-        let expected = [Listed::Batch(3, 3), Listed::One(1), Listed::One(2)];
+        let found = grouped([3, 1, 2, 0, 4], |at| keys[at].as_ref());
+        let expected = [
+            CommandRow::Batch(3, 3),
+            CommandRow::One(1),
+            CommandRow::One(2),
+        ];
         assert_eq!(found, expected);
-        assert_eq!(listed([], |at| keys[at].as_ref()), []);
+        assert_eq!(grouped([], |at| keys[at].as_ref()), []);
     }
 }

@@ -1,13 +1,13 @@
-//! Decides which models come first in the list: favorites, then those used last. The order is kept as text, a model a
-//! line, so that the first view needs next to nothing to read it.
+//! Decides which models are listed first: favorites, then the last used ones. Stored as text with one model per line,
+//! which needs little code in the first view.
 
 use atelier_contract::{Model, ModelId};
 use atelier_engine::Task;
 
-/// So many of the models used last are remembered.
+/// The maximum number of last used models that are remembered.
 const RECENT: usize = 12;
 
-/// The models that tasks are of, the one used last first.
+/// Returns the models of tasks, the last used first.
 pub fn recent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<ModelId> {
     let mut oldest_first: Vec<&Task> = tasks.into_iter().collect();
     oldest_first.sort_by_key(|task| task.created);
@@ -23,7 +23,7 @@ pub fn recent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<ModelId> {
     recent
 }
 
-/// Favorites, then those used last, each once.
+/// Returns favorites, then the last used models, without duplicates.
 pub fn first(favorites: &str, recent: &[ModelId]) -> String {
     let mut lines: Vec<String> = favorites.lines().map(str::to_owned).collect();
     for model in recent {
@@ -39,7 +39,7 @@ pub fn is_favorite(favorites: &str, model: &ModelId) -> bool {
     favorites.lines().any(|line| is_line(line, model))
 }
 
-/// The favorites with a model more, or without it.
+/// Adds a model to the favorites, or removes it.
 pub fn toggled(favorites: &str, model: &ModelId) -> String {
     let others = favorites.lines().filter(|line| !is_line(line, model));
     let mut lines: Vec<String> = others.map(str::to_owned).collect();
@@ -49,8 +49,8 @@ pub fn toggled(favorites: &str, model: &ModelId) -> String {
     lines.join("\n")
 }
 
-/// The places of models in the order in which they are shown: first those of the lines, in their order,
-/// then the others in the service's.
+/// Returns the indexes of models in display order: first those in the lines of `first`, then the others in the service's
+/// order.
 pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     let mut order = Vec::new();
     for line in first.lines() {
@@ -62,8 +62,8 @@ pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     order
 }
 
-/// Says in what order the models stand, if that is not simply the service's. `shown` has the favorites in whose order
-/// they stand, `now` those of by now; `has_first` says that some come first, be they favorites or used last.
+/// Describes the order of the models, unless it is the service's. `shown`: the favorites that determine the order; `now`: the
+/// current favorites; `has_first`: whether favorites or last used models come first.
 pub fn order_text(is_searched: bool, shown: &str, now: &str, has_first: bool) -> &'static str {
     let is_shown = |line| shown.lines().any(|shown| shown == line);
     match (is_searched, has_first) {
@@ -75,7 +75,7 @@ pub fn order_text(is_searched: bool, shown: &str, now: &str, has_first: bool) ->
     }
 }
 
-/// Without making a text of each model: there may be ten thousand.
+/// Compares without formatting each model, because there may be ten thousand.
 fn is_line(line: &str, model: &ModelId) -> bool {
     let rest = line.strip_prefix(model.category.as_str());
     rest.and_then(|rest| rest.strip_prefix('/')) == Some(model.subcategory.as_str())
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn favorites_come_first_then_those_used_last() {
+    fn favorites_come_first_then_the_last_used() {
         let tasks = [task("2", 10), task("0", 30), task("2", 20), task("9", 5)];
         let recent = recent(&tasks);
         let names: Vec<&str> = recent.iter().map(|id| id.subcategory.as_str()).collect();
@@ -120,19 +120,19 @@ mod tests {
         let favorites = toggled(&favorites, &ModelId::new("image", "3"));
         let first = first(&favorites, &recent);
         assert_eq!(first, "image/2\nimage/3\nimage/0\nimage/9");
-        // What the service no longer lists is passed over.
+        // Models that the service no longer lists are skipped.
         assert_eq!(order(&models(5), &first), [2, 3, 0, 1, 4]);
         assert_eq!(order(&models(3), ""), [0, 1, 2]);
     }
 
     #[test]
-    fn it_is_said_in_what_order_they_stand() {
+    fn the_order_is_described() {
         let all = [
             order_text(false, "", "", false),
             order_text(false, "", "", true),
             order_text(false, "a/b\na/c", "a/c", true),
             order_text(true, "a/b", "a/b", true),
-            // They stand as they stood before it was one.
+            // The order did not change when this model became a favorite.
             order_text(false, "a/b", "a/b\na/c", true),
             order_text(false, "", "a/c", true),
         ];
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_favorite_is_one_until_it_is_taken_back() {
+    fn favorites_can_be_toggled() {
         let model = ModelId::new("image/a", "b");
         let favorites = toggled("image/c", &model);
         assert!(is_favorite(&favorites, &model));
@@ -158,7 +158,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_is_hidden(count in 0..20usize, lines in prop::collection::vec("image/[0-9]{1,2}|.{0,6}", 0..9)) {
+        fn no_model_is_hidden(count in 0..20usize, lines in prop::collection::vec("image/[0-9]{1,2}|.{0,6}", 0..9)) {
             let mut order = order(&models(count), &lines.join("\n"));
             order.sort_unstable();
             prop_assert_eq!(order, (0..count).collect::<Vec<_>>());

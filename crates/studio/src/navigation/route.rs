@@ -1,9 +1,9 @@
-//! The addresses of the app's pages: the URL holds what a person would want to share or find again.
+//! The URLs of the app's pages: they contain what a user may share or return to.
 
 use atelier_contract::{ModelId, path};
 use atelier_engine::{BatchKey, TaskKey};
 
-/// The page that an address shows.
+/// The page of a URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Route {
     /// `/`
@@ -25,7 +25,7 @@ pub enum Route {
 }
 
 impl Route {
-    /// Reads a path without query; a slash at its end makes no difference.
+    /// Parses a path without a query; a trailing slash is ignored.
     pub fn parse(path: &str) -> Self {
         let segments: Vec<&str> = path
             .split('/')
@@ -59,14 +59,14 @@ impl Route {
     }
 }
 
-/// One value of a query such as `?q=a%20b&category=image`.
+/// Returns a value of a query such as `?q=a%20b&category=image`.
 pub fn query_value(query: &str, name: &str) -> Option<String> {
     pairs(query)
         .find(|(key, _)| *key == name)
         .map(|(_, value)| path::decode(&value.replace('+', " ")))
 }
 
-/// The query with one value set, or taken out; empty without any, else it begins with `?`.
+/// Sets or removes a value of a query. The result is empty or starts with `?`.
 pub fn with_query_value(query: &str, name: &str, value: Option<&str>) -> String {
     let others = pairs(query)
         .filter(|(key, _)| *key != name)
@@ -93,7 +93,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn paths_and_their_pages() {
+    fn paths_map_to_pages() {
         for (path, route) in [
             ("", Route::Models),
             ("/", Route::Models),
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_query_keeps_its_other_values() {
+    fn other_values_of_a_query_are_preserved() {
         let query = with_query_value("?a=1&q=x", "q", Some("y z&"));
         assert_eq!(query, "?a=1&q=y%20z%26");
         assert_eq!(query_value(&query, "q").as_deref(), Some("y z&"));
@@ -125,13 +125,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_model_has_an_address_that_leads_back(category in ".+", subcategory in ".+") {
+        fn the_path_of_any_model_survives_a_round_trip(category in ".+", subcategory in ".+") {
             let route = Route::Model(ModelId::new(category, subcategory));
             prop_assert_eq!(Route::parse(&route.path()), route);
         }
 
         #[test]
-        fn any_text_goes_through_a_query(value in ".*") {
+        fn any_text_survives_a_query(value in ".*") {
             let query = with_query_value("", "q", Some(&value));
             prop_assert_eq!(query_value(&query, "q"), Some(value));
         }

@@ -1,30 +1,29 @@
-//! Forgiving text search: case, accents, word order, beginnings of words and small typos.
+//! Fuzzy text search: ignores case, accents and word order, and matches prefixes and small typos.
 //!
-//! Text is prepared once ([`Searchable`]); a key press then only compares.
+//! Text is prepared once ([`Searchable`]), so that a key press only compares.
 
 pub mod days;
 
 use crate::navigation::sort;
 use crate::text::fold;
 
-/// Characters of one field that are searched. Prompts can be books.
+/// The maximum number of characters of a field that are searched, because prompts can be very long.
 const MAX_CHARS: usize = 1000;
-/// Letters of one word that are compared; longer "words" are data, not language.
+/// The maximum number of letters of a word that are compared; longer words are data.
 const MAX_LETTERS: usize = 48;
-/// Added for each field after the first, so that a name weighs more than a description.
+/// The penalty per field after the first, so that a name weighs more than a description.
 const FIELD: u32 = 4;
-/// Letters from which on a typo is forgiven in the mere beginning of a word. Shorter ones begin too
-/// many words.
+/// The minimum number of letters for a typo in a prefix. Shorter prefixes match too many words.
 const LEAST_BEGUN: usize = 6;
-/// Letters from which on a word counts as an id.
+/// The minimum number of letters of a word that counts as an id.
 const LEAST_LETTERS_OF_ID: u8 = 16;
 
-/// Digits from which on the beginning of a number is enough.
+/// The minimum number of digits for a match with the prefix of a number.
 const LEAST_DIGITS: usize = 3;
-/// Added for a typo: every match without one ranks before every match with one.
+/// The penalty for a typo: matches without typos rank before all others.
 const TYPO: u32 = 1000;
 
-/// Text made ready for searching.
+/// Text that is prepared for searching.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Searchable {
     /// The folded words, one after the other.
@@ -38,27 +37,27 @@ struct Word {
     len: u16,
     letters: u8,
     field: u8,
-    /// The letters that occur, as bits. They tell most words apart without reading them.
+    /// A bit set of the letters that occur, which excludes most words without comparing them.
     mask: u32,
 }
 
-/// The text that a person has typed into a search box.
+/// The text in a search box.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
-    words: Vec<Wanted>,
+    words: Vec<QueryWord>,
 }
 
 #[derive(Debug, Clone)]
-struct Wanted {
+struct QueryWord {
     text: String,
     letters: Vec<char>,
     mask: u32,
-    /// Edits forgiven.
+    /// The number of allowed edits.
     typos: u32,
 }
 
 impl Searchable {
-    /// Prepares an item's fields, the most telling one first.
+    /// Prepares the fields of an item, the most important one first.
     pub fn new<'a>(fields: impl IntoIterator<Item = &'a str>) -> Self {
         let mut prepared = Self::default();
         for (field, text) in fields.into_iter().enumerate() {
@@ -74,7 +73,7 @@ impl Searchable {
             .for_each(|c| fold::push(&mut folded, c));
         for compound in folded.split_whitespace() {
             words(compound).for_each(|word| self.add_word(field, word));
-            // `gpt-4` is also found as `gpt4`.
+            // `gpt-4` also matches `gpt4`.
             if words(compound).nth(1).is_some() {
                 self.add_word(field, &words(compound).collect::<String>());
             }
@@ -103,7 +102,7 @@ impl Query {
         let words = words(&folded)
             .map(|word| {
                 let letters: Vec<char> = word.chars().take(MAX_LETTERS).collect();
-                Wanted {
+                QueryWord {
                     text: letters.iter().collect(),
                     mask: mask(word),
                     typos: match letters.len() {
@@ -119,18 +118,18 @@ impl Query {
         Self { words }
     }
 
-    /// Nothing to look for: everything matches alike.
+    /// Whether the query is empty: everything matches equally.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// How well the item matches, lower is better; `None` if a word of the query is nowhere in it.
+    /// Returns how well the item matches, lower is better; `None` if a word of the query does not match.
     pub fn score(&self, item: &Searchable) -> Option<u32> {
         self.words.iter().try_fold(0, |sum: u32, wanted| {
             let mut best = u32::MAX;
             for word in &item.words {
                 let field = u32::from(word.field) * FIELD;
-                // A typo can't beat what was found without one.
+                // A match with a typo can't be better than one without.
                 let typos = if best < TYPO { 0 } else { wanted.typos };
                 if best <= field || more_than(typos, wanted.mask & !word.mask) {
                     continue;
@@ -145,18 +144,18 @@ impl Query {
         })
     }
 
-    /// Whether a longer number is asked for.
+    /// Whether the query contains a longer number.
     pub fn asks_for_numbers(&self) -> bool {
         self.long_numbers().next().is_some()
     }
 
-    fn long_numbers(&self) -> impl Iterator<Item = &Wanted> {
-        let is_long = |it: &&Wanted| is_number(&it.text) && it.text.len() >= LEAST_DIGITS;
+    fn long_numbers(&self) -> impl Iterator<Item = &QueryWord> {
+        let is_long = |it: &&QueryWord| is_number(&it.text) && it.text.len() >= LEAST_DIGITS;
         self.words.iter().filter(is_long)
     }
 
-    /// Whether every longer number that is asked for is in the item as it stands, and not as the mere beginning of another:
-    /// of 1020 that is asked for 10203 is no match where anything has 1020. True where none is asked for.
+    /// Whether the item contains every longer number of the query exactly, not as a prefix: for 1020, an item with 10203 is left
+    /// out if another one has 1020. True if the query contains no longer number.
     pub fn has_its_numbers(&self, item: &Searchable) -> bool {
         self.long_numbers().all(|wanted| {
             let text = |word: &Word| {
@@ -167,12 +166,12 @@ impl Query {
         })
     }
 
-    /// The positions of the items that match, best first, equal ones in their given order.
+    /// Returns the indexes of the matching items, best first, equal ones in order.
     pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
         Self::in_order(self.ranked(items))
     }
 
-    /// The same, but with typos only where nothing matches without one.
+    /// Like [`Query::find`], but with typos only if nothing matches without.
     pub fn find_nearest<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
         let mut found = self.ranked(items);
         let is_literal = |(rank, _): &(u64, u64)| *rank < u64::from(TYPO);
@@ -198,12 +197,11 @@ impl Query {
     }
 }
 
-impl Wanted {
-    /// How well one word matches; the caller has seen that no more than `typos` letters are absent
-    /// from it.
+impl QueryWord {
+    /// Returns how well one word matches. The caller has checked that at most `typos` letters are missing from it.
     fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
         if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
-            // 7 is neither 77 nor the beginning of a seed, nor of an id.
+            // 7 matches neither 77 nor the prefix of a seed or an id.
             let is_long = word.letters >= LEAST_LETTERS_OF_ID;
             if is_number(&self.text) && (is_long || is_number(text)) {
                 let is_begun = self.text.len() >= LEAST_DIGITS && text.starts_with(&self.text);
@@ -212,7 +210,7 @@ impl Wanted {
             if text.starts_with(&self.text) {
                 return Some(u32::from(text.len() > self.text.len()));
             }
-            // Three bytes are three Latin letters, or one of a script that writes without spaces.
+            // Three bytes are three Latin letters, or one character of a script without spaces.
             if self.text.len() >= 3 && text.contains(&self.text) {
                 return Some(3);
             }
@@ -220,7 +218,7 @@ impl Wanted {
         let (own, other) = (self.letters.len(), usize::from(word.letters));
         let is_near =
             own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
-        // The word is still being typed: its beginning may have one typo, not in the first letter.
+        // The word is still being typed: its prefix may have one typo, not in the first letter.
         let is_begun = own >= LEAST_BEGUN
             && other > own
             && text.chars().next() == self.letters.first().copied();
@@ -236,7 +234,7 @@ impl Wanted {
     }
 }
 
-/// Whether more than `count` bits are set. One edit brings or takes one letter at most.
+/// Whether more than `count` bits are set. One edit adds or removes at most one letter.
 fn more_than(count: u32, mut bits: u32) -> bool {
     for _ in 0..count {
         bits &= bits.wrapping_sub(1);
@@ -244,13 +242,12 @@ fn more_than(count: u32, mut bits: u32) -> bool {
     bits != 0
 }
 
-/// Edits that turn `wanted` into the word, and into the beginning of it that needs the fewest:
-/// letters put in, left out, replaced, or two neighbours swapped. Right up to `most`; more than
-/// that is more than that.
+/// Returns the edit distances (insertions, deletions, replacements, swaps of neighbors) from `wanted` to the word, and to the
+/// nearest prefix of it. Exact up to `most`; larger distances are only known to be larger.
 fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     const WIDTH: usize = MAX_LETTERS + 1;
     let width = wanted.len().min(MAX_LETTERS);
-    // Three rows of the table take turns; copying them would cost more than filling them.
+    // Three rows of the table are used in turn; copying them would be slower than filling them.
     let mut rows = [[0u32; WIDTH]; 3];
     for (column, cell) in rows[0].iter_mut().enumerate() {
         *cell = column as u32;
@@ -259,7 +256,7 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     let mut previous = None;
     let mut begun = width as u32;
     for (count, letter) in word.chars().enumerate() {
-        // A longer beginning can't be nearer.
+        // A longer prefix can't be nearer.
         if count > width + most as usize {
             return (most + 1, begun);
         }
@@ -288,7 +285,7 @@ fn mask(word: &str) -> u32 {
         .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
 }
 
-/// The words of a folded text; `0.7` is one.
+/// Splits a folded text into words; `0.7` is one.
 fn words(folded: &str) -> impl Iterator<Item = &str> {
     let bytes = folded.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -302,7 +299,7 @@ fn words(folded: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// Whether it is digits and points alone.
+/// Whether it consists of digits and points.
 fn is_number(word: &str) -> bool {
     word.bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')

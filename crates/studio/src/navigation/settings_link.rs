@@ -1,13 +1,13 @@
-//! Finds the page that a message sends a person to: `Settings`, which is a link to that page.
+//! Finds `Settings` in a message, which is shown as a link to that page.
 
-/// What the page is called in messages.
+/// The name of the page in messages.
 pub const SETTINGS: &str = "Settings";
 
-/// Splits a message at the first `Settings` that stands there as a word: what comes before it, the word itself, and the
-/// rest. Without it all of the message comes first.
+/// Splits a message at the first word `Settings`: the text before it, the word, and the rest. Without it, all of the message
+/// is in the first part.
 pub fn split(message: &str) -> [&str; 3] {
     let mut before = '.';
-    // Step by step, because the code of a search would weigh more in the page.
+    // Step by step, because the code of a string search would be larger.
     for (at, letter) in message.char_indices() {
         let (start, rest) = message.split_at(at);
         if let Some(rest) = rest.strip_prefix(SETTINGS)
@@ -27,7 +27,7 @@ mod tests {
     use atelier_engine::MissingCredentials;
     use proptest::prelude::*;
 
-    /// Guards against a message that sends a person to a page without a way there.
+    /// Guards against a message that mentions a page without a link to it.
     #[test]
     fn settings_is_found_as_a_word() {
         for (message, expected) in [
@@ -49,9 +49,9 @@ mod tests {
         }
     }
 
-    /// The messages are made elsewhere: a change there must not lose the link.
+    /// The messages are defined elsewhere: a change there must not lose the link.
     #[test]
-    fn messages_about_credentials_lead_to_settings() {
+    fn messages_about_credentials_have_a_link_to_settings() {
         let refused = atelier_contract::ApiError::from_status(401, None, None);
         let missing = MissingCredentials::Token;
         for message in [
@@ -64,7 +64,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn nothing_of_a_message_is_lost(message in "(Settings|[a-zé .]){0,6}") {
+        fn the_parts_join_to_the_message(message in "(Settings|[a-zé .]){0,6}") {
             prop_assert_eq!(split(&message).concat(), message);
         }
     }

@@ -1,9 +1,9 @@
-//! One sort for what the first cards need. Each type sorted by the standard library's sort brings kilobytes of
-//! its own into the page's first part; positions can go through one. Elsewhere the standard library's is used.
+//! A shared sort for the first view. Each type that is sorted by the standard library adds kilobytes to the page's first
+//! part; indexes can share one sort. Other code uses the standard library.
 
 use std::cmp::Ordering;
 
-/// The positions of `count` things, from the least thing to the greatest, equal ones in order.
+/// Returns the indexes of `count` elements in ascending order, equal ones in order.
 #[inline(never)]
 pub(crate) fn order(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();
@@ -28,7 +28,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn as_the_standard_library_sorts(unsorted: Vec<(u8, u8)>) {
+        fn sorts_like_the_standard_library(unsorted: Vec<(u8, u8)>) {
             let mut ours: Vec<(u64, u64)> =
                 unsorted.iter().map(|(a, b)| (u64::from(*a), u64::from(*b))).collect();
             pairs(&mut ours);

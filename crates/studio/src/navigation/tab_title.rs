@@ -1,13 +1,13 @@
-//! The title of a browser's tab: what its page shows, and how many tasks are under way.
+//! The title of a browser tab: the page, and the number of active tasks.
 
 use crate::text::excerpt::excerpt;
 
 const APP: &str = "Atelier";
 
-/// A tab has no room for more, a list of tabs or of visited pages has.
+/// The maximum length, which fits in a list of tabs or in the browser history.
 const MAX_CHARS: usize = 60;
 
-/// `parts`: from what is most its own to what it belongs to; empty ones are left out. `active`: tasks under way.
+/// `parts`: from the most specific to the most general one; empty ones are skipped. `active`: the number of active tasks.
 pub fn tab_title(parts: &[&str], active: usize) -> String {
     let named = parts.iter().map(|part| excerpt(part, MAX_CHARS));
     let mut parts: Vec<String> = named.filter(|part| !part.is_empty()).collect();
@@ -23,9 +23,9 @@ pub fn tab_title(parts: &[&str], active: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Guards against tabs that can't be told from each other.
+    /// Guards against tabs with the same title.
     #[test]
-    fn a_title_says_what_is_shown_and_what_is_under_way() {
+    fn a_title_shows_the_page_and_the_active_tasks() {
         assert_eq!(tab_title(&[], 0), "Atelier");
         assert_eq!(tab_title(&["Gallery"], 0), "Gallery · Atelier");
         assert_eq!(tab_title(&[" ", "Strata"], 2), "(2) Strata · Atelier");

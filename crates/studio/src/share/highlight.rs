@@ -1,4 +1,4 @@
-//! Colours for code: enough grammar to tell words, texts and comments apart.
+//! Syntax highlighting for code: distinguishes keywords, strings and comments.
 
 mod json;
 mod python;
@@ -7,24 +7,24 @@ mod scan;
 pub use scan::Kind;
 use scan::is_name_start;
 
-/// A piece of the text, all of one kind. Put together, the pieces are the text.
+/// A part of the text of one kind. The concatenated spans are the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span<'a> {
     pub kind: Kind,
     pub text: &'a str,
 }
 
-/// The language that code is read as.
+/// The grammar of the code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Grammar {
     Python,
-    /// Names of members count as definitions.
+    /// Keys of objects count as definitions.
     Json,
-    /// Any other language: all of it is plain.
+    /// Any other language: plain text.
     Plain,
 }
 
-/// Splits source into spans. Total over any text, and linear in its length.
+/// Splits source code into spans. Works for any text, in linear time.
 pub fn spans(grammar: Grammar, source: &str) -> Vec<Span<'_>> {
     let next = match grammar {
         Grammar::Python => python::next,
@@ -75,8 +75,8 @@ pub fn spans(grammar: Grammar, source: &str) -> Vec<Span<'_>> {
     spans
 }
 
-/// The spans in blocks of so many lines: long code is shown block by block. A span over several
-/// blocks is cut.
+/// Splits the spans into blocks of `lines` lines, because long code is shown block by block. A span over several blocks is
+/// split.
 pub fn blocks<'a>(spans: &[Span<'a>], lines: usize) -> Vec<Vec<Span<'a>>> {
     let mut blocks = Vec::new();
     let (mut block, mut ended) = (Vec::new(), 0);

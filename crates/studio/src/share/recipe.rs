@@ -1,5 +1,5 @@
-//! A link that carries what it takes to make a result again: the model, and its inputs with the seed.
-//! They stand in the fragment, which browsers send to no server. It never holds credentials.
+//! A link with everything needed to generate a result again: the model, and its inputs with the seed. The inputs are in the
+//! fragment, which browsers don't send to servers. It never contains credentials.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::navigation::route::Route;
 use crate::text::plural::listed;
 
-/// The longest link, in bytes: some programs that links are sent through cut longer ones off.
+/// The maximum length of a link, in bytes: some programs truncate longer ones.
 pub const MAX: usize = 16_000;
 
 const NAME: &str = "inputs=";
 
-/// Path and fragment of a link to a model's form with these values in it; none where they are too long.
+/// Returns the path and fragment of a link to a model's form with these values; `None` if it would be too long.
 pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
-    // A text that is far too long is not written out first.
+    // A much too long text is not serialized.
     let texts = values.values().filter_map(Value::as_str);
     if texts.map(str::len).sum::<usize>() > MAX {
         return None;
@@ -28,7 +28,7 @@ pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
     (link.len() <= MAX).then_some(link)
 }
 
-/// The parameters whose names sound like those of secrets and that have a text.
+/// Returns the parameters with a text whose names sound like those of secrets.
 pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
     let is_suspect = |(name, value): &(&String, &Value)| {
         is_secret_name(name) && value.as_str().is_some_and(|text| !text.is_empty())
@@ -37,7 +37,7 @@ pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
     suspects.map(|(name, _)| name.clone()).collect()
 }
 
-/// The same of several tasks together.
+/// Like [`suspects`], for several tasks.
 pub fn suspects_of<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<String> {
     let names: BTreeSet<String> = tasks
         .flat_map(|task| suspects(task.input.values()))
@@ -54,10 +54,10 @@ pub fn suspects_message(names: &[String], what: &str) -> String {
     format!("{} {look} and {are} part of this {what}.", listed(names))
 }
 
-/// Why nothing is taken from a link.
+/// Why a link can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It was cut off or changed on its way.
+    /// It was truncated or modified.
     Damaged,
     /// It is longer than [`MAX`].
     TooLong,
@@ -76,11 +76,11 @@ impl Unreadable {
     }
 }
 
-/// The values that a fragment carries, with or without its `#`; none if it is no such fragment.
+/// Reads the values in a fragment, with or without its `#`; `None` if it contains none.
 ///
 /// # Errors
 ///
-/// It is one, but what it carries can't be read or is longer than [`MAX`].
+/// The values are invalid, or longer than [`MAX`].
 pub fn read(fragment: &str) -> Result<Option<Map<String, Value>>, Unreadable> {
     let fragment = fragment.strip_prefix('#').unwrap_or(fragment);
     let Some(values) = fragment.strip_prefix(NAME) else {
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_the_recipe() {
+    fn a_link_survives_a_round_trip() {
         let values = object(json!({"prompt": "räd & #1 ½", "seed": u64::MAX, "loop": true}));
         let link = link(&ModelId::new("image", "strata"), &values).unwrap();
         assert!(
@@ -118,9 +118,9 @@ mod tests {
         assert_eq!(read(&format!("#{fragment}")), Ok(Some(values)));
     }
 
-    /// Guards against a token in a shared link without a word.
+    /// Guards against silently sharing a token in a link.
     #[test]
-    fn what_looks_like_a_secret_is_pointed_out() {
+    fn likely_secrets_are_pointed_out() {
         let values = json!({"prompt": "a token of love", "hf_token": "hf_1", "api_key": "", "max_tokens": "5"});
         let suspects = suspects(&object(values));
         assert_eq!(
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_none_and_what_is_damaged() {
+    fn other_fragments_and_damaged_ones_are_distinguished() {
         for fragment in ["", "#", "#main", "#other=%7B%7D"] {
             assert_eq!(read(fragment), Ok(None), "{fragment}");
         }
@@ -140,13 +140,13 @@ mod tests {
         let long = object(json!({"prompt": "a".repeat(MAX)}));
         assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
         let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
-        // Called damaged, it would have a person look in vain for what is wrong with it.
+        // Reporting it as damaged would be misleading.
         assert_eq!(read(&long), Err(Unreadable::TooLong));
     }
 
     proptest! {
         #[test]
-        fn any_text_goes_through_a_link(name in ".{1,9}", text in ".*") {
+        fn any_text_survives_a_link(name in ".{1,9}", text in ".*") {
             let values = object(json!({ name: text }));
             let link = link(&ModelId::new("image", "a"), &values).unwrap();
             prop_assert_eq!(read(link.split_once('#').unwrap().1), Ok(Some(values)));

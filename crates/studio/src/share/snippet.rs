@@ -1,8 +1,8 @@
-//! `Copy as`: the form as it now stands, as a program that generates, polls and fetches.
+//! `Copy as`: the current form as a program that generates, polls and fetches.
 //!
 //! Token, user id and the values of secret parameters come from the environment (`SERVICE_TOKEN`, `SERVICE_UID`,
-//! [`environment_name`]), never from here.
-//! All values are data: whatever a prompt or a schema contains, it stays inside its literal.
+//! [`environment_name`]), and are never in the program. All values are data: whatever a prompt or a schema contains stays
+//! inside its literal.
 
 use atelier_contract::{Draft, Entry, ModelId, Schema, check};
 use serde_json::{Map, Value};
@@ -14,12 +14,11 @@ use crate::share::highlight::Grammar;
 pub enum Language {
     /// A POSIX shell with curl.
     Curl,
-    /// Python 3, standard library alone.
+    /// Python 3 with only the standard library.
     Python,
-    /// An ECMAScript module for Node.js 18 and later, or a browser's console but for the
-    /// environment.
+    /// An ECMAScript module for Node.js 18 and later, or for a browser's console without the environment.
     JavaScript,
-    /// The program uses `reqwest` and `serde_json`.
+    /// A program with the crates `reqwest` and `serde_json`.
     Rust,
 }
 
@@ -43,9 +42,8 @@ impl Language {
     }
 }
 
-/// The values that a form would send as it stands; with `send_defaults` those of untouched optional
-/// parameters, too. An entry that is not valid yet is given as written: the code shows the form, and
-/// the service will say what it thinks of it.
+/// Returns the values that a form would send; with `send_defaults`, including those of untouched optional parameters. Invalid
+/// entries are included as they were typed: the code mirrors the form, and the service will validate them.
 pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String, Value> {
     let mut values = Map::new();
     for (parameter, required) in schema.parameters() {
@@ -64,8 +62,8 @@ pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String
     values
 }
 
-/// The environment variable for the value of a secret parameter: `API_KEY` for `api_key`. Those that begin with
-/// `SERVICE_` are the service's own.
+/// Returns the environment variable for a secret parameter: `API_KEY` for `api_key`. Names that start with `SERVICE_` are
+/// reserved for the service.
 pub fn environment_name(parameter: &str) -> String {
     let character = |c: char| match c.is_ascii_alphanumeric() {
         true => c.to_ascii_uppercase(),
@@ -79,8 +77,8 @@ pub fn environment_name(parameter: &str) -> String {
     }
 }
 
-/// The program. `service` is the service's address, with its scheme; `secrets` are the names of the parameters whose
-/// values it takes from the environment.
+/// Returns the program. `service`: the service's address, with its scheme. `secrets`: the names of the parameters whose
+/// values come from the environment.
 pub fn snippet(
     language: Language,
     service: &str,
@@ -99,7 +97,7 @@ pub fn snippet(
         Language::JavaScript => javascript(service, model, values, &secrets),
         Language::Rust => rust(service, model, values, &secrets),
     };
-    // The first is in the comment that says what it needs.
+    // The first one is in the comment with the requirements.
     secrets.iter().fold(program, |program, (_, variable)| {
         program.replacen(
             " and SERVICE_UID",
@@ -112,7 +110,7 @@ pub fn snippet(
 /// The name of a secret parameter, and its environment variable.
 type Secret<'a> = (&'a str, String);
 
-/// What `line` gives for each.
+/// Concatenates `line` for each secret.
 fn each(secrets: &[Secret], line: impl Fn(&str, &str) -> String) -> String {
     let lines = secrets.iter().map(|(name, variable)| line(name, variable));
     lines.collect()
@@ -176,7 +174,7 @@ fn javascript(
     values: &Map<String, Value>,
     secrets: &[Secret],
 ) -> String {
-    // JSON in a literal of its own: as JavaScript numbers, integers above 2^53 would be rounded.
+    // JSON in a string literal: as JavaScript numbers, integers above 2^53 would be rounded.
     let fields = |values: &Map<String, Value>| {
         let entries = values.iter().map(|(name, value)| {
             format!(
@@ -228,7 +226,7 @@ fn rust(service: &str, model: &ModelId, values: &Map<String, Value>, secrets: &[
     )
 }
 
-/// A secret in the JSON text of a shell: its quotes, backslashes and line breaks are escaped.
+/// Returns a secret for JSON text in a shell script: its quotes, backslashes and line breaks are escaped.
 fn secret(name: &str, variable: &str) -> String {
     let name = string(name).replace('\'', "'\\''");
     let value = format!(
@@ -237,13 +235,12 @@ fn secret(name: &str, variable: &str) -> String {
     format!(",\n  {name}: \"'\"{value}\"'\"")
 }
 
-/// A text as a JavaScript literal.
+/// Returns a JavaScript string literal.
 fn literal(text: &str) -> String {
     quoted(&text.replace('\\', "\\\\"), '\'', "\\'")
 }
 
-/// Puts the texts into their places, which the template has in this order. One pass: what is put
-/// in is never searched for places.
+/// Replaces the placeholders, which the template has in this order. Inserted texts are not searched for placeholders.
 fn fill<const N: usize>(template: &str, places: [(&str, String); N]) -> String {
     let mut filled = String::new();
     let mut rest = template;
@@ -267,8 +264,8 @@ fn identity(model: &ModelId) -> Map<String, Value> {
     .collect()
 }
 
-/// JSON on one line. Characters that reverse the reading direction are escaped: code must read as
-/// it runs. (They occur in strings alone.)
+/// Formats JSON on one line. Bidirectional control characters, which only occur in strings, are escaped, so that code is
+/// displayed as it runs.
 fn json(value: &Value) -> String {
     let mut json = String::new();
     for c in value.to_string().chars() {
@@ -288,8 +285,8 @@ fn json(value: &Value) -> String {
     json
 }
 
-/// A text as a JSON string, which Python and JavaScript read alike: quotes, backslashes and
-/// control characters are escaped, and in ways that all of them know.
+/// Formats a JSON string that Python and JavaScript can parse: quotes, backslashes and control characters are escaped in ways
+/// that all of them support.
 fn string(text: &str) -> String {
     json(&Value::String(text.to_owned()))
 }
@@ -318,7 +315,7 @@ fn python_literal(value: &Value) -> String {
     }
 }
 
-/// A raw Rust literal with as many `#` as the text demands.
+/// Returns a raw Rust string literal with as many `#` as needed.
 fn raw(text: &str) -> String {
     let mut hashes = String::from("#");
     while text.contains(&format!("\"{hashes}")) {

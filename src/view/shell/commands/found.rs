@@ -7,7 +7,7 @@ use atelier_engine::{Action, BatchKey, Task, TaskKey};
 use atelier_studio::batch::Batch;
 use atelier_studio::batch::differences::names_among_siblings;
 use atelier_studio::batch::naming::found_label;
-use atelier_studio::navigation::commands::{Listed, MODELS, listed, models};
+use atelier_studio::navigation::commands::{CommandRow, MODELS, grouped, models};
 use atelier_studio::navigation::model_order::recent;
 use atelier_studio::navigation::route::{Route, with_query_value};
 use atelier_studio::navigation::search::{Query, Searchable};
@@ -235,11 +235,11 @@ fn rows(
     found: impl IntoIterator<Item = usize>,
     most: usize,
 ) -> Vec<Command> {
-    let listed = listed(found, |at| commands[at].batch.as_ref());
+    let listed = grouped(found, |at| commands[at].batch.as_ref());
     let listed = listed.into_iter().take(most);
     let row = |row| match row {
-        Listed::One(at) => commands[at].clone(),
-        Listed::Batch(at, count) => batch_command(contexts, &commands[at], count),
+        CommandRow::One(at) => commands[at].clone(),
+        CommandRow::Batch(at, count) => batch_command(contexts, &commands[at], count),
     };
     listed.map(row).collect()
 }

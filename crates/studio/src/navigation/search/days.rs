@@ -1,5 +1,5 @@
-//! Days that a person names in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`,
-//! `Nov 28, 2025`, and, with nothing else next to it, `November` or `November 2026`.
+//! Days in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`, `Nov 28, 2025`, and,
+//! without other words, `November` or `November 2026`.
 
 use std::ops::RangeInclusive;
 
@@ -30,10 +30,10 @@ const WEEKDAYS: [&str; 7] = [
     "tuesday",
     "wednesday",
 ];
-/// Letters of a month that are enough.
+/// The minimum length of an abbreviated month.
 const LEAST_OF_MONTH: usize = 3;
 
-/// The days that a search names, and what else it asks for.
+/// The days in a search, and the rest of the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedDays {
     pub days: RangeInclusive<Day>,
@@ -41,8 +41,8 @@ pub struct NamedDays {
 }
 
 impl NamedDays {
-    /// Reads the first days that are named; `None` where none is. A weekday is that of the last week, and a day without a
-    /// year the last one that has been.
+    /// Finds the first days in a text; `None` if there are none. A weekday is within the last week, and a day without a year
+    /// is the most recent one.
     pub fn read(text: &str, today: Day) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         if let Some(days) = month_alone(&words, today) {
@@ -59,8 +59,8 @@ impl NamedDays {
     }
 }
 
-/// The month that is all that is asked for, by its whole name: the last one of this name that has begun, if there is no
-/// year. `may` without one is a word like any other.
+/// Parses a query that consists of a full month name; without a year, the most recent one. `may` without a year is an
+/// ordinary word.
 fn month_alone(words: &[&str], today: Day) -> Option<RangeInclusive<Day>> {
     let (name, year) = match words {
         [name] if !name.eq_ignore_ascii_case("may") => (name, None),
@@ -73,14 +73,14 @@ fn month_alone(words: &[&str], today: Day) -> Option<RangeInclusive<Day>> {
     whole_month(&format!("{year}-{month:02}"))
 }
 
-/// The days of `2026-11`.
+/// Parses a month such as `2026-11`.
 fn whole_month(month: &str) -> Option<RangeInclusive<Day>> {
     let first = Day::read(&format!("{month}-01"))?;
     let next = Day::of_number(first.number() + 31);
     Some(first..=Day::of_number(next.number() - next.day))
 }
 
-/// How many of the words name days, and which.
+/// Parses the days at the start of the words. Returns how many words were used, and the days.
 fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
     let word = fold::fold(words.first()?);
     let one = |day: Day| day..=day;
@@ -101,7 +101,7 @@ fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
     if let Some(days) = whole_month(&word).filter(|_| is_month) {
         return Some((1, days));
     }
-    // Before its month, or behind it.
+    // The day is before or after its month.
     let second = fold::fold(words.get(1)?.trim_end_matches(','));
     let (day, name) = match word.parse::<i64>() {
         Ok(day) => (day, second),
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_named_as_people_name_them() {
+    fn common_notations_of_days_are_recognized() {
         // A Saturday.
         let today = day("2026-11-28");
         for (text, from, to, rest) in [
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_and_numbers_name_no_day() {
+    fn other_words_and_numbers_are_no_days() {
         let today = day("2026-11-28");
         for text in [
             "",

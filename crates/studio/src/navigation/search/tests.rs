@@ -6,7 +6,7 @@ fn score(query: &str, fields: &[&str]) -> Option<u32> {
 }
 
 #[test]
-fn case_accents_order_beginnings_and_typos_are_forgiven() {
+fn case_accents_order_prefixes_and_typos_are_ignored() {
     for (query, text) in [
         ("FLUX", "Flux Pro"),
         ("pro flux", "Flux Pro"),
@@ -30,7 +30,7 @@ fn case_accents_order_beginnings_and_typos_are_forgiven() {
 }
 
 #[test]
-fn short_words_and_words_far_apart_are_not_mistaken() {
+fn short_and_distant_words_do_not_match() {
     for (query, text) in [
         ("cat", "car"),
         ("portrait", "landscape"),
@@ -43,9 +43,9 @@ fn short_words_and_words_far_apart_are_not_mistaken() {
     }
 }
 
-/// Guards against 0.7 that is found wherever a 0 and a 7 are, as in a seed.
+/// Guards against matching 0.7 with any 0 and 7, as in a seed.
 #[test]
-fn numbers_are_found_as_they_are() {
+fn numbers_match_exactly() {
     let fields = [
         "glow 0.7, seed 1077412",
         "gpt-3.5 at 1024",
@@ -80,14 +80,14 @@ fn exact_before_prefix_before_inside_before_typo_and_names_before_descriptions()
 }
 
 #[test]
-fn the_best_comes_first_and_equals_keep_their_order() {
+fn the_best_match_is_first_and_equal_ones_keep_their_order() {
     let items = ["an image of cats", "Cats", "dogs", "cats", "Cast"];
     let items: Vec<Searchable> = items.iter().map(|text| Searchable::new([*text])).collect();
     assert_eq!(Query::new("cats").find(&items), [0, 1, 3, 4]);
     assert_eq!(Query::new("  ").find(&items), [0, 1, 2, 3, 4]);
 }
 
-/// Slow, plain and right.
+/// A slow but simple reference implementation.
 fn edits_by_definition(a: &[char], b: &[char]) -> u32 {
     let mut d = vec![vec![0u32; b.len() + 1]; a.len() + 1];
     for i in 0..=a.len() {
@@ -108,16 +108,16 @@ fn edits_by_definition(a: &[char], b: &[char]) -> u32 {
 
 proptest! {
     #[test]
-    fn any_text_finds_itself_and_its_beginning(text in ".{0,80}") {
+    fn any_text_matches_itself_and_its_prefix(text in ".{0,80}") {
         prop_assert!(score(&text, &[&text]).is_some());
         let half: String = text.chars().take(text.chars().count() / 2).collect();
-        // A number that is cut is another one.
+        // A truncated number is another number.
         let half = half.trim_end_matches(|c: char| c.is_numeric() || c == '.');
         prop_assert!(score(half, &[&text]).is_some());
     }
 
     #[test]
-    fn edits_are_counted_right(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
+    fn edit_distances_equal_the_reference(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
         let (a, c): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
         let (whole, begun) = edits(&a, &b, 2);
         let slow = edits_by_definition(&a, &c);
@@ -127,7 +127,7 @@ proptest! {
     }
 
     #[test]
-    fn one_edit_in_a_word_of_four_letters_is_forgiven(word in "[a-z]{4,12}", at in 0..12usize, c in "[a-z]") {
+    fn one_edit_in_a_word_of_four_letters_is_allowed(word in "[a-z]{4,12}", at in 0..12usize, c in "[a-z]") {
         let at = at % word.len();
         for typed in [
             format!("{}{c}{}", &word[..at], &word[at..]),
@@ -170,9 +170,9 @@ fn search_time_grows_linearly_with_the_models() {
     }
 }
 
-/// Guards against "night" for "light" where there is a light.
+/// Guards against "night" for "light" if there is a "light".
 #[test]
-fn nearest_are_those_without_typos_where_there_are_any() {
+fn typos_match_only_if_nothing_matches_exactly() {
     let items = ["A night", "Light", "Lights on"].map(|text| Searchable::new([text]));
     assert_eq!(Query::new("light").find(&items), [1, 2, 0]);
     assert_eq!(Query::new("light").find_nearest(&items), [1, 2]);

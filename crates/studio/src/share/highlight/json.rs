@@ -1,6 +1,6 @@
 use super::scan::{Kind, is_name, is_name_start, number, quoted, run};
 
-/// The kind and length of the token that begins with `c`.
+/// Returns the kind and length of the token that starts with `c`.
 pub(super) fn next(rest: &str, c: char, _: bool) -> (Kind, usize) {
     match c {
         '"' => {

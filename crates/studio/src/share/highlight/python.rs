@@ -1,6 +1,6 @@
 use super::scan::{Kind, is_name, is_name_start, number, run, to_line_end};
 
-/// The kind and length of the token that begins with `c`.
+/// Returns the kind and length of the token that starts with `c`.
 pub(super) fn next(rest: &str, c: char, line_start: bool) -> (Kind, usize) {
     match c {
         '#' => (Kind::Comment, run(rest, to_line_end)),
@@ -29,8 +29,8 @@ pub(super) fn next(rest: &str, c: char, line_start: bool) -> (Kind, usize) {
     }
 }
 
-/// The length of a string literal whose prefix has `prefix` bytes. An unclosed one ends with its
-/// line, or, in triple quotes, with the text.
+/// Returns the length of a string literal whose prefix has `prefix` bytes. An unclosed one ends with its line, or, with
+/// triple quotes, with the text.
 fn string(rest: &str, prefix: usize) -> usize {
     let body = &rest[prefix..];
     let quote = if body.starts_with('"') { b'"' } else { b'\'' };
@@ -39,8 +39,8 @@ fn string(rest: &str, prefix: usize) -> usize {
     let mut at = if triple { 3 } else { 1 };
     while at < bytes.len() {
         match bytes[at] {
-            // Quotes, backslashes and line ends are never part of a longer UTF-8 character. In a
-            // raw string too, a quote after a backslash does not end it.
+            // Quotes, backslashes and line ends are never part of a longer UTF-8 character. A quote after a backslash does not end a
+            // raw string either.
             b'\\' if at + 1 < bytes.len() && bytes[at + 1].is_ascii() => at += 1,
             b'\n' | b'\r' if !triple => return prefix + at,
             b if b == quote && !triple => return prefix + at + 1,

@@ -1,6 +1,6 @@
-//! The pieces of the grammars: the kinds of tokens, and how long one is.
+//! Building blocks of the grammars: kinds of tokens, and their lengths.
 
-/// The kind of a piece of code.
+/// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Plain,
@@ -14,7 +14,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// A class of the style sheet; empty for plain text.
+    /// Returns the CSS class; empty for plain text.
     pub fn class(self) -> &'static str {
         match self {
             Self::Plain => "",
@@ -28,7 +28,7 @@ impl Kind {
     }
 }
 
-/// The length of what is at the start, as long as characters match.
+/// Returns the length of the prefix whose characters match.
 pub(super) fn run(rest: &str, matches: fn(char) -> bool) -> usize {
     rest.find(|c| !matches(c)).unwrap_or(rest.len())
 }
@@ -45,7 +45,7 @@ pub(super) fn is_name(c: char) -> bool {
     c == '_' || c.is_alphanumeric()
 }
 
-/// The length of a number.
+/// Returns the length of a number.
 pub(super) fn number(rest: &str) -> usize {
     let mut previous = '0';
     let end = rest.find(|c: char| {
@@ -58,8 +58,7 @@ pub(super) fn number(rest: &str) -> usize {
     end.unwrap_or(rest.len())
 }
 
-/// The length of a text up to its closing quote, escapes passed over. An unclosed one ends with its
-/// line.
+/// Returns the length of a string up to its closing quote, skipping escapes. An unclosed one ends with its line.
 pub(super) fn quoted(rest: &str, quote: u8) -> usize {
     let bytes = rest.as_bytes();
     let mut at = 1;

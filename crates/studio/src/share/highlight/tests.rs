@@ -16,7 +16,7 @@ fn seen_as(grammar: Grammar, source: &str) -> Vec<(Kind, &str)> {
 }
 
 #[test]
-fn a_function() {
+fn highlights_a_function() {
     use Kind::*;
     let source =
         "@app.route('/x')\nasync def run(x=1.5e-3):  # go\n    return f\"a\\\"b\" + définir\n";
@@ -37,7 +37,7 @@ fn a_function() {
 }
 
 #[test]
-fn texts_end_where_they_should() {
+fn strings_end_at_their_quotes() {
     use Kind::*;
     assert_eq!(
         seen("'''a 'b' \n\\''' c''' 'open\nx = 0x1F @ y; br'\\'"),
@@ -57,7 +57,7 @@ fn texts_end_where_they_should() {
 }
 
 #[test]
-fn json_and_what_has_no_grammar() {
+fn highlights_json_and_leaves_other_languages_plain() {
     use Kind::*;
     assert_eq!(
         seen_as(Grammar::Json, r#"{"a" : ["x\"", -1.5e3, true], "b":null}"#),
@@ -75,7 +75,7 @@ fn json_and_what_has_no_grammar() {
 
 proptest! {
     #[test]
-    fn the_spans_are_the_text(source in ".{0,80}|[a-fr'\"`\\\\#@$:/{}\n\r 0-9.é-]{0,80}") {
+    fn the_spans_join_to_the_text(source in ".{0,80}|[a-fr'\"`\\\\#@$:/{}\n\r 0-9.é-]{0,80}") {
         for grammar in GRAMMARS {
             let spans = spans(grammar, &source);
             prop_assert_eq!(spans.iter().map(|span| span.text).collect::<String>(), source.as_str());
@@ -88,7 +88,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn blocks_have_their_lines_and_lose_nothing(source in "[a'\"# \n]{0,60}", lines in 1..5usize) {
+    fn blocks_have_their_lines_and_join_to_the_text(source in "[a'\"# \n]{0,60}", lines in 1..5usize) {
         let spans = spans(Grammar::Python, &source);
         let blocks: Vec<String> = blocks(&spans, lines)
             .into_iter()
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Guards against looking through the rest of the text at each character: that would exceed the time limit of a test.
+/// Guards against searching the rest of the text at each character: that would exceed the time limit of a test.
 #[test]
 fn highlighting_time_grows_linearly_with_the_text() {
     for piece in [

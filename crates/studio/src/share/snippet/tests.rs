@@ -1,5 +1,4 @@
-//! The programs are run, by the shell, Python, Node.js and what Cargo makes of them, against a service
-//! that writes down what it is sent.
+//! Runs the programs with the shell, Python, Node.js and Cargo, against a service that records its requests.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -20,8 +19,8 @@ const SECRETS: [(&str, &str, &str); 2] = [
     ("service_token", "MODEL_SERVICE_TOKEN", "sk-é"),
 ];
 
-/// A service that completes every task at once. Gives its address and what it receives: path,
-/// `Authorization` and body of each call.
+/// Starts a service that completes every task at once. Returns its address, and the path, `Authorization` and body of each
+/// request.
 fn service() -> (String, mpsc::Receiver<(String, String, Value)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
@@ -73,7 +72,7 @@ fn answer(stream: TcpStream) -> Option<(String, String, Value)> {
     Some((path, authorization, serde_json::from_slice(&body).ok()?))
 }
 
-/// Compiles a Rust program with the packages that its head asks for; gives what is to be run.
+/// Compiles a Rust program with the crates in its header; returns the executable.
 fn compiled(program: &str) -> PathBuf {
     let test = std::env::current_exe().unwrap();
     // target/debug/deps/test
@@ -129,7 +128,7 @@ fn run(language: Language, program: &str) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// Runs the program and demands that exactly these values arrive, and the outputs are printed.
+/// Runs the program, and checks that the service receives exactly these values and the outputs are printed.
 fn carries(language: Language, model: &ModelId, values: &Map<String, Value>) {
     let (address, received) = service();
     let secrets = SECRETS.map(|(name, ..)| name.to_owned());
@@ -185,7 +184,7 @@ fn hostile() -> (ModelId, Map<String, Value>) {
 }
 
 #[test]
-fn hostile_values_arrive_as_they_are() {
+fn hostile_values_arrive_unchanged() {
     let (model, values) = hostile();
     for language in [Language::Curl, Language::Python, Language::JavaScript] {
         carries(language, &model, &values);
@@ -193,16 +192,16 @@ fn hostile_values_arrive_as_they_are() {
     }
 }
 
-/// One after the other, as they are one program to Cargo.
+/// One after the other, because Cargo uses the same package for all of them.
 #[test]
-fn rust_programs_compile_and_carry_hostile_values_as_they_are() {
+fn rust_programs_compile_and_send_hostile_values_unchanged() {
     let (model, values) = hostile();
     carries(Language::Rust, &model, &values);
     carries(Language::Rust, &ModelId::new("image", "a"), &Map::new());
 }
 
 #[test]
-fn any_text_arrives_as_it_is() {
+fn any_text_arrives_unchanged() {
     let config = Config {
         cases: 6,
         failure_persistence: None,
@@ -228,7 +227,7 @@ fn any_text_arrives_as_it_is() {
 }
 
 #[test]
-fn rust_literals_hold_what_they_are_given() {
+fn rust_literals_contain_their_text() {
     let (model, values) = hostile();
     let program = snippet(Language::Rust, "https://s.example/", &model, &values, &[]);
     let literals: Vec<Value> = program
@@ -249,7 +248,7 @@ fn rust_literals_hold_what_they_are_given() {
 }
 
 #[test]
-fn a_form_that_is_not_valid_yet_is_shown_as_it_stands() {
+fn an_invalid_form_is_shown_as_typed() {
     let schema: Schema = serde_json::from_value(json!({
         "category": "image", "subcategory": "a",
         "parameters": {
@@ -273,9 +272,9 @@ fn a_form_that_is_not_valid_yet_is_shown_as_it_stands() {
 }
 
 proptest! {
-    /// What Generate sends and what is copied as code are the same.
+    /// Generate and the copied code send the same values.
     #[test]
-    fn a_valid_form_gives_what_it_sends(prompt in "[a-z ]{0,5}", seed in "[0-9]{0,5}", ratio in "1|2.0|x", send_defaults: bool) {
+    fn a_valid_form_and_its_code_send_the_same_values(prompt in "[a-z ]{0,5}", seed in "[0-9]{0,5}", ratio in "1|2.0|x", send_defaults: bool) {
         let schema: Schema = serde_json::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {
