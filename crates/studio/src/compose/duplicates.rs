@@ -357,8 +357,8 @@ mod tests {
         );
         assert_eq!(
             repeats.message(),
-            "2 of these 5 items are alike (same seed): each is paid. \
-             1 of these 5 items was sent before: it is made once more, and may be paid again."
+            "2 of these 5 items are alike (same seed): each is charged. \
+             1 of these 5 items was sent before: it is generated again, and may be charged again."
         );
         assert_eq!(repeats.rest_label(), "Only the 4 others");
     }
@@ -376,7 +376,7 @@ mod tests {
         let repeats = Repeats::of(&to_send, &seeded(), &Account::default(), &[]);
         assert_eq!(
             repeats.message(),
-            "2 of these 5 items are alike (same seed): each is paid."
+            "2 of these 5 items are alike (same seed): each is charged."
         );
     }
 }

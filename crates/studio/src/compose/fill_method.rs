@@ -41,7 +41,7 @@ impl FillMethod {
         match self {
             Self::Lines => "Type more to start a new batch.",
             Self::Sweep => "Change values to start a new batch.",
-            Self::Import => "Bring another table to start a new batch.",
+            Self::Import => "Import another table to start a new batch.",
         }
     }
 

@@ -80,10 +80,14 @@ pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<I
 }
 
 fn from_json(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
-    let rows = json::parse(text.as_bytes())
-        .map_err(|error| format!("This is no JSON array: {}.", mistake::found(text, &error)))?;
+    let rows = json::parse(text.as_bytes()).map_err(|error| {
+        format!(
+            "This is not a JSON array: {}.",
+            mistake::found(text, &error)
+        )
+    })?;
     let Value::Array(rows) = rows else {
-        return Err("This is no JSON array.".into());
+        return Err("This is not a JSON array.".into());
     };
     let mut imported = Imported::new(Format::Json);
     for (position, row) in rows.into_iter().enumerate() {
@@ -123,7 +127,10 @@ fn from_json_lines(text: &str, names: &ColumnMatcher) -> Result<Imported, String
             Ok(object) => imported.add_json(position + 1, object, names),
             Err(error) => {
                 let what = mistake::found(line, &error);
-                imported.note(position + 1, format!("This line is no JSON: {what}."));
+                imported.note(
+                    position + 1,
+                    format!("This line is not valid JSON: {what}."),
+                );
             }
         }
     }

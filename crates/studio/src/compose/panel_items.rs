@@ -91,7 +91,7 @@ pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     match has_own_settings {
         false => format!("{missing} {verb} missing: fill {it} in under One, or make {it} {axis}."),
         true => format!(
-            "{missing} {verb} missing in this batch: make {it} {axis}, or take the settings of One."
+            "{missing} {verb} missing in this batch: make {it} {axis}, or use the settings of One."
         ),
     }
 }
@@ -241,7 +241,7 @@ mod tests {
         );
         assert_eq!(
             message(&["prompt", "image"], true),
-            "prompt and image are missing in this batch: make them axes, or take the settings of One."
+            "prompt and image are missing in this batch: make them axes, or use the settings of One."
         );
     }
 }

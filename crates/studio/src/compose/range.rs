@@ -261,11 +261,11 @@ fn steps(before: Option<&str>, start: &str, end: &str, most: usize) -> Result<Ve
     let numbers = [before.unwrap_or(start), start, end];
     let mut read = [Decimal::default(); 3];
     for (number, text) in read.iter_mut().zip(numbers) {
-        *number =
-            Decimal::parse(text).ok_or_else(|| format!("“{text}” is no number to count with."))?;
+        *number = Decimal::parse(text).ok_or_else(|| format!("“{text}” is not a number."))?;
     }
     let scale = read.iter().map(|number| number.scale()).max().unwrap_or(0);
-    let out_of_range = || format!("The numbers from {start} to {end} are too fine to count with.");
+    let out_of_range =
+        || format!("The numbers from {start} to {end} have too many digits for a range.");
     let mut units = [0i128; 3];
     for (unit, number) in units.iter_mut().zip(read) {
         *unit = number.units(scale).ok_or_else(out_of_range)?;
@@ -281,7 +281,7 @@ fn steps(before: Option<&str>, start: &str, end: &str, most: usize) -> Result<Ve
     }
     if step == 0 || (step < 0) != (distance < 0) {
         return Err(match before {
-            Some(before) => format!("Counting on from {before}, {start} never reaches {end}."),
+            Some(before) => format!("Continuing from {before}, {start} never reaches {end}."),
             None => out_of_range(),
         });
     }

@@ -357,7 +357,7 @@ impl ImportResult {
             (
                 self.out_of_space,
                 "output",
-                "not kept: there is no room for more copies",
+                "not kept: there is no space for more copies",
             ),
             (
                 self.unfollowed,

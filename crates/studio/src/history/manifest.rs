@@ -216,12 +216,12 @@ impl Manifest {
     pub fn read(text: &str) -> Result<Self, String> {
         let text = text.trim_start_matches('\u{feff}');
         let value = json::parse(text.as_bytes());
-        let value = value.map_err(|error| format!("This is no JSON: {error}."))?;
+        let value = value.map_err(|error| format!("This is not valid JSON: {error}."))?;
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
-            return Err("This is no manifest of Atelier.".into());
+            return Err("This is not an Atelier manifest.".into());
         }
         let manifest: Option<Self> = json::decode(value);
-        let mut manifest = manifest.ok_or("The manifest does not say of which model it is.")?;
+        let mut manifest = manifest.ok_or("The manifest does not name its model.")?;
         for (item, number) in manifest.items.iter_mut().zip(1..) {
             if item.index == 0 {
                 item.index = number;

@@ -98,7 +98,7 @@ impl NoFile {
             Self::Unreadable => "The file's host does not let this page read it (CORS). The file itself may well be there: \
                                  open it in a new tab, and save it from there."
                 .into(),
-            Self::NoAddress => "Its address is none that can be fetched.".into(),
+            Self::NoAddress => "Its address can't be fetched.".into(),
             Self::NotStored => {
                 "Its file can't be found in this browser's storage, and the service has not given it again.".into()
             }

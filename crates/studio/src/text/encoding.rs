@@ -42,11 +42,11 @@ pub fn encoding_of(bytes: &[u8], languages: &[String]) -> Result<Encoding, Strin
         return Ok(encoding);
     }
     if bytes.starts_with(b"PK\x03\x04") || bytes.starts_with(b"\xd0\xcf\x11\xe0") {
-        return Err("This is a workbook or an archive, not a text: save the table as “CSV UTF-8” and choose that file.".into());
+        return Err("This is a workbook or an archive, not a text file: save the table as “CSV UTF-8” and choose that file.".into());
     }
     if bytes.contains(&0) {
         return without_mark(bytes).ok_or_else(|| {
-            "This is no text: it has NUL bytes. Save the table as “CSV UTF-8” and choose that file."
+            "This is not a text file: it contains NUL bytes. Save the table as “CSV UTF-8” and choose that file."
                 .into()
         });
     }
@@ -120,7 +120,7 @@ fn undecided(bytes: &[u8], at: usize) -> String {
     let odd = &bytes[at..bytes.len().min(at + 4)];
     let odd: Vec<String> = odd.iter().map(|byte| format!("{byte:02X}")).collect();
     format!(
-        "The file is not UTF-8 (line {line} has the bytes {}), and its encoding can't be told. Save the table as “CSV UTF-8” and choose it again.",
+        "The file is not UTF-8 (line {line} has the bytes {}), and its encoding can't be detected. Save the table as “CSV UTF-8” and choose it again.",
         odd.join(" ")
     )
 }
@@ -128,7 +128,7 @@ fn undecided(bytes: &[u8], at: usize) -> String {
 /// Returns the message if the platform fails to decode the file.
 pub fn refusal(encoding: Encoding) -> String {
     format!(
-        "The file looks like {} and has bytes that are none. Save the table as “CSV UTF-8” and choose it again.",
+        "The file looks like {} but contains invalid bytes. Save the table as “CSV UTF-8” and choose it again.",
         encoding.name
     )
 }

@@ -1,6 +1,6 @@
 //! Folds text for comparisons: lower case, Latin letters without diacritics.
 
-/// U+00C0..=U+017F. A capital stands for two letters (see [`letters`]), `.` for "no letter".
+/// U+00C0..=U+017F. A capital stands for two letters (see [`push`]), `.` for "no letter".
 const LATIN: &str = "\
 aaaaaaAceeeeiiiidnooooo.ouuuuyTSaaaaaaAceeeeiiiidnooooo.ouuuuyTy\
 aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiJJjjkkkllllllllll\

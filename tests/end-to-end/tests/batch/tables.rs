@@ -185,7 +185,7 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
         studio.reload().await?;
         browser.run("window.allowed = true", vec![]).await?;
         browser
-            .see_text("An earlier Atelier has left other rows", AWHILE)
+            .see_text("An earlier version of Atelier has stored other rows", AWHILE)
             .await?;
         sees_rows(studio, &old).await?;
         studio.press("Show them instead").await?;

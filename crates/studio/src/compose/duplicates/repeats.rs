@@ -53,12 +53,12 @@ impl Repeats {
         }
     }
 
-    /// `2 of these 4 items are alike (same seed): each is paid.`, and how many were sent before. Those whose earlier tasks
+    /// `2 of these 4 items are alike (same seed): each is charged.`, and how many were sent before. Those whose earlier tasks
     /// failed were not charged.
     pub fn message(&self) -> String {
         let alike = (self.alike > 0).then(|| {
             let which = self.which(self.alike, "is", "are");
-            format!("{which} alike (same seed): each is paid.")
+            format!("{which} alike (same seed): each is charged.")
         });
         let before = (self.sent_before > 0).then(|| {
             let which = self.which(self.sent_before, "was", "were");
@@ -66,7 +66,7 @@ impl Repeats {
                 1 => "it",
                 _ => "each",
             };
-            format!("{which} sent before: {each} is made once more, and may be paid again.")
+            format!("{which} sent before: {each} is generated again, and may be charged again.")
         });
         let messages = [alike, before].into_iter().flatten();
         messages.collect::<Vec<_>>().join(" ")
@@ -149,13 +149,13 @@ mod tests {
         assert_eq!(message(0, 0, 2), "");
         assert_eq!(
             message(1, 0, 1),
-            "This item was sent before: it is made once more, and may be paid again."
+            "This item was sent before: it is generated again, and may be charged again."
         );
         assert_eq!(
             message(2, 0, 3),
-            "2 of these 3 items were sent before: each is made once more, and may be paid again."
+            "2 of these 3 items were sent before: each is generated again, and may be charged again."
         );
-        let alike = "2 of these 4 items are alike (same seed): each is paid.";
+        let alike = "2 of these 4 items are alike (same seed): each is charged.";
         assert_eq!(message(0, 2, 4), alike);
     }
 }

@@ -21,7 +21,7 @@ pub fn found(text: &str, error: &Error) -> String {
         return error.to_string();
     };
     let line = error.line();
-    format!("“{word}” in line {line}, column {column}, is no JSON; write {instead}")
+    format!("“{word}” in line {line}, column {column}, is not valid JSON; write {instead}")
 }
 
 fn word_at<'a>(text: &'a str, error: &Error) -> Option<(&'a str, &'static str, usize)> {

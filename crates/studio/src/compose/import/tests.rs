@@ -230,7 +230,7 @@ fn python_literals_are_named_with_their_position() {
     let refused = read(array, &table_schema(), &[]).unwrap_err();
     assert_eq!(
         refused,
-        "This is no JSON array: “NaN” in line 1, column 30, is no JSON; write null."
+        "This is not a JSON array: “NaN” in line 1, column 30, is not valid JSON; write null."
     );
     let lines = "{\"prompt\": \"a\", \"strength\": NaN}\n{\"prompt\": \"b\", \"strength\": -Infinity}\n\
         {\"prompt\": \"c\", \"strength\": 0.5}\n{\"prompt\": \"d\", \"upscale\": None}\n";

@@ -36,17 +36,19 @@ impl Conflict {
         let rows = counted(self.table.rows().len(), "row");
         match self.reason {
             ConflictReason::Replaced => format!(
-                "Another tab changed this table later than this one, so its rows are shown. What stood \
-             here was put aside: {rows}."
+                "Another tab changed this table later than this one, so its rows are shown. Put aside \
+             from this tab: {rows}."
             ),
             ConflictReason::Replacing => format!(
-                "Another tab had changed this table, too, but earlier than this one. What stood there \
-             was put aside: {rows}."
+                "Another tab had changed this table, too, but earlier than this one. Put aside \
+             from that tab: {rows}."
             ),
             ConflictReason::Earlier => {
-                format!("An earlier Atelier has left other rows for this model: {rows}.")
+                format!(
+                    "An earlier version of Atelier has stored other rows for this model: {rows}."
+                )
             }
-            ConflictReason::Chosen => format!("What stood here before was put aside: {rows}."),
+            ConflictReason::Chosen => format!("The previous rows were put aside: {rows}."),
         }
     }
 }

@@ -54,7 +54,7 @@ impl Table {
 
     /// Replaces [`Table::lines`] with those of `text`. A row moves with its line and is otherwise unchanged. If its line is
     /// edited, it keeps its other parameters. A line of `before` restores its row. A new line gets the parameters of
-    /// `base`, even if it replaces another one (see [`is_changed_line`]). Sent rows are unchanged.
+    /// `base`, even if it replaces another one. Sent rows are unchanged.
     ///
     /// # Errors
     ///

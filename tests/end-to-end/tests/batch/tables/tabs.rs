@@ -60,7 +60,7 @@ async fn of_two_unseen_changes_the_later_stays_and_the_other_is_put_aside() {
         refuse(studio, false).await?;
         sees_rows(studio, &later).await?;
         browser
-            .see_text("What stood here was put aside: 2 rows.", AWHILE)
+            .see_text("Put aside from this tab: 2 rows.", AWHILE)
             .await?;
         sees_no_text(studio, UNKEPT).await?;
         studio.press("Show them instead").await?;
@@ -83,12 +83,12 @@ async fn of_two_unseen_changes_the_later_stays_and_the_other_is_put_aside() {
         is_stored(studio, 4).await?;
         sees_rows(studio, &last).await?;
         browser
-            .see_text("What stood there was put aside: 3 rows.", AWHILE)
+            .see_text("Put aside from that tab: 3 rows.", AWHILE)
             .await?;
         browser.switch_to(&first).await?;
         sees_rows(studio, &last).await?;
         browser
-            .see_text("What stood here was put aside: 3 rows.", AWHILE)
+            .see_text("Put aside from this tab: 3 rows.", AWHILE)
             .await
     })
     .await;
