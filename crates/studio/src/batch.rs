@@ -187,6 +187,7 @@ fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
 pub struct Counts(pub Vec<(Part, usize)>);
 
 impl Counts {
+    /// Counts the parts of these tasks.
     pub fn of_tasks<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Self {
         Self::of_parts(tasks.into_iter().map(Part::of))
     }
@@ -200,11 +201,13 @@ impl Counts {
         Self(counts.filter(|(_, count)| *count > 0).collect())
     }
 
+    /// Returns the number of items in a part.
     pub fn of(&self, part: Part) -> usize {
         let found = self.0.iter().find(|(other, _)| *other == part);
         found.map_or(0, |(_, count)| *count)
     }
 
+    /// Returns the number of items.
     pub fn total(&self) -> usize {
         self.0.iter().map(|(_, count)| count).sum()
     }
@@ -246,10 +249,12 @@ impl<'a> Items<'a> {
         self.attempts.iter().copied()
     }
 
+    /// Returns the time spent on the tasks.
     pub fn worked(&self) -> WorkingTime {
         self.worked
     }
 
+    /// Returns the latest attempt of an item, if it has one.
     pub fn get(&self, index: usize) -> Option<&'a Task> {
         self.attempts.get(index).copied().flatten()
     }

@@ -122,6 +122,7 @@ pub enum Scope {
 }
 
 impl Scope {
+    /// Returns the scope of a page.
     pub fn of(route: &Route) -> Self {
         match route {
             Route::Model(model) => Self::Model(model.clone()),

@@ -41,6 +41,7 @@ impl Blocks {
     }
 }
 
+/// The heading of a grid: the values that its items share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Heading {
     pub parameter: String,

@@ -12,6 +12,7 @@ const GAP: f64 = 8.0;
 const SPACE: f64 = 2.0 * GAP;
 /// The width of the column with the row names.
 const HEAD: f64 = 240.0;
+/// The height of a line of text.
 pub const LINE: f64 = 24.0;
 /// The approximate width of a letter.
 const LETTER: f64 = 9.0;
@@ -39,6 +40,7 @@ pub struct TextLine {
     pub is_centered: bool,
 }
 
+/// The layout of the image, in pixels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridPicture {
     pub width: f64,

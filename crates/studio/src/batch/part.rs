@@ -33,6 +33,7 @@ impl Part {
         Self::Removed,
     ];
 
+    /// Returns the part of a task.
     pub fn of(task: &Task) -> Self {
         match task.state.phase() {
             Phase::Queued if task.taken_back => Self::TakenBack,

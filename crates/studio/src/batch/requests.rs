@@ -8,6 +8,7 @@ use atelier_engine::{BatchAction, BatchKey, Millis, Phase, Task};
 /// After this time, a tab has stored what it reports as done.
 const WRITTEN_MS: Millis = 5_000;
 
+/// The last request of each batch.
 #[derive(Debug, Default)]
 pub struct BatchRequests {
     latest: HashMap<BatchKey, Request>,

@@ -41,6 +41,7 @@ pub struct BatchSummary {
 }
 
 impl BatchSummary {
+    /// Summarizes the items.
     pub fn of(items: &Items) -> Self {
         let keys = |phase: Phase| {
             let latest = items.latest().flatten();

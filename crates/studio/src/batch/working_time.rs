@@ -49,6 +49,7 @@ impl WorkingTime {
         self.since.map(|_| self.resumed)
     }
 
+    /// Returns the time in ms until `now`.
     pub fn elapsed(self, now: Millis) -> Millis {
         let running = self.since.map_or(0, |since| now.saturating_sub(since));
         self.ended.saturating_add(running)

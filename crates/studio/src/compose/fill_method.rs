@@ -4,6 +4,7 @@ use atelier_contract::Schema;
 
 use super::prompt_of;
 
+/// A method to fill the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FillMethod {
     Lines,
@@ -19,6 +20,7 @@ impl FillMethod {
         &Self::ALL[usize::from(prompt_of(schema).is_none())..]
     }
 
+    /// Returns the label, which is also stored.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lines => "Lines",

@@ -62,6 +62,7 @@ impl PanelState {
         json::decode(value)
     }
 
+    /// Returns the stored form.
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }

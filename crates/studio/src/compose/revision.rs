@@ -67,10 +67,12 @@ pub struct TableStored {
 }
 
 impl TableStored {
+    /// Formats the message: `{revision} {base} {model}`.
     pub fn to_text(&self) -> String {
         format!("{} {} {}", self.revision, self.base, self.model)
     }
 
+    /// Parses a message; `None` if it is invalid.
     pub fn read(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, ' ');
         Some(Self {

@@ -134,6 +134,7 @@ pub struct GridLabels {
     pub cells: Vec<usize>,
 }
 
+/// The labels of one axis.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Labels {
     pub parameter: String,

@@ -8,6 +8,7 @@ use super::revision::{PendingRevision, StoredRevision, TableStored};
 /// The maximum delay before a change is written, even if more changes follow.
 const MAX_WAIT_MS: Millis = 1_000;
 
+/// The state of a table in one tab, relative to the stored one.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct SyncState {
     /// The revision that the table is based on; 0 if there is none.
@@ -56,6 +57,7 @@ impl SyncState {
         self.edited
     }
 
+    /// Whether some changes are not stored.
     pub fn is_unstored(self) -> bool {
         self.changes != self.stored
     }

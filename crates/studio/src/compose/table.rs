@@ -197,6 +197,7 @@ impl Table {
         shown
     }
 
+    /// Adds a column, even if no row has a value there.
     pub fn add_column(&mut self, name: &str) {
         if !self.added.iter().any(|added| added == name) {
             self.added.push(name.to_owned());
@@ -290,6 +291,7 @@ impl Table {
         row.problems = problems(&row.draft, schema);
     }
 
+    /// Removes a row; see [`Table::undo_removal`].
     pub fn remove(&mut self, id: u64) {
         self.take_out(|row| row.id == id);
     }

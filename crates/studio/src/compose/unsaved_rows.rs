@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::revision::{PendingRevision, StoredRevision};
 
+/// The rows of a closed page, with the revision that they are based on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UnsavedRows {
     base: u64,
@@ -25,10 +26,12 @@ impl UnsavedRows {
         }
     }
 
+    /// Returns the stored form.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Parses the stored form; `None` if it is invalid.
     pub fn read(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }

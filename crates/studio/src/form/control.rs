@@ -32,6 +32,7 @@ pub enum Control {
 }
 
 impl Control {
+    /// Returns the control for a parameter.
     pub fn of(parameter: &Parameter) -> Self {
         match parameter.kind() {
             Kind::Text if parameter.is_long_text() => Self::LongText,

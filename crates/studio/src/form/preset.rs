@@ -44,6 +44,7 @@ impl Presets {
         presets
     }
 
+    /// Returns the stored form.
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }
@@ -56,6 +57,7 @@ impl Presets {
         self.0.is_empty()
     }
 
+    /// Returns the draft with this name.
     pub fn get(&self, name: &str) -> Option<&Draft> {
         let preset = self.0.iter().find(|preset| preset.name == name)?;
         Some(&preset.draft)

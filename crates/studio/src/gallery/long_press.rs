@@ -38,6 +38,7 @@ impl LongPress {
         self.held.is_some()
     }
 
+    /// Handles a pointer that moves.
     pub fn moved(&mut self, to: Place) {
         let is_far = |from: Place| (to.0 - from.0).hypot(to.1 - from.1) > MAX_DISTANCE;
         if self.held.as_ref().is_some_and(|(_, from)| is_far(*from)) {
@@ -62,6 +63,7 @@ impl LongPress {
         !is_keyboard && std::mem::take(&mut self.has_selected)
     }
 
+    /// Whether the last press was with a finger.
     pub fn is_touch(&self) -> bool {
         self.is_touch
     }

@@ -22,10 +22,12 @@ impl Shapes {
         serde_json::from_str(text).unwrap_or_default()
     }
 
+    /// Returns the stored form.
     pub fn to_text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 
+    /// Returns the aspect ratio of a model's last image.
     pub fn of(&self, model: &ModelId) -> Option<f64> {
         self.0.get(&model.to_string()).copied()
     }

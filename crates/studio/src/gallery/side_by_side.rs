@@ -23,6 +23,7 @@ const SOUND: f64 = 4.0;
 const MAX_SOUND_WIDTH: f64 = 640.0;
 const TEXT: f64 = 1.5;
 
+/// The shape of an output.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Shape {
     /// The aspect ratio (width / height), above 0.

@@ -19,6 +19,7 @@ pub struct SlideshowState {
     pub is_next_ready: bool,
 }
 
+/// What the slideshow does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Stay,
@@ -28,6 +29,7 @@ pub enum Step {
 }
 
 impl SlideshowState {
+    /// Returns what the slideshow does now.
     pub fn step(self) -> Step {
         match self {
             Self {

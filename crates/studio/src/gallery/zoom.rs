@@ -98,6 +98,7 @@ impl Zoom {
         .within(viewport)
     }
 
+    /// Moves the image by a distance in px.
     pub fn moved(self, by: Point, viewport: Viewport) -> Self {
         Self {
             x: self.x + by.0,

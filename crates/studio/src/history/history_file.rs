@@ -332,6 +332,7 @@ pub struct ImportResult {
 }
 
 impl ImportResult {
+    /// Returns the message about the import.
     pub fn user_message(self) -> String {
         let mut message = match (self.tasks, self.known) {
             (0, 0) if self.followed > 0 => String::new(),

@@ -230,6 +230,7 @@ impl Manifest {
         Ok(manifest)
     }
 
+    /// Returns the content of the file.
     pub fn to_json(&self) -> String {
         let file = json::encode(&File {
             format: FORMAT,

@@ -52,6 +52,7 @@ impl Categories {
         Self { names, of_models }
     }
 
+    /// Returns the names of the categories, in order.
     pub fn names(&self) -> &[String] {
         &self.names
     }

@@ -35,6 +35,7 @@ pub fn first(favorites: &str, recent: &[ModelId]) -> String {
     lines.join("\n")
 }
 
+/// Whether a model is a favorite.
 pub fn is_favorite(favorites: &str, model: &ModelId) -> bool {
     favorites.lines().any(|line| is_line(line, model))
 }

@@ -46,6 +46,7 @@ impl Route {
         }
     }
 
+    /// Returns the path of the page.
     pub fn path(&self) -> String {
         match self {
             Self::Models | Self::Missing => "/".into(),

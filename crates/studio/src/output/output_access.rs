@@ -119,6 +119,7 @@ pub struct MissingOutputs {
 }
 
 impl MissingOutputs {
+    /// Counts a missing output.
     pub fn add(&mut self, reason: &NoFile) {
         match reason {
             NoFile::Unreadable => self.unreadable += 1,

@@ -39,10 +39,12 @@ pub fn parse_name(key: &str) -> Option<(TaskKey, usize)> {
 }
 
 impl CachedOutput {
+    /// Parses the stored form; `None` if it is invalid.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }
 
+    /// Returns the stored form.
     pub fn to_value(&self) -> Value {
         json::encode(self)
     }

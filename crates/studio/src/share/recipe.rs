@@ -64,6 +64,7 @@ pub enum Unreadable {
 }
 
 impl Unreadable {
+    /// Returns the message for the user.
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Damaged => {

@@ -25,6 +25,7 @@ pub enum Language {
 impl Language {
     pub const ALL: [Self; 4] = [Self::Curl, Self::Python, Self::JavaScript, Self::Rust];
 
+    /// Returns the name on the page.
     pub fn name(self) -> &'static str {
         match self {
             Self::Curl => "curl",
@@ -34,6 +35,7 @@ impl Language {
         }
     }
 
+    /// Returns the grammar to highlight the program.
     pub fn grammar(self) -> Grammar {
         match self {
             Self::Python => Grammar::Python,

@@ -23,6 +23,7 @@ pub struct OfferConditions {
 }
 
 impl OfferConditions {
+    /// Whether to show the offer.
     pub fn is_offered(self, now: Millis) -> bool {
         let is_long = |since: Millis| now.saturating_sub(since) > OFFER_AFTER_MS;
         self.submitted.is_some_and(is_long)

@@ -39,10 +39,12 @@ impl Decimal {
         Some(digits as i32 - self.scale as i32)
     }
 
+    /// Whether it has no fraction.
     pub fn is_whole(self) -> bool {
         self.units % 10i128.pow(self.scale) == 0
     }
 
+    /// Parses a decimal number, with or without an exponent; `None` if it is invalid or has too many digits.
     pub fn parse(text: &str) -> Option<Self> {
         let DecimalText {
             is_negative,
@@ -77,6 +79,7 @@ impl Decimal {
         (units.unsigned_abs() < 10u128.pow(Self::MAX_DIGITS + 6)).then_some(units)
     }
 
+    /// Formats the number without an exponent or trailing zeros.
     pub fn to_text(self) -> String {
         let sign = if self.units < 0 { "-" } else { "" };
         let digits = self.units.unsigned_abs().to_string();

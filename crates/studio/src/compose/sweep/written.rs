@@ -6,6 +6,7 @@ use super::{Axis, Combine, rows};
 use crate::compose::{prompt_of, range};
 use crate::form::seed;
 
+/// A sweep with its values as typed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenSweep {
     /// The inputs that all items share, without the axes and the seed.

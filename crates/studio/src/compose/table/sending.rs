@@ -153,6 +153,7 @@ impl Table {
         self.rows.iter().filter(|row| row.is_waiting()).count()
     }
 
+    /// Whether rows were sent and none is waiting.
     pub fn is_all_sent(&self) -> bool {
         self.sent() > 0 && self.unsent() == 0
     }

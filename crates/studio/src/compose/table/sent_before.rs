@@ -42,6 +42,7 @@ impl SentBefore {
         Self(items.collect())
     }
 
+    /// Returns the sent item that requested the same.
     pub fn find(&self, draft: &Draft) -> Option<Earlier> {
         match self.0.is_empty() {
             true => None,

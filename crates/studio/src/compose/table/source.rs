@@ -7,6 +7,7 @@ use atelier_engine::BatchPlace;
 
 use super::{Row, Table, text};
 
+/// The origin of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
     /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not record it.

@@ -128,6 +128,7 @@ impl Table {
         Some(table)
     }
 
+    /// Returns the stored form.
     pub fn to_value(&self) -> Value {
         let unsent = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = self.rows.iter().enumerate();

@@ -68,6 +68,7 @@ impl Export {
         Ok(Self { files })
     }
 
+    /// Returns a file by its name in the export.
     pub fn file(&self, name: &str) -> Option<&Entry> {
         self.files.get(name)
     }

@@ -11,6 +11,7 @@ use super::{Manifest, ManifestItem, ManifestOutput};
 /// The name of the file.
 const NAME: &str = "recipes";
 
+/// The manifests of selected outputs.
 #[derive(Debug, Default)]
 pub struct Recipes {
     manifests: Vec<Manifest>,

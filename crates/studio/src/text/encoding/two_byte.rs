@@ -21,6 +21,7 @@ enum Character {
 impl TwoByte {
     pub const ALL: [Self; 4] = [Self::Gbk, Self::ShiftJis, Self::Big5, Self::EucKr];
 
+    /// Returns the encoding with its label.
     pub fn encoding(self) -> Encoding {
         match self {
             // GB18030 contains GBK.
