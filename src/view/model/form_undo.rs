@@ -12,6 +12,7 @@ use web_sys::{Element, Event, KeyboardEvent};
 use crate::browser::frame::after_frame;
 use crate::browser::pointer;
 use crate::reactive::boxed::effect;
+use crate::view::form::field;
 
 #[derive(Clone, Copy)]
 pub struct FormUndo {
@@ -22,6 +23,10 @@ pub struct FormUndo {
     last: StoredValue<Draft>,
     /// Something is being typed, which changes the draft in this frame.
     is_typed: StoredValue<bool>,
+    /// What changes the draft in this frame is typed into the JSON text.
+    is_json: StoredValue<bool>,
+    /// So was the last change.
+    was_json: StoredValue<bool>,
     /// Something was typed since the last change that is not in the draft: a secret, or a text that can't be read.
     has_other_text: StoredValue<bool>,
 }
@@ -34,6 +39,8 @@ impl FormUndo {
             undo: StoredValue::new(Undo::default()),
             last: StoredValue::new(draft.get_untracked()),
             is_typed: StoredValue::new(false),
+            is_json: StoredValue::new(false),
+            was_json: StoredValue::new(false),
             has_other_text: StoredValue::new(false),
         };
         effect(move || {
@@ -66,7 +73,10 @@ impl FormUndo {
     pub fn input(self, event: &Event) {
         const TEXT: &str = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
-        if target.is_some_and(|it| it.matches(TEXT) == Ok(true)) {
+        if is_json_text(target.as_ref()) {
+            self.is_json.set_value(true);
+            after_frame(move || drop(self.is_json.try_set_value(false)));
+        } else if target.is_some_and(|it| it.matches(TEXT) == Ok(true)) {
             self.is_typed.set_value(true);
             after_frame(move || {
                 let was_other = self.is_typed.try_update_value(std::mem::take);
@@ -80,6 +90,11 @@ impl FormUndo {
     /// Returns whether the key has taken a change back, or made it once more.
     pub fn key(self, event: &KeyboardEvent) -> bool {
         let has_command = event.ctrl_key() || event.meta_key();
+        let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
+        // Within the JSON text the browser takes back what was typed. Its textarea goes with the text.
+        if is_json_text(target.as_ref()) {
+            return false;
+        }
         if !has_command || event.alt_key() || self.has_other_text.get_value() {
             return false;
         }
@@ -98,4 +113,8 @@ impl FormUndo {
         self.draft.set(put);
         true
     }
+}
+
+fn is_json_text(element: Option<&Element>) -> bool {
+    element.is_some_and(|it| it.id() == field::JSON_ID)
 }
