@@ -8,16 +8,17 @@ use atelier_studio::batch::combined::Combined;
 use atelier_studio::batch::item_grid::{self, GAP};
 use atelier_studio::batch::labelled_grid;
 use atelier_studio::compose::sweep::GridLabels;
-use atelier_studio::list::window::Grid;
+use atelier_studio::list::window::Stack;
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::item::{Around, Shapes, item};
 use super::thumb::Thumb;
 use crate::reactive::boxed::{dynamic, memo, text};
-use crate::view::parts::list::{Item, list};
+use crate::view::parts::list::Item;
 use crate::view::parts::px::px;
 use crate::view::parts::viewport::{self, left_in_pane, scrolled};
+use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
 /// In `rem`; the stylesheet has the same.
 const CAPTION_HEIGHT: f64 = 1.75;
@@ -90,43 +91,34 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
             (columns, cell)
         })
     });
-    let window = memo(move || {
-        let seen = seen.get();
-        let rem = seen.rem.max(1.0);
+    let rem = memo(move || seen.read().rem.max(1.0));
+    let stack = memo(move || {
         let (columns, cell) = laid.get();
-        let grid = Grid {
-            items: size,
-            columns,
-            row_height: (cell.max(1.0) / ratio.get() + CAPTION_HEIGHT + GAP) * rem,
-        };
-        if size <= MAX_WHOLE {
-            return (0..size, 0.0, 0.0);
-        }
-        let window = grid.window(seen.from, seen.to - seen.from, 1);
-        (window.items, window.top, window.bottom)
+        let row_height = (cell.max(1.0) / ratio.get() + CAPTION_HEIGHT + GAP) * rem.get();
+        Stack::uniform(size.div_ceil(columns.max(1)), row_height)
     });
-    let items = move || {
-        let (shown, ..) = window.get();
-        let positions = shown.start + 1..;
-        let cells = cells.read();
-        let shown = cells.get(shown).unwrap_or_default().iter().cloned();
-        shown
-            .zip(positions)
-            .map(|(cell, position)| {
-                let key = format!("{} {} {:?}", cell.index, cell.state, cell.picture);
-                Item::new(key, move || {
-                    view! {
-                        <li
-                            aria-posinset=position.to_string()
-                            aria-setsize=size.to_string()
-                        >
-                            {item(&cell, around, ratio)}
-                        </li>
-                    }
-                    .into_any()
-                })
-            })
-            .collect()
+    let overscan = if size <= MAX_WHOLE { usize::MAX } else { 1 };
+    let list = WindowedList::new(seen, stack, overscan);
+    let shown = memo(move || {
+        let (rows, columns) = (list.range.get(), laid.read().0);
+        rows.start * columns..size.min(rows.end * columns)
+    });
+    let item = move |at: usize| {
+        let cell = cells.read().get(at)?.clone();
+        let key = format!("{} {} {:?}", cell.index, cell.state, cell.picture);
+        Some(Item::new(key, move || {
+            view! {
+                <li
+                    aria-posinset=(at + 1).to_string()
+                    aria-setsize=size.to_string()
+                    style:top=text(move || px(stack.read().top(at / laid.read().0.max(1))))
+                    class:apart=is_apart(shown, at)
+                >
+                    {item(&cell, around, ratio)}
+                </li>
+            }
+            .into_any()
+        }))
     };
     view! {
         <div
@@ -145,10 +137,10 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
                     // A hair more than what they take: what is rounded does not make them narrower.
                     format!("{}rem", columns as f64 * (cell + GAP) - GAP + 0.01)
                 })
-                style:padding-top=text(move || px(window.read().1))
-                style:padding-bottom=text(move || px(window.read().2))
+                style:padding-top=list.space_before()
+                style:padding-bottom=list.space_after()
             >
-                {list(items)}
+                {rows(shown, item)}
             </ul>
         </div>
     }

@@ -1,9 +1,7 @@
-use std::sync::Arc;
-
 use atelier_studio::compose::fill_method::FillMethod;
 use atelier_studio::compose::table::Table;
 use atelier_studio::compose::table::shared_inputs::shared_inputs_message;
-use atelier_studio::list::window::Grid;
+use atelier_studio::list::window::Stack;
 use icondata_lu::{LuCopyPlus, LuPlus, LuTrash2, LuX};
 use leptos::html::Div;
 use leptos::prelude::*;
@@ -20,9 +18,9 @@ use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::into_view::into_view;
-use crate::view::parts::list::{Item, list};
-use crate::view::parts::px::px;
+use crate::view::parts::list::Item;
 use crate::view::parts::viewport::scrolled;
+use crate::view::parts::windowed_list::{WindowedList, is_apart};
 
 /// The height of a row, in `rem`, and in a table that is narrower than [`NARROW`]: texts go on in a second and a third
 /// line there, for what tells two of them apart is seldom at their beginning.
@@ -70,37 +68,29 @@ pub fn table_editor(composer: Composer) -> AnyView {
         true => HIGH_ROW_HEIGHT,
         false => ROW_HEIGHT,
     });
-    let window = memo(move || {
-        let seen = seen.get();
-        let grid = Grid {
-            items: shown.read().len(),
-            columns: 1,
-            row_height: row_height.get() * seen.rem.max(1.0),
+    let rem = memo(move || seen.read().rem.max(1.0));
+    let stack = memo(move || Stack::uniform(shown.read().len(), row_height.get() * rem.get()));
+    let list = WindowedList::new(seen, stack, 1);
+    let numbers = memo(move || composer.table.read().numbers());
+    let item = move |place: usize| {
+        let id = {
+            let table = composer.table.read();
+            table.rows().get(*shown.read().get(place)?)?.id
         };
-        let window = grid.window(seen.from, seen.to - seen.from, 1);
-        (window.items, window.top, window.bottom)
-    });
-    let rows = move || {
-        let (seen, ..) = window.get();
-        let columns = Arc::new(columns.get());
-        let table = composer.table.read();
-        let shown = shown.read();
-        let numbers = table.numbers();
-        let numbers = numbers.get(seen.clone()).unwrap_or_default();
-        let places = seen.start..;
-        let seen = shown.get(seen).unwrap_or_default();
-        seen.iter()
-            .zip(numbers)
-            .zip(places)
-            .filter_map(|((at, number), place)| Some((place, *number, table.rows().get(*at)?.id)))
-            .map(|(place, number, id)| {
-                let columns = columns.clone();
-                let key = format!("{id} {place} {number} {}", columns.join("\n"));
-                Item::new(key, move || {
-                    row(composer, id, (place, number), &columns, is_narrow, told)
-                })
-            })
-            .collect()
+        let number = *numbers.read().get(place)?;
+        let key = format!("{id} {place} {number} {}", columns.read().join("\n"));
+        Some(Item::new(key, move || {
+            let columns = columns.read_untracked();
+            row(
+                composer,
+                list,
+                id,
+                (place, number),
+                &columns,
+                is_narrow,
+                told,
+            )
+        }))
     };
     effect(move || {
         if let Some(row) = composer.shown_bad.get() {
@@ -147,13 +137,9 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 <table translate="no" aria-rowcount=text(move || (shown_count.get() + 1).to_string())>
                     <thead>{dynamic(move || head(composer, &columns.read()))}</thead>
                     <tbody>
-                        <tr class="room" aria-hidden="true">
-                            <td style:height=text(move || px(window.read().1))></td>
-                        </tr>
-                        {list(rows)}
-                        <tr class="room" aria-hidden="true">
-                            <td style:height=text(move || px(window.read().2))></td>
-                        </tr>
+                        {WindowedList::space_row(list.space_before())}
+                        {list.rows(item)}
+                        {WindowedList::space_row(list.space_after())}
                     </tbody>
                 </table>
             </div>
@@ -262,6 +248,7 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
 
 fn row(
     composer: Composer,
+    list: WindowedList,
     id: u64,
     (place, number): (usize, usize),
     columns: &[String],
@@ -306,6 +293,8 @@ fn row(
     view! {
         <tr
             aria-rowindex=(place + 2).to_string()
+            style:top=list.top(place)
+            class:apart=is_apart(list.range, place)
             class:wrong=when(move || !is_blank.get() && !problem.read().is_empty())
         >
             <th scope="row" class="row-number">

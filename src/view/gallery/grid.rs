@@ -3,7 +3,7 @@ use std::ops::RangeInclusive;
 use atelier_studio::gallery::GalleryEntry;
 use atelier_studio::gallery::days::DaySpan;
 use atelier_studio::text::calendar::Day;
-use leptos::html::{Div, Ul};
+use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::arrivals::arrivals;
@@ -11,9 +11,10 @@ use super::laid::{Laid, Layout, USUAL_SIZE};
 use super::narrowing::Narrowing;
 use super::selection::Selection;
 use super::tile::{Around, TileRect};
+use super::tile_list::tile_list;
 use super::waiting::{waiting_status, waiting_tile};
 use super::windowed::{Sources, Windowed};
-use super::{focus, keys, long_press, marquee, tile_list};
+use super::{focus, keys, long_press, marquee};
 use crate::browser::local;
 use crate::browser::{clock, dates};
 use crate::reactive::boxed::{effect, memo, text};
@@ -119,8 +120,6 @@ pub fn Grid(
         total: memo(move || found.read().len()),
         is_touched: has_coarse_pointer(),
     };
-    let tiles = NodeRef::<Ul>::new();
-    tile_list::follow(tiles, windowed, around);
     let coming = move || {
         let waiting = waiting.read();
         let item = |(at, place): &(usize, TileRect)| {
@@ -149,7 +148,9 @@ pub fn Grid(
             {marquee::marquee(element, touched, selection)}
             {list(headings)}
             {list(coming)}
-            <ul role="list" aria-label="Outputs" tabindex="-1" node_ref=tiles></ul>
+            <ul role="list" aria-label="Outputs" tabindex="-1">
+                {tile_list(windowed, around)}
+            </ul>
         </div>
     }
 }

@@ -3,16 +3,17 @@
 use std::sync::Arc;
 
 use atelier_contract::{Model, ModelList};
-use atelier_studio::list::grouped_grid::{GridItem, GroupedGrid};
+use atelier_studio::list::grouped_grid;
 use atelier_studio::navigation::categories::{Categories, Group};
 use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::card::ModelCard;
-use crate::reactive::boxed::text;
-use crate::view::parts::list::{Item, list};
+use crate::reactive::boxed::memo;
+use crate::view::parts::list::Item;
 use crate::view::parts::px::px;
 use crate::view::parts::viewport::{Viewport, viewport};
+use crate::view::parts::windowed_list::WindowedList;
 
 /// Sizes of the list in `rem`; the stylesheet has the same.
 const CARD_WIDTH: f64 = 17.0;
@@ -22,6 +23,7 @@ const CARD_SHARE: f64 = 0.14;
 const FEW: usize = 3;
 const CARD_HEIGHT: f64 = 17.25;
 const GAP: f64 = 1.25;
+const ROW_HEIGHT: f64 = CARD_HEIGHT + GAP;
 const HEADING_HEIGHT: f64 = 4.0;
 
 #[component]
@@ -36,123 +38,99 @@ pub fn ModelGrid(
     let seen = viewport(element);
     // Of all: a search makes no card wider.
     let most = categories.largest().max(FEW);
-    let grouped_grid = move || {
-        let seen = seen.get();
+    // How many cards side by side, and one `rem`.
+    let laid = memo(move || {
+        let seen = seen.read();
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
         let card = CARD_WIDTH
             .max(CARD_SHARE * width)
             .max(width / most as f64 - GAP);
-        GroupedGrid {
-            groups: found
-                .read()
-                .iter()
-                .map(|group| group.models.len())
-                .collect(),
-            columns: ((width + GAP) / (card + GAP)).floor() as usize,
-            heading_height: HEADING_HEIGHT * rem,
-            row_height: (CARD_HEIGHT + GAP) * rem,
-        }
-    };
+        (((width + GAP) / (card + GAP)).floor() as usize, rem)
+    });
+    let stack = memo(move || {
+        let (columns, rem) = laid.get();
+        let heights = (HEADING_HEIGHT * rem, ROW_HEIGHT * rem);
+        grouped_grid::stack(sizes(&found.read()), columns, heights)
+    });
     let last_seen = RwSignal::new(Viewport::default());
-    let pieces = move || {
+    let stretch = move || {
+        found.track();
         let seen = seen.get();
-        let grouped_grid = grouped_grid();
         if last_seen.get_untracked() != seen {
             last_seen.set(seen);
             is_new.set(false);
         }
         // Each key brings other cards. Until the list is scrolled those on the screen are enough, and a row to either
         // side of them: there the focus or the pointer goes first.
-        let (from, to) = match is_new.get_untracked() {
+        match is_new.get_untracked() {
             true => {
                 let (from, to) = seen.on_screen();
-                let row = grouped_grid.row_height;
+                let row = ROW_HEIGHT * seen.rem;
                 (from - row, to + row)
             }
             false => (seen.from, seen.to),
-        };
-        found.with(|groups| {
-            grouped_grid
-                .visible(from, to)
-                .into_iter()
-                .map(|piece| {
-                    let shown = Shown::new(&all.models, &categories, groups, piece);
-                    Item::new(shown.key(), move || shown.view())
-                })
-                .collect()
+        }
+    };
+    let list = WindowedList::of_stretch(stretch, stack, 0);
+    let row = move |at: usize| {
+        let groups = found.read();
+        let row = grouped_grid::row(sizes(&groups), laid.read().0, at)?;
+        let group = &groups[row.group];
+        let top = px(stack.read().top(at));
+        Some(match row.cards {
+            None => {
+                let category = categories.names()[group.category].clone();
+                let count = group.models.len();
+                let key = format!("{top} {category} {count}");
+                Item::new(key, move || heading(&top, category.clone(), count))
+            }
+            Some(cards) => {
+                let models = group.models[cards].iter().map(|place| &all.models[*place]);
+                let models: Vec<Model> = models.cloned().collect();
+                let key = models
+                    .iter()
+                    .fold(top.clone(), |key, model| format!("{key}\n{}", model.id));
+                Item::new(key, move || cards_of(&top, &models))
+            }
         })
     };
     view! {
         <div
             class="grouped-grid"
             node_ref=element
-            style:height=text(move || px(grouped_grid().height()))
+            style:height=list.height()
             style:--most=most.to_string()
         >
-            {list(pieces)}
+            {list.rows(row)}
         </div>
     }
 }
 
-/// A piece of the list together with what it shows.
-struct Shown {
-    piece: GridItem,
-    what: What,
+/// How many cards each group has.
+fn sizes(groups: &[Group]) -> impl Iterator<Item = usize> {
+    groups.iter().map(|group| group.models.len())
 }
 
-enum What {
-    Heading(String, usize),
-    Cards(Vec<Model>),
+fn heading(top: &str, category: String, count: usize) -> AnyView {
+    view! {
+        <div class="group-row" style:top=top.to_owned()>
+            <h2 class="group-heading">
+                {category}
+                <span class="muted">{count}</span>
+            </h2>
+        </div>
+    }
+    .into_any()
 }
 
-impl Shown {
-    fn new(models: &[Model], categories: &Categories, groups: &[Group], piece: GridItem) -> Self {
-        let group = &groups[piece.group];
-        let what = match piece.cards.clone() {
-            None => {
-                let category = categories.names()[group.category].clone();
-                What::Heading(category, group.models.len())
-            }
-            Some(cards) => {
-                let cards = group.models[cards].iter();
-                What::Cards(cards.map(|place| models[*place].clone()).collect())
-            }
-        };
-        Self { piece, what }
+fn cards_of(top: &str, models: &[Model]) -> AnyView {
+    view! {
+        <div class="group-row" style:top=top.to_owned()>
+            <ul role="list" class="group-cards">
+                {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
+            </ul>
+        </div>
     }
-
-    fn key(&self) -> String {
-        let place = (self.piece.top as i64).to_string();
-        match &self.what {
-            What::Heading(category, count) => format!("{place} {category} {count}"),
-            What::Cards(models) => models
-                .iter()
-                .fold(place, |key, model| format!("{key}\n{}", model.id)),
-        }
-    }
-
-    fn view(&self) -> AnyView {
-        let piece = match &self.what {
-            What::Heading(category, count) => view! {
-                <h2 class="group-heading">
-                    {category.clone()}
-                    <span class="muted">{*count}</span>
-                </h2>
-            }
-            .into_any(),
-            What::Cards(models) => view! {
-                <ul role="list" class="group-cards">
-                    {models.iter().map(|model| view! { <ModelCard model=model.clone() /> }.into_any()).collect_view()}
-                </ul>
-            }
-            .into_any(),
-        };
-        view! {
-            <div class="group-row" style:top=px(self.piece.top)>
-                {piece}
-            </div>
-        }
-        .into_any()
-    }
+    .into_any()
 }

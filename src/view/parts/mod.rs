@@ -37,3 +37,4 @@ pub mod status_note;
 pub mod ticker;
 pub mod viewport;
 pub mod waveform;
+pub mod windowed_list;

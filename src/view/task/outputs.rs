@@ -19,6 +19,7 @@ use super::over;
 use super::room::room;
 use super::shown_output::ShownOutput;
 use super::unreadable;
+use crate::view::parts::list::{Item, list};
 use crate::view::parts::media;
 
 /// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
@@ -64,8 +65,13 @@ pub fn Outputs(
         }
     });
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
-    let list = move |from: usize, to: usize| {
-        let some = outputs.iter().enumerate().take(to).skip(from);
+    let outputs = Arc::new(outputs);
+    let part = move |from: usize| {
+        let some = outputs
+            .iter()
+            .enumerate()
+            .skip(from)
+            .take(MAX_CHUNK_OUTPUTS);
         some.map(|(at, url)| {
             let (task, url) = (task.clone(), url.clone());
             let shape = first.get(at).cloned();
@@ -73,11 +79,15 @@ pub fn Outputs(
             view! { <Output task url n=at + 1 total again has_dead_link since shape /> }.into_any()
         })
         .collect_view()
+        .into_any()
     };
-    let begins = (0..total).step_by(MAX_CHUNK_OUTPUTS);
     let parts = move || {
-        let begins = begins.clone().take_while(move |from| *from < shown.get());
-        begins.collect::<Vec<_>>()
+        let begins = (0..shown.get()).step_by(MAX_CHUNK_OUTPUTS);
+        let item = |from: usize| {
+            let part = part.clone();
+            Item::new(from.to_string(), move || part(from))
+        };
+        begins.map(item).collect()
     };
     let shape_of_only = only.clone().follow();
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
@@ -88,7 +98,7 @@ pub fn Outputs(
     });
     let left = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
-    let list = view! {
+    let outputs_list = view! {
         <ul
             role="list"
             class="outputs"
@@ -98,13 +108,11 @@ pub fn Outputs(
             style:--shape=shape_of_place
             style:--most=most
         >
-            <For each=parts key=|from| *from let:from>
-                {list(from, from + MAX_CHUNK_OUTPUTS)}
-            </For>
+            {list(parts)}
         </ul>
     };
     view! {
-        {room(shapes, list.into_any())}
+        {room(shapes, outputs_list.into_any())}
         <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more) prop:textContent=text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))></button>
     }
     .into_any()

@@ -10,12 +10,14 @@ use leptos::prelude::*;
 
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
-use crate::reactive::boxed::{handler, memo, text};
+use crate::reactive::boxed::{handler, memo};
 use crate::state::batches::Batches;
 use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
-use crate::view::parts::list::{Item, list};
+use crate::view::parts::list::Item;
+use crate::view::parts::px::px;
 use crate::view::parts::viewport::viewport;
+use crate::view::parts::windowed_list::WindowedList;
 use crate::view::task::words;
 
 /// The heights of rows in `rem`; the stylesheet has the same.
@@ -59,51 +61,45 @@ pub fn Rows(
             HistoryRow::Batch(..) => BATCH_HEIGHT * rem,
         }))
     });
-    let items = move || {
-        let (rows, stack, seen) = (rows.read(), stack.read(), seen.get());
-        let total = rows.len();
-        stack
-            .window(seen.from, seen.to)
-            .filter_map(|at| {
-                let row = rows.get(at)?.clone();
-                let top = stack.top(at) as i64;
-                let mut hasher = DefaultHasher::new();
-                // A row that shows the same tasks is left alone.
-                row.hash(&mut hasher);
-                let key = format!("{top} {total} {:x}", hasher.finish());
-                Some(Item::new(key, move || {
-                    let row = match row.clone() {
-                        HistoryRow::Task(key) => {
-                            let name =
-                                names.and_then(|names| names.read_untracked().get(&key).cloned());
-                            view! { <TaskRow task_key=key name held /> }.into_any()
-                        }
-                        HistoryRow::Batch(key, tasks) => {
-                            view! { <BatchRow batch_key=key tasks held /> }.into_any()
-                        }
-                    };
-                    view! {
-                        <li
-                            style:top=format!("{top}px")
-                            aria-posinset=(at + 1).to_string()
-                            aria-setsize=total.to_string()
-                        >
-                            {row}
-                        </li>
-                    }
-                    .into_any()
-                }))
-            })
-            .collect()
+    let list = WindowedList::new(seen, stack, 0);
+    let item = move |at: usize| {
+        let rows = rows.read();
+        let (row, total) = (rows.get(at)?.clone(), rows.len());
+        let top = px(stack.read().top(at));
+        let mut hasher = DefaultHasher::new();
+        // A row that shows the same tasks is left alone.
+        row.hash(&mut hasher);
+        let key = format!("{top} {total} {:x}", hasher.finish());
+        Some(Item::new(key, move || {
+            let row = match row.clone() {
+                HistoryRow::Task(key) => {
+                    let name = names.and_then(|names| names.read_untracked().get(&key).cloned());
+                    view! { <TaskRow task_key=key name held /> }.into_any()
+                }
+                HistoryRow::Batch(key, tasks) => {
+                    view! { <BatchRow batch_key=key tasks held /> }.into_any()
+                }
+            };
+            view! {
+                <li
+                    style:top=top.clone()
+                    aria-posinset=(at + 1).to_string()
+                    aria-setsize=total.to_string()
+                >
+                    {row}
+                </li>
+            }
+            .into_any()
+        }))
     };
     view! {
         <div
             class="task-rows"
             on:click=handler(move |click| held.keep_from_links(&click))
             node_ref=element
-            style:height=text(move || format!("{}px", stack.read().height() as i64))
+            style:height=list.height()
         >
-            <ul role="list" aria-label="Tasks">{list(items)}</ul>
+            <ul role="list" aria-label="Tasks">{list.rows(item)}</ul>
         </div>
     }
 }

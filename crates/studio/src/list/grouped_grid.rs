@@ -1,102 +1,51 @@
-//! A windowed list of cards in groups, one below the other: which headings and rows of cards a person can see.
+//! Cards in groups, one group below the other: each has a heading and then rows of cards.
 
 use std::ops::Range;
 
-/// How cards are laid out; sizes in CSS pixels.
-#[derive(Debug, Clone, PartialEq)]
-pub struct GroupedGrid {
-    /// Cards in each group, in order; empty groups take no room.
-    pub groups: Vec<usize>,
-    /// Cards side by side, at least 1.
-    pub columns: usize,
-    /// How high a heading is.
-    pub heading_height: f64,
-    /// How high a row of cards is, with the gap below it.
-    pub row_height: f64,
-}
+use super::window::Stack;
 
-/// One piece of the list and how far from its top it stands.
+/// One row of the grid.
 #[derive(Debug, Clone, PartialEq)]
-pub struct GridItem {
-    /// Its place among [`GroupedGrid::groups`], from 0.
+pub struct GridRow {
+    /// The place of its group among all groups, from 0.
     pub group: usize,
     /// The cards of the group that stand side by side here; none in its heading.
     pub cards: Option<Range<usize>>,
-    /// How far from the top of the list, in CSS pixels.
-    pub top: f64,
 }
 
-/// The place of a group.
-struct Place {
-    group: usize,
-    cards: usize,
-    top: f64,
-    height: f64,
+/// Where the rows lie. `groups`: how many cards each has; empty ones have no row. The heights are of a heading, and of a
+/// row of cards with the gap below it.
+pub fn stack(
+    groups: impl IntoIterator<Item = usize>,
+    columns: usize,
+    (heading, row): (f64, f64),
+) -> Stack {
+    let mut stack = Stack::default();
+    for cards in groups.into_iter().filter(|cards| *cards > 0) {
+        stack.push(1, heading);
+        stack.push(cards.div_ceil(columns.max(1)), row);
+    }
+    stack
 }
 
-impl GroupedGrid {
-    fn columns(&self) -> usize {
-        self.columns.max(1)
-    }
-
-    /// Gives the places of the groups with cards, in order.
-    fn places(&self) -> Vec<Place> {
-        let mut places = Vec::new();
-        let mut top = 0.0;
-        for (group, cards) in self.groups.iter().copied().enumerate() {
-            if cards == 0 {
-                continue;
-            }
-            let rows = cards.div_ceil(self.columns());
-            let height = self.heading_height + rows as f64 * self.row_height;
-            places.push(Place {
-                group,
-                cards,
-                top,
-                height,
-            });
-            top += height;
+/// What stands in a row of [`stack`].
+pub fn row(
+    groups: impl IntoIterator<Item = usize>,
+    columns: usize,
+    mut at: usize,
+) -> Option<GridRow> {
+    let columns = columns.max(1);
+    let groups = groups.into_iter().enumerate();
+    for (group, cards) in groups.filter(|(_, cards)| *cards > 0) {
+        let rows = 1 + cards.div_ceil(columns);
+        if at < rows {
+            let first = at.checked_sub(1).map(|row| row * columns);
+            let cards = first.map(|first| first..(first + columns).min(cards));
+            return Some(GridRow { group, cards });
         }
-        places
+        at -= rows;
     }
-
-    /// The height of the whole list.
-    pub fn height(&self) -> f64 {
-        let places = self.places();
-        places.last().map_or(0.0, |last| last.top + last.height)
-    }
-
-    /// The pieces that touch the stretch from `from` to `to` of the list, in order.
-    pub fn visible(&self, from: f64, to: f64) -> Vec<GridItem> {
-        let mut pieces = Vec::new();
-        for place in self.places() {
-            let Place { group, .. } = place;
-            if place.top >= to || place.top + place.height <= from {
-                continue;
-            }
-            let rows_top = place.top + self.heading_height;
-            let rows = place.cards.div_ceil(self.columns());
-            let first = ((from - rows_top) / self.row_height).floor().max(0.0) as usize;
-            let last = ((to - rows_top) / self.row_height).ceil().max(0.0) as usize;
-            if rows_top > from {
-                pieces.push(GridItem {
-                    group,
-                    cards: None,
-                    top: place.top,
-                });
-            }
-            for row in first..last.min(rows) {
-                let begin = row * self.columns();
-                let end = (begin + self.columns()).min(place.cards);
-                pieces.push(GridItem {
-                    group,
-                    cards: Some(begin..end),
-                    top: rows_top + row as f64 * self.row_height,
-                });
-            }
-        }
-        pieces
-    }
+    None
 }
 
 #[cfg(test)]
@@ -104,53 +53,57 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn grouped_grid(groups: Vec<usize>, columns: usize) -> GroupedGrid {
-        GroupedGrid {
-            groups,
-            columns,
-            heading_height: 40.0,
-            row_height: 100.0,
-        }
-    }
+    const HEIGHTS: (f64, f64) = (40.0, 100.0);
 
-    fn item(group: usize, cards: Option<Range<usize>>, top: f64) -> GridItem {
-        GridItem { group, cards, top }
+    fn rows(groups: &[usize], columns: usize, (from, to): (f64, f64)) -> Vec<(f64, GridRow)> {
+        let stack = stack(groups.iter().copied(), columns, HEIGHTS);
+        let row = |at| Some((stack.top(at), row(groups.iter().copied(), columns, at)?));
+        stack.window(from, to).filter_map(row).collect()
     }
 
     #[test]
     fn what_is_seen_of_two_groups() {
-        let grouped_grid = grouped_grid(vec![5, 0, 1], 2);
-        assert_eq!(grouped_grid.height(), 40.0 + 300.0 + 40.0 + 100.0);
+        let groups = [5, 0, 1];
+        let stack = stack(groups, 2, HEIGHTS);
+        assert_eq!(stack.height(), 40.0 + 300.0 + 40.0 + 100.0);
+        let item = |group, cards| GridRow { group, cards };
         assert_eq!(
-            grouped_grid.visible(200.0, 390.0),
+            rows(&groups, 2, (200.0, 390.0)),
             [
-                item(0, Some(2..4), 140.0),
-                item(0, Some(4..5), 240.0),
-                item(2, None, 340.0),
-                item(2, Some(0..1), 380.0),
+                (140.0, item(0, Some(2..4))),
+                (240.0, item(0, Some(4..5))),
+                (340.0, item(2, None)),
+                (380.0, item(2, Some(0..1))),
             ]
         );
+        assert_eq!(row(groups, 2, stack.rows()), None);
     }
 
     /// Guards against categories next to each other that look like columns.
     #[test]
     fn each_group_begins_a_row() {
-        let grouped_grid = grouped_grid(vec![4, 1, 0, 7], 6);
-        let places = grouped_grid.places();
-        let of = |at: usize| (places[at].group, places[at].top);
-        assert_eq!([of(0), of(1), of(2)], [(0, 0.0), (1, 140.0), (3, 280.0)]);
-        assert_eq!(grouped_grid.height(), 280.0 + 40.0 + 200.0);
+        let groups = [4, 1, 0, 7];
+        let mut headings = rows(&groups, 6, (0.0, 1e9));
+        headings.retain(|(_, row)| row.cards.is_none());
+        let headings: Vec<_> = headings
+            .iter()
+            .map(|(top, row)| (row.group, *top))
+            .collect();
+        assert_eq!(headings, [(0, 0.0), (1, 140.0), (3, 280.0)]);
+        assert_eq!(stack(groups, 6, HEIGHTS).height(), 280.0 + 40.0 + 200.0);
     }
 
     proptest! {
         #[test]
-        fn the_whole_list_shows_every_card_once_and_a_window_only_what_fits(
+        fn each_card_stands_in_one_row_and_a_window_has_only_what_fits(
             groups in prop::collection::vec(0usize..40, 0..6), columns in 0usize..5, from in 0.0..3000.0,
         ) {
-            let grouped_grid = grouped_grid(groups.clone(), columns);
-            let count = |pieces: &[GridItem]| pieces.iter().filter_map(|piece| piece.cards.clone()).map(|cards| cards.len()).sum::<usize>();
-            prop_assert_eq!(count(&grouped_grid.visible(0.0, f64::INFINITY.min(1e9))), groups.iter().sum::<usize>());
-            let seen = grouped_grid.visible(from, from + 500.0);
+            for (group, cards) in groups.iter().enumerate() {
+                let found = rows(&groups, columns, (0.0, 1e9)).into_iter();
+                let found = found.filter_map(|(_, row)| row.cards.filter(|_| row.group == group));
+                prop_assert!(found.flatten().eq(0..*cards));
+            }
+            let seen = rows(&groups, columns, (from, from + 500.0));
             prop_assert!(seen.len() <= 6 + 2 * groups.len());
         }
     }

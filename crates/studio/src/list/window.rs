@@ -1,114 +1,103 @@
-//! Long lists show only the rows in sight: which ones, and how much empty space stands for the
-//! rest.
+//! Long lists build only the rows near the screen: where each row lies, and which rows a stretch of the list touches.
 
 use std::ops::Range;
 
-/// A list or grid whose rows all have one height.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Grid {
-    /// Items in all.
-    pub items: usize,
-    /// Items in one row; 0 counts as 1.
-    pub columns: usize,
-    /// The distance from the top of one row to the top of the next, in px, gap included.
-    pub row_height: f64,
-}
-
-/// The part of a [`Grid`] to build.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Window {
-    /// The rows to build, from 0.
-    pub rows: Range<usize>,
-    /// The items in these rows, from 0.
-    pub items: Range<usize>,
-    /// Empty space above and below the rows built, in px. With these the list is always
-    /// [`Grid::height`] high, so that the scroll bar tells the truth.
-    pub top: f64,
-    pub bottom: f64,
-}
-
-impl Grid {
-    pub fn rows(&self) -> usize {
-        self.items.div_ceil(self.columns.max(1))
-    }
-
-    /// Height of the whole list in px.
-    pub fn height(&self) -> f64 {
-        self.rows() as f64 * self.row_height()
-    }
-
-    /// A height that was not measured yet (0, NaN) must not mean "all rows fit".
-    fn row_height(&self) -> f64 {
-        if self.row_height.is_finite() && self.row_height >= 1.0 {
-            self.row_height
-        } else {
-            1.0
-        }
-    }
-
-    /// What to build when `scroll` px of the list are above the top of a viewport `viewport` px
-    /// high; `scroll` is negative while the list still starts below it. `overscan` more rows are
-    /// built on both sides, so that scrolling and tabbing meet no hole.
-    pub fn window(&self, scroll: f64, viewport: f64, overscan: usize) -> Window {
-        let columns = self.columns.max(1);
-        let rows = self.rows();
-        let height = self.row_height();
-        // `min` and `max` instead of `clamp`, whose panic message prints floats and adds 14 kB to
-        // the page.
-        let last_top = (self.height() - height).max(0.0);
-        let above = |px: f64| if px.is_nan() { 0.0 } else { px };
-        let start = above(scroll).max(0.0).min(last_top);
-        let end = (above(scroll) + above(viewport).max(0.0))
-            .max(start)
-            .min(self.height());
-        let first = (start / height).floor() as usize;
-        let end = (end / height).ceil() as usize;
-        let first = first.saturating_sub(overscan);
-        let end = end.max(first + 1).saturating_add(overscan).min(rows);
-        let first = first.min(end);
-        Window {
-            items: (first * columns).min(self.items)..(end * columns).min(self.items),
-            top: first as f64 * height,
-            bottom: (rows - end) as f64 * height,
-            rows: first..end,
-        }
-    }
-}
-
-/// A list whose rows are of different heights.
-#[derive(Debug, Clone, PartialEq)]
+/// Rows one below the other, in px.
+///
+/// Neighbors of one height are one entry: a list of 10,000 equal rows takes no more memory than a list of one.
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stack {
-    /// The top of each row, in px, and last the end of the list.
-    tops: Vec<f64>,
+    runs: Vec<Run>,
+    rows: usize,
+    height: f64,
+}
+
+/// Neighboring rows of one height.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Run {
+    first: usize,
+    /// The top of its first row.
+    top: f64,
+    /// The distance from the top of one row to the top of the next, gap included.
+    row_height: f64,
 }
 
 impl Stack {
     pub fn new(heights: impl IntoIterator<Item = f64>) -> Self {
-        let mut tops = vec![0.0];
-        let mut end = 0.0;
+        let mut stack = Self::default();
         for height in heights {
-            end += height;
-            tops.push(end);
+            stack.push(1, height);
         }
-        Self { tops }
+        stack
     }
 
-    /// Gives the height of all rows together, in px.
+    pub fn uniform(rows: usize, row_height: f64) -> Self {
+        let mut stack = Self::default();
+        stack.push(rows, row_height);
+        stack
+    }
+
+    /// Adds rows of one height at the end. A height that was not measured yet (0, NaN) counts as 1: it must not mean
+    /// that all rows fit on the screen.
+    pub fn push(&mut self, rows: usize, row_height: f64) {
+        let row_height = match row_height.is_finite() {
+            true => row_height.max(1.0),
+            false => 1.0,
+        };
+        let has_height = |run: &Run| run.row_height == row_height;
+        if rows > 0 && !self.runs.last().is_some_and(has_height) {
+            self.runs.push(Run {
+                first: self.rows,
+                top: self.height,
+                row_height,
+            });
+        }
+        self.rows += rows;
+        self.height = self.top(self.rows);
+    }
+
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Returns the height of all rows together.
     pub fn height(&self) -> f64 {
-        self.tops.last().copied().unwrap_or_default()
+        self.height
     }
 
-    /// Gives the top of a row.
+    /// Returns the top of a row, or the end of the list for a row that is not there.
     pub fn top(&self, row: usize) -> f64 {
-        self.tops.get(row).copied().unwrap_or_default()
+        let row = row.min(self.rows);
+        let runs = self.runs.partition_point(|run| run.first <= row);
+        self.runs[..runs].last().map_or(0.0, |run| {
+            run.top + (row - run.first) as f64 * run.row_height
+        })
     }
 
-    /// The rows that touch the stretch from `from` to `to`.
+    /// Returns the rows that touch the stretch from `from` to `to`.
     pub fn window(&self, from: f64, to: f64) -> Range<usize> {
-        let rows = self.tops.len() - 1;
-        let first = self.tops[1..].partition_point(|end| *end <= from);
-        let after = self.tops[..rows].partition_point(|top| *top < to);
+        let runs_from = self.runs.partition_point(|run| run.top <= from);
+        let runs_to = self.runs.partition_point(|run| run.top < to);
+        let first = self.row_in(runs_from, |run| ((from - run.top) / run.row_height).floor());
+        let after = self.row_in(runs_to, |run| ((to - run.top) / run.row_height).ceil());
         first..after.max(first)
+    }
+
+    /// The row that is so far down the last of so many runs, or the first one after it.
+    fn row_in(&self, runs: usize, row: impl Fn(&Run) -> f64) -> usize {
+        let end = self.runs.get(runs).map_or(self.rows, |next| next.first);
+        let last = self.runs[..runs].last();
+        last.map_or(0, |run| {
+            run.first.saturating_add(row(run) as usize).min(end)
+        })
+    }
+
+    /// Returns the rows to build for the stretch from `from` to `to`, with `overscan` more rows on both sides. A list
+    /// that has rows gets at least one of them with an overscan: it may just have become shorter.
+    pub fn near(&self, (from, to): (f64, f64), overscan: usize) -> Range<usize> {
+        let rows = self.window(from, to);
+        let end = rows.end.saturating_add(overscan).min(self.rows);
+        rows.start.saturating_sub(overscan)..end
     }
 }
 
@@ -186,52 +175,64 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_list_in_the_middle() {
-        let grid = Grid {
-            items: 1000,
-            columns: 3,
-            row_height: 100.0,
-        };
-        let window = grid.window(1050.0, 400.0, 2);
-        assert_eq!(window.rows, 8..17);
-        assert_eq!(window.items, 24..51);
-        assert_eq!((window.top, window.bottom), (800.0, 31_700.0));
+    fn neighbors_of_one_height_are_one_entry() {
+        assert_eq!(Stack::uniform(10_000, 48.0).runs.len(), 1);
+        assert_eq!(Stack::new([48.0; 10_000]), Stack::uniform(10_000, 48.0));
+        assert_eq!(Stack::new([9.0, 9.0, 5.0, 9.0]).runs.len(), 3);
     }
 
     #[test]
-    fn empty_lists_and_unmeasured_rows() {
-        let empty = Grid {
-            items: 0,
-            columns: 0,
-            row_height: 0.0,
-        };
-        assert_eq!(empty.window(f64::NAN, f64::NAN, 5).items, 0..0);
-        let unmeasured = Grid {
-            items: 10_000,
-            columns: 1,
-            row_height: f64::NAN,
-        };
-        assert!(unmeasured.window(0.0, 800.0, 2).items.len() < 1000);
+    fn a_window_has_more_rows_on_both_sides() {
+        let stack = Stack::uniform(1000, 100.0);
+        assert_eq!(stack.near((1050.0, 1450.0), 0), 10..15);
+        assert_eq!(stack.near((1050.0, 1450.0), 2), 8..17);
+        assert_eq!(stack.near((0.0, 100.0), 1), 0..2);
+        // It was scrolled further down than it reaches now.
+        assert_eq!(stack.near((200_000.0, 200_400.0), 1), 999..1000);
+        assert_eq!(Stack::default().near((0.0, 400.0), 1), 0..0);
+    }
+
+    #[test]
+    fn heights_that_were_not_measured() {
+        for height in [0.0, f64::NAN, -5.0, f64::INFINITY] {
+            let stack = Stack::uniform(10_000, height);
+            assert_eq!(stack.window(0.0, 800.0), 0..800, "{height}");
+        }
+        let stack = Stack::uniform(10_000, 48.0);
+        assert_eq!(stack.near((f64::NAN, f64::NAN), 1), 0..1);
     }
 
     proptest! {
         #[test]
         fn what_is_in_sight_is_built_and_the_height_never_changes(
-            items in 0..20_000usize, columns in 0..8usize, row_height in 1.0..500.0f64,
-            scroll in -1000.0..1e6f64, viewport in 0.0..3000.0f64, overscan in 0..5usize,
+            runs in prop::collection::vec((0..50usize, 1.0..500.0f64), 0..20),
+            from in -1000.0..2e5f64, screen in 0.0..3000.0f64, overscan in 0..5usize,
         ) {
-            let grid = Grid { items, columns, row_height };
-            let window = grid.window(scroll, viewport, overscan);
-            let built = window.rows.len() as f64 * row_height;
-            prop_assert!((window.top + built + window.bottom - grid.height()).abs() < 1e-3);
-            prop_assert!(window.items.end <= items);
-            prop_assert!(window.rows.len() <= (viewport / row_height) as usize + 3 + 2 * overscan);
-            for row in 0..grid.rows().min(3000) {
-                let (top, bottom) = (row as f64 * row_height, (row + 1) as f64 * row_height);
-                if bottom > scroll + 1e-6 && top < scroll + viewport - 1e-6 {
-                    prop_assert!(window.rows.contains(&row));
-                }
+            let mut stack = Stack::default();
+            let mut heights = Vec::new();
+            for (rows, height) in runs {
+                stack.push(rows, height);
+                heights.extend(vec![height; rows]);
             }
+            prop_assert_eq!(stack.rows(), heights.len());
+            let to = from + screen;
+            let (seen, built) = (stack.window(from, to), stack.near((from, to), overscan));
+            prop_assert!(built.start <= built.end && built.end <= stack.rows());
+            prop_assert!(built.len() <= seen.len() + 2 * overscan);
+            let mut top = 0.0;
+            for (row, height) in heights.iter().enumerate() {
+                prop_assert!((stack.top(row) - top).abs() < 1e-6);
+                let end = top + height;
+                if end > from + 1e-6 && top < to - 1e-6 {
+                    prop_assert!(seen.contains(&row) && built.contains(&row));
+                }
+                if end < from - 1e-6 || top > to + 1e-6 {
+                    prop_assert!(!seen.contains(&row));
+                }
+                top = end;
+            }
+            prop_assert!((stack.height() - top).abs() < 1e-6);
+            prop_assert_eq!(stack.top(stack.rows()), stack.height());
         }
     }
 }

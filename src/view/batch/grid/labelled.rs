@@ -1,7 +1,6 @@
 //! The items of a sweep in the cells of a table: one axis downwards, one to the right, and of more axes one such grid for
 //! each value, below each other.
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use atelier_studio::batch::blocks::{Blocks, Heading};
@@ -16,9 +15,9 @@ use crate::browser::frame::after_frame;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
 use crate::view::batch::item::{Around, item};
 use crate::view::batch::thumb::Thumb;
-use crate::view::parts::list::{Item, list};
-use crate::view::parts::px::px;
+use crate::view::parts::list::Item;
 use crate::view::parts::viewport::{left_in_pane, scrolled};
+use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
 /// What its lines need to know.
 #[derive(Clone)]
@@ -36,7 +35,7 @@ struct Grid {
     measures: Memo<Measures>,
     /// How wide the visible part of the table is, in `rem`.
     width: Memo<f64>,
-    window: Memo<Window>,
+    list: WindowedList,
 }
 
 impl Grid {
@@ -46,17 +45,14 @@ impl Grid {
     }
 }
 
-/// The lines to build, and how much room stands for those above and below them, in px.
-type Window = (Range<usize>, f64, f64);
-
 pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) -> AnyView {
     let shapes = around.shapes;
     let element = NodeRef::<Div>::new();
     let (seen, left) = (scrolled(element), left_in_pane(element));
     let labels = &blocks.labels;
     let columns = labels.columns.values.len().max(1);
-    let rows = labels.rows.values.len();
-    let count = rows * columns * blocks.headings.len().max(1);
+    let (rows_count, blocks_count) = (labels.rows.values.len(), blocks.headings.len().max(1));
+    let count = rows_count * columns * blocks_count;
     let width = memo(move || {
         let seen = seen.read();
         seen.width / seen.rem.max(1.0)
@@ -70,24 +66,20 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     });
     let has_headings = !blocks.headings.is_empty();
     let in_block = blocks.lines();
-    let lines = in_block * blocks.headings.len().max(1);
-    let window = memo(move || {
-        let seen = seen.read();
-        let (measures, rem) = (measures.read(), seen.rem.max(1.0));
-        if count <= MAX_WHOLE {
-            return (0..lines, 0.0, 0.0);
+    let rem = memo(move || seen.read().rem.max(1.0));
+    let stack = memo(move || {
+        let (measures, rem) = (measures.read(), rem.get());
+        let mut stack = Stack::default();
+        for _ in 0..blocks_count {
+            if has_headings {
+                stack.push(1, measures.heading * rem);
+            }
+            stack.push(rows_count, measures.row * rem);
         }
-        let stack = Stack::new(
-            (0..lines).map(|line| match has_headings && line % in_block == 0 {
-                true => measures.heading * rem,
-                false => measures.row * rem,
-            }),
-        );
-        let ahead = measures.row * rem;
-        let window = stack.window(seen.from - ahead, seen.to + ahead);
-        let (top, end) = (stack.top(window.start), stack.top(window.end));
-        (window, top, stack.height() - end)
+        stack
     });
+    let overscan = if count <= MAX_WHOLE { usize::MAX } else { 1 };
+    let list = WindowedList::new(seen, stack, overscan);
     let goes_on = RwSignal::new(false);
     let look = move || {
         if let Some(element) = element.try_get_untracked().flatten() {
@@ -116,19 +108,16 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
         around,
         measures,
         width,
-        window,
+        list,
     };
     // What the axes are is said above, where their values alone have room next to each other.
     let is_narrow = memo(move || measures.read().is_narrow);
     let is_wide = memo(move || !is_narrow.get());
     let names = (!grid.is_named_each()).then(|| view! { <thead>{names(&grid)}</thead> }.into_any());
-    let in_sight = memo(move || groups(&window.read().0, in_block));
-    let items = move || {
-        let block = |at: usize| {
-            let grid = grid.clone();
-            Item::new(at.to_string(), move || block(&grid, at))
-        };
-        in_sight.get().map(block).collect()
+    let in_sight = memo(move || groups(&list.range.read(), in_block));
+    let item = move |at: usize| {
+        let grid = grid.clone();
+        (at < blocks_count).then(|| Item::new(at.to_string(), move || block(&grid, at)))
     };
     view! {
         <div
@@ -147,17 +136,9 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
             <table class="thumbs-table">
                 <caption class:visually-hidden=is_wide>{caption(&blocks)}</caption>
                 {names}
-                <tbody>
-                    <tr class="room" aria-hidden="true">
-                        <td style:height=text(move || px(window.read().1))></td>
-                    </tr>
-                </tbody>
-                {list(items)}
-                <tbody>
-                    <tr class="room" aria-hidden="true">
-                        <td style:height=text(move || px(window.read().2))></td>
-                    </tr>
-                </tbody>
+                <tbody>{WindowedList::space_row(list.space_before())}</tbody>
+                {rows(in_sight, item)}
+                <tbody>{WindowedList::space_row(list.space_after())}</tbody>
             </table>
         </div>
     }
@@ -188,21 +169,21 @@ fn block(grid: &Grid, at: usize) -> AnyView {
     let grid = grid.clone();
     let heading_of = grid.blocks.headings.get(at);
     let label = heading_of.map(|it| format!("{} {}", it.parameter, it.value));
-    let lines = move || {
-        let (in_block, rows) = (grid.blocks.lines(), grid.blocks.labels.rows.values.len());
-        let shown = in_group(&grid.window.read().0, in_block, at);
-        let line = |line: usize| {
-            let grid = grid.clone();
-            // Of those of the grid, from its end.
-            let left = (at + 1) * in_block - line;
-            Item::new(line.to_string(), move || match rows.checked_sub(left) {
-                Some(row) => row_of(&grid, at * rows + row, row),
-                None => heading(&grid, &grid.blocks.headings[at]),
-            })
-        };
-        shown.map(line).collect()
+    let (in_block, count) = (grid.blocks.lines(), grid.blocks.labels.rows.values.len());
+    let shown = memo(move || in_group(&grid.list.range.read(), in_block, at));
+    let line = move |line: usize| {
+        let grid = grid.clone();
+        let row = line
+            .checked_sub(at * in_block)
+            .filter(|row| *row < in_block)?;
+        Some(Item::new(line.to_string(), move || {
+            match row.checked_sub(in_block - count) {
+                Some(row) => row_of(&grid, line, at * count + row, row),
+                None => heading(&grid, line, &grid.blocks.headings[at]),
+            }
+        }))
     };
-    view! { <tbody aria-label=label>{list(lines)}</tbody> }.into_any()
+    view! { <tbody aria-label=label>{rows(shown, line)}</tbody> }.into_any()
 }
 
 /// What the columns are called.
@@ -244,7 +225,7 @@ fn names(grid: &Grid) -> AnyView {
 }
 
 /// What a grid has in common.
-fn heading(grid: &Grid, heading: &Heading) -> AnyView {
+fn heading(grid: &Grid, line: usize, heading: &Heading) -> AnyView {
     let Heading {
         parameter,
         value,
@@ -252,14 +233,14 @@ fn heading(grid: &Grid, heading: &Heading) -> AnyView {
     } = heading.clone();
     let columns = grid.blocks.labels.columns.values.len() + 1;
     let names = grid.is_named_each().then(|| names(grid));
-    let (width, measures) = (grid.width, grid.measures);
+    let (width, measures, list) = (grid.width, grid.measures, grid.list);
     let beside = labelled_grid::width_of(&parameter);
     let room = memo(move || {
         let lines = labelled_grid::heading_lines(measures.read().heading);
         (width.get() - beside, lines)
     });
     view! {
-        <tr class="block" translate="no">
+        <tr class="block" translate="no" style:top=list.top(line) class:apart=is_apart(list.range, line)>
             <th scope="rowgroup" colspan=columns.to_string()>
                 <div style:max-inline-size=text(move || format!("{}rem", width.get()))>
                     <span class="block-name">{parameter.clone()}" "</span>
@@ -273,11 +254,12 @@ fn heading(grid: &Grid, heading: &Heading) -> AnyView {
 }
 
 /// `at`: among the rows of all grids; `row`: in its own.
-fn row_of(grid: &Grid, at: usize, row: usize) -> AnyView {
+fn row_of(grid: &Grid, line: usize, at: usize, row: usize) -> AnyView {
     let Grid {
         cells,
         around,
         measures,
+        list,
         ..
     } = *grid;
     let labels = &grid.blocks.labels;
@@ -307,7 +289,7 @@ fn row_of(grid: &Grid, at: usize, row: usize) -> AnyView {
         })
         .collect_view();
     view! {
-        <tr>
+        <tr style:top=list.top(line) class:apart=is_apart(list.range, line)>
             <th scope="row" translate="no">{head::name(parameter, label, told, room)}</th>
             {in_row}
         </tr>

@@ -122,7 +122,64 @@ async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
         .await?;
         let nodes = studio.nodes(&batch).await?;
         assert!(nodes < 1_000, "{nodes} nodes at the end");
+
+        let back = "document.querySelector('.thumbs-scroll').scrollTop = 0";
+        browser.run(back, vec![]).await?;
+        let first = "return document.querySelector('.thumbs > li')?.ariaPosInSet ?? ''";
+        becomes(browser, "the first item", first, "1").await?;
+        let end =
+            "return [...document.querySelectorAll('.thumbs > li')].at(-1)?.ariaPosInSet ?? ''";
+        let second = ".thumbs > li:nth-child(2) :is(a, button)";
+        stays_in_focus(studio, second, end, "1000").await
+    })
+    .await;
+}
+
+/// Guards against a row that is taken out of the page while it is typed in, and against one that stays and widens the
+/// table, or makes it longer.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_focus_stays_where_a_table_is_scrolled() {
+    let name = "the_focus_stays";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        browser.set_size(1280, 900).await?;
+        fill(studio, 300).await?;
+        let end = r#"return [...document.querySelectorAll('[aria-label^="prompt, row "]')].at(-1)?.value ?? """#;
+        stays_in_focus(studio, "[aria-label='prompt, row 2']", end, "row 300").await?;
+        let back = "
+            document.execCommand('insertText', false, 'x');
+            document.activeElement.closest('.sheet-scroll').scrollTop = 0";
+        browser.run(back, vec![]).await?;
+        let typed = "
+            const { parentElement, value } = document.activeElement;
+            const row = parentElement.closest('tr').getBoundingClientRect();
+            const first = document.querySelector('[aria-rowindex=\"2\"]').getBoundingClientRect();
+            const isBelow = row.height > 9 && Math.abs(row.top - first.bottom) < 2;
+            return `${value} ${isBelow || JSON.stringify([row, first])}`";
+        becomes(browser, "the row in its place", typed, "row 02x true").await?;
         Ok(())
     })
     .await;
+}
+
+/// Gives the focus to a control, and scrolls to the end of its list.
+async fn stays_in_focus(studio: &Studio<'_>, control: &str, end: &str, last: &str) -> Result<()> {
+    let script = "
+        const control = document.querySelector(arguments[0]);
+        control.focus();
+        window.lost = 0;
+        control.addEventListener('blur', () => { window.lost += 1; });
+        const scroller = control.closest('.sheet-scroll, .thumbs-scroll');
+        const [width, height] = [scroller.scrollWidth, scroller.scrollHeight];
+        // The rows that are not built are as high as whole pixels can say.
+        window.isSame = () => scroller.scrollWidth === width && Math.abs(scroller.scrollHeight - height) < 9;
+        window.focused = control;
+        scroller.scrollTop = scroller.scrollHeight";
+    let browser = studio.browser;
+    browser.run(script, vec![json!(control)]).await?;
+    becomes(browser, "the end of the list", end, last).await?;
+    let script = "
+        const isFocused = document.activeElement === window.focused;
+        return `${isFocused} ${window.lost} ${window.isSame()}`";
+    becomes(browser, "the focus", script, "true 0 true").await
 }
