@@ -65,7 +65,15 @@ impl FormUndo {
         if before != now {
             self.last.set_value(now.clone());
             self.has_other_text.set_value(false);
-            self.undo.update_value(|undo| undo.record(before, now));
+            let is_json = self.is_json.try_update_value(std::mem::take) == Some(true);
+            let was_json = self
+                .was_json
+                .try_update_value(|was| std::mem::replace(was, is_json));
+            self.undo
+                .update_value(|undo| match is_json && was_json == Some(true) {
+                    true => undo.extend(before, now),
+                    false => undo.record(before, now),
+                });
         }
     }
 
@@ -75,7 +83,9 @@ impl FormUndo {
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         if is_json_text(target.as_ref()) {
             self.is_json.set_value(true);
-            after_frame(move || drop(self.is_json.try_set_value(false)));
+            after_frame(move || {
+                self.is_json.try_set_value(false);
+            });
         } else if target.is_some_and(|it| it.matches(TEXT) == Ok(true)) {
             self.is_typed.set_value(true);
             after_frame(move || {

@@ -1,6 +1,6 @@
 use atelier_contract::{ModelId, Schema};
 use atelier_engine::{Millis, Task, TaskKey};
-use atelier_studio::form::double_click::{Presses, SAME_PRESS, repeated_message};
+use atelier_studio::form::double_click::{DEBOUNCE_MS, Presses, repeated_message};
 use atelier_studio::form::rerun::{self, InputChange};
 use atelier_studio::form::seed::{self, Seeded};
 use atelier_studio::navigation::route::Route;
@@ -115,7 +115,7 @@ impl Again {
     pub fn is_second_half(self) -> bool {
         let sent = SENT.with_borrow(Clone::clone);
         let sent = sent.filter(|sent| {
-            press::at().abs_diff(sent.at) < SAME_PRESS
+            press::at().abs_diff(sent.at) < DEBOUNCE_MS
                 && sent.route == Route::Task(self.key.get_value())
         });
         if let Some(Sent { count, .. }) = &sent {

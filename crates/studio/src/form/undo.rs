@@ -61,6 +61,17 @@ impl Undo {
         }
     }
 
+    /// Adds a change, or extends the last one if this one continues it: keystrokes in one text.
+    pub fn extend(&mut self, before: Draft, after: Draft) {
+        match self.done.last_mut() {
+            Some(last) if last.after == before => {
+                self.undone.clear();
+                last.after = after;
+            }
+            _ => self.record(before, after),
+        }
+    }
+
     /// Returns the new content of a form that contains `now`. `None` if the last change was typed, so that the browser undoes
     /// it.
     pub fn step(&mut self, direction: Direction, now: &Draft, schema: &Schema) -> Option<Draft> {
@@ -159,6 +170,24 @@ mod tests {
             undo.step(Direction::Undo, &left, &schema),
             Some(Draft::default())
         );
+    }
+
+    /// Guards against Ctrl+Z that undoes one letter of a JSON text at a time.
+    #[test]
+    fn keystrokes_are_undone_together() {
+        let schema = schema();
+        let drafts = ["a", "ab", "abc"].map(|text| draft(&[("prompt", text)]));
+        let [before, between, after] = drafts;
+        let mut undo = Undo::default();
+        undo.extend(before.clone(), between.clone());
+        undo.extend(between, after.clone());
+        let step = |undo: &mut Undo, direction, now| undo.step(direction, now, &schema);
+        assert_eq!(
+            step(&mut undo, Direction::Undo, &after),
+            Some(before.clone())
+        );
+        assert_eq!(step(&mut undo, Direction::Undo, &before), None);
+        assert_eq!(step(&mut undo, Direction::Redo, &before), Some(after));
     }
 
     #[test]
