@@ -209,6 +209,40 @@ async fn the_last_change_is_what_is_taken_back() {
     .await;
 }
 
+/// Guards against a prompt that Ctrl+Z doesn't bring back after it was edited as JSON.
+#[tokio::test(flavor = "multi_thread")]
+async fn what_was_edited_as_json_is_undone_in_the_form() {
+    let name = "what_was_edited_as_json";
+    play(name, &[], async |studio| {
+        let browser = studio.browser;
+        let prompt = "return document.querySelector('.form textarea[required]').value";
+        let keys = async |keys: &str| {
+            let focused = browser.client.active_element().await?;
+            Result::Ok(focused.send_keys(keys).await?)
+        };
+        let control = |key: char| format!("{}{key}", char::from(Key::Control));
+        studio.type_prompt("a red fox").await?;
+        browser.press(&by("radio", "JSON")).await?;
+        let text = by("textbox", "Input as JSON");
+        let wanted = r#"{"prompt": "a green fox", "panes": 12}"#;
+        browser.fill(&text, wanted).await?;
+        // One more number that can be read.
+        keys(&format!("{}0", char::from(Key::Left))).await?;
+        browser.press(&by("radio", "Form")).await?;
+        becomes(browser, "the edited prompt", prompt, "a green fox").await?;
+        browser
+            .find(&starting("textbox", "prompt"))
+            .await?
+            .click()
+            .await?;
+        keys(&control('z')).await?;
+        becomes(browser, "the prompt before", prompt, "a red fox").await?;
+        keys(&control('y')).await?;
+        becomes(browser, "the edited prompt", prompt, "a green fox").await
+    })
+    .await;
+}
+
 /// Guards against a caret before the text that was kept, where typing goes on.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_caret_is_at_the_end_of_a_kept_prompt() {
