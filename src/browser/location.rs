@@ -28,12 +28,19 @@ pub fn origin() -> String {
     window().location().origin().unwrap_or_default()
 }
 
-/// Shows another address in place of the present one.
+/// Shows another address in place of the present one; the entry of the history keeps its note.
 pub fn replace(path_and_query: &str) {
     if let Ok(history) = window().history() {
+        let state = history.state().unwrap_or(JsValue::NULL);
         // Browsers refuse when it is done too often; the address is then a little late.
-        let _ = history.replace_state_with_url(&JsValue::NULL, "", Some(path_and_query));
+        let _ = history.replace_state_with_url(&state, "", Some(path_and_query));
     }
+}
+
+/// The note of the present entry of the history: see [`push`].
+pub fn note() -> String {
+    let state = window().history().and_then(|history| history.state());
+    state.ok().and_then(|it| it.as_string()).unwrap_or_default()
 }
 
 /// Loads the page anew, and with it the program.
@@ -42,10 +49,11 @@ pub fn reload() {
     let _ = window().location().reload();
 }
 
-/// Goes to another address of the app; what is in sight stays there.
-pub fn push(path_and_query: &str) {
+/// Goes to another address of the app; what is in sight stays there. The note stays with the new entry of the history
+/// through reloads, Back and Forward.
+pub fn push(path_and_query: &str, note: &str) {
     if let Ok(history) = window().history() {
-        let _ = history.push_state_with_url(&JsValue::NULL, "", Some(path_and_query));
+        let _ = history.push_state_with_url(&note.into(), "", Some(path_and_query));
     }
 }
 

@@ -11,8 +11,6 @@ pub struct Navigation {
     path: RwSignal<String>,
     query: RwSignal<String>,
     route: Memo<Route>,
-    /// The values of the query that [`Self::push_query`] has added and that are there still.
-    pushed: StoredValue<Vec<String>>,
 }
 
 impl Navigation {
@@ -24,7 +22,6 @@ impl Navigation {
             path,
             query: RwSignal::new(query),
             route: memo(move || Route::parse(&path.read())),
-            pushed: StoredValue::new(Vec::new()),
         };
         StoredValue::new_local([
             location::on_pop(move || this.read()),
@@ -56,9 +53,9 @@ impl Navigation {
     pub fn push_query(&self, name: &str, value: &str) {
         let query = route::with_query_value(&self.query.read_untracked(), name, Some(value));
         if *self.query.read_untracked() != query {
-            location::push(&format!("{}{query}", self.path.read_untracked()));
-            self.pushed
-                .update_value(|pushed| pushed.push(name.to_owned()));
+            let address = format!("{}{query}", self.path.read_untracked());
+            // The entry says what it has added: it may be met again after a reload, or by Forward.
+            location::push(&address, &format!("{} {name}", location::note()));
             self.query.set(query);
         }
     }
@@ -68,28 +65,23 @@ impl Navigation {
         if untrack(|| self.query(name)).is_none() {
             return;
         }
-        let is_last = self
-            .pushed
-            .try_update_value(|pushed| pushed.pop_if(|last| last == name).is_some());
-        match is_last {
-            Some(true) => location::back(),
-            _ => self.set_query(name, None),
+        let note = location::note();
+        let is_there = |added: &&str| untrack(|| self.query(added)).is_some();
+        match note.split_whitespace().rev().find(is_there) == Some(name) {
+            true => location::back(),
+            false => self.set_query(name, None),
         }
     }
 
     /// Goes to another page of the app, at its top.
     pub fn go(&self, target: &str) {
-        location::push(target);
-        self.pushed.set_value(Vec::new());
+        location::push(target, "");
         location::to_top();
         self.read();
     }
 
     fn read(&self) {
         let (path, query) = location::current();
-        self.pushed.update_value(|pushed| {
-            pushed.retain(|name| route::query_value(&query, name).is_some());
-        });
         if *self.query.read_untracked() != query {
             self.query.set(query);
         }

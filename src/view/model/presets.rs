@@ -151,9 +151,15 @@ pub fn dialog(
     .into_any()
 }
 
-/// On a phone Back closes the dialog before the sheet that it lies over.
+/// On a phone Back closes the dialog before the sheet that it lies over, and Forward opens it again.
 fn follow_back(is_open: RwSignal<bool>) {
     let navigation = contexts().navigation;
+    let is_named = move || navigation.query(OPEN).is_some();
+    let was_named = untrack(is_named);
+    // After a reload.
+    if was_named {
+        is_open.set(true);
+    }
     // Closing sets it twice, and only the first time must take the step out of the history.
     let is_shown = memo(move || is_open.get());
     effect(move || match is_shown.get() {
@@ -161,13 +167,13 @@ fn follow_back(is_open: RwSignal<bool>) {
         true => {}
         false => navigation.pop_query(OPEN),
     });
-    let was_there = StoredValue::new(false);
+    let was_named = StoredValue::new(was_named);
     effect(move || {
-        let is_there = navigation.query(OPEN).is_some();
-        if was_there.get_value() && !is_there {
-            is_open.set(false);
+        let is_named = is_named();
+        if was_named.get_value() != is_named {
+            is_open.set(is_named);
         }
-        was_there.set_value(is_there);
+        was_named.set_value(is_named);
     });
 }
 

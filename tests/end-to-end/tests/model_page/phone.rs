@@ -370,6 +370,49 @@ async fn back_and_escape_close_presets_before_the_sheet() {
     .await;
 }
 
+/// Guards against steps of the history that lead nowhere, left by a dialog that was closed after a reload or Forward.
+#[tokio::test(flavor = "multi_thread")]
+async fn presets_and_the_sheet_leave_no_step_behind_after_a_reload_or_forward() {
+    let name = "no_step_behind";
+    play(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        has_result(studio).await?;
+        browser.press(&by("link", "Models")).await?;
+        browser.find(&by("heading", "Models")).await?;
+        browser.press(&starting("link", "Tessera")).await?;
+        let page = "/models/image/tessera";
+        let presets = by("dialog", "Presets");
+        for again in ["Reload", "Forward"] {
+            browser.press(&by("button", UNFOLDED)).await?;
+            browser.press(&by("button", "Presets")).await?;
+            browser.find(&presets).await?;
+            let address = format!("{page}?sheet=more&presets=open");
+            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            match again {
+                "Reload" => browser.reload().await?,
+                _ => {
+                    browser.client.back().await?;
+                    browser.find_gone(&presets).await?;
+                    browser.client.forward().await?;
+                }
+            }
+            browser.find(&presets).await?;
+            becomes(browser, "the address", ADDRESS, address.as_str()).await?;
+            press_escape(studio).await?;
+            browser.find_gone(&presets).await?;
+            let sheet = format!("{page}?sheet=more");
+            becomes(browser, again, ADDRESS, sheet.as_str()).await?;
+            becomes(browser, again, FORM, "a sheet").await?;
+            press_escape(studio).await?;
+            becomes(browser, again, FORM, "a bar").await?;
+            becomes(browser, again, ADDRESS, page).await?;
+        }
+        browser.client.back().await?;
+        becomes(browser, "the page before", ADDRESS, "/").await
+    })
+    .await;
+}
+
 /// Guards against an input as JSON that covers half of the result, and can't be folded, and against keys that go nowhere
 /// once it is.
 #[tokio::test(flavor = "multi_thread")]
