@@ -25,8 +25,6 @@ pub struct FormUndo {
     is_typed: StoredValue<bool>,
     /// What changes the draft in this frame is typed into the JSON text.
     is_json: StoredValue<bool>,
-    /// So was the last change.
-    was_json: StoredValue<bool>,
     /// Something was typed since the last change that is not in the draft: a secret, or a text that can't be read.
     has_other_text: StoredValue<bool>,
 }
@@ -40,7 +38,6 @@ impl FormUndo {
             last: StoredValue::new(draft.get_untracked()),
             is_typed: StoredValue::new(false),
             is_json: StoredValue::new(false),
-            was_json: StoredValue::new(false),
             has_other_text: StoredValue::new(false),
         };
         effect(move || {
@@ -66,14 +63,10 @@ impl FormUndo {
             self.last.set_value(now.clone());
             self.has_other_text.set_value(false);
             let is_json = self.is_json.try_update_value(std::mem::take) == Some(true);
-            let was_json = self
-                .was_json
-                .try_update_value(|was| std::mem::replace(was, is_json));
-            self.undo
-                .update_value(|undo| match is_json && was_json == Some(true) {
-                    true => undo.extend(before, now),
-                    false => undo.record(before, now),
-                });
+            self.undo.update_value(|undo| match is_json {
+                true => undo.record_keystroke(before, now),
+                false => undo.record(before, now),
+            });
         }
     }
 

@@ -32,7 +32,7 @@ impl Item {
     }
 }
 
-/// A list that changes item by item. An item whose key stays is left where it is: one that is taken out of the page and
+/// A list that changes item by item. An item whose key and order stay is left where it is: one that is taken out of the page and
 /// put in again, as `For` does it with some of those that stay, would lose the focus.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
     list_around_focus(Arc::new(move |_| items()))

@@ -121,6 +121,9 @@ pub fn Actions(
         }
     };
     let retry = move |_| {
+        if again.is_second_half() {
+            return;
+        }
         if press("Retry") && (asks_for_secrets(false) || runner.retry(&key.get_value()).is_none()) {
             return;
         }

@@ -1,6 +1,6 @@
 use atelier_contract::{ModelId, Schema};
 use atelier_engine::{Millis, Task, TaskKey};
-use atelier_studio::form::double_click::{DEBOUNCE_MS, Presses, repeated_message};
+use atelier_studio::form::double_click::{DEBOUNCE_MS, Presses, repeated_message, sent_message};
 use atelier_studio::form::rerun::{self, InputChange};
 use atelier_studio::form::seed::{self, Seeded};
 use atelier_studio::navigation::route::Route;
@@ -119,7 +119,7 @@ impl Again {
                 && sent.route == Route::Task(self.key.get_value())
         });
         if let Some(Sent { count, .. }) = &sent {
-            self.answer.say(repeated_message(*count));
+            self.answer.say(sent_message(*count));
         }
         sent.is_some()
     }

@@ -42,12 +42,21 @@ pub fn messages(task: Option<&TaskState>) -> [&'static str; 2] {
     }
 }
 
-/// Returns the message if a press sends `count` variations or retries.
-pub fn repeated_message(count: usize) -> String {
+/// Returns the message about the second half of a double click that has sent `count` tasks with its first half.
+pub fn sent_message(count: usize) -> String {
     match count {
-        1 => "Sent once. Press again for another one.".to_owned(),
-        n => format!("Sent {n} once. Press again for {n} more."),
+        1 => "Sent once.".to_owned(),
+        n => format!("Sent {n} once."),
     }
+}
+
+/// Returns the same message where the button sends so many once more.
+pub fn repeated_message(count: usize) -> String {
+    let more = match count {
+        1 => "another one".to_owned(),
+        n => format!("{n} more"),
+    };
+    format!("{} Press again for {more}.", sent_message(count))
 }
 
 #[cfg(test)]

@@ -30,6 +30,8 @@ pub fn direction(key: &str, has_shift: bool) -> Option<Direction> {
 pub struct Undo {
     done: Vec<Change>,
     undone: Vec<Change>,
+    /// The last change consists of keystrokes, and the next one may continue it.
+    is_run: bool,
 }
 
 #[derive(Debug, Clone)]
@@ -53,28 +55,36 @@ impl Change {
 impl Undo {
     /// Adds a change.
     pub fn record(&mut self, before: Draft, after: Draft) {
+        self.is_run = false;
+        self.push(Change { before, after });
+    }
+
+    /// Adds a keystroke in one text. Those that follow each other are undone together.
+    pub fn record_keystroke(&mut self, before: Draft, after: Draft) {
+        let run = match self.is_run {
+            true => self.done.pop_if(|last| last.after == before),
+            false => None,
+        };
+        let before = run.map_or(before, |run| run.before);
+        self.is_run = before != after;
+        if self.is_run {
+            self.push(Change { before, after });
+        }
+    }
+
+    fn push(&mut self, change: Change) {
         self.undone.clear();
-        self.done.push(Change { before, after });
+        self.done.push(change);
         while self.done.len() > MAX || self.done.iter().map(Change::size).sum::<usize>() > MAX_BYTES
         {
             self.done.remove(0);
         }
     }
 
-    /// Adds a change, or extends the last one if this one continues it: keystrokes in one text.
-    pub fn extend(&mut self, before: Draft, after: Draft) {
-        match self.done.last_mut() {
-            Some(last) if last.after == before => {
-                self.undone.clear();
-                last.after = after;
-            }
-            _ => self.record(before, after),
-        }
-    }
-
     /// Returns the new content of a form that contains `now`. `None` if the last change was typed, so that the browser undoes
     /// it.
     pub fn step(&mut self, direction: Direction, now: &Draft, schema: &Schema) -> Option<Draft> {
+        self.is_run = false;
         let (from, to) = match direction {
             Direction::Undo => (&mut self.done, &mut self.undone),
             Direction::Redo => (&mut self.undone, &mut self.done),
@@ -172,22 +182,28 @@ mod tests {
         );
     }
 
-    /// Guards against Ctrl+Z that undoes one letter of a JSON text at a time.
+    /// Guards against Ctrl+Z that undoes one letter of a JSON text at a time, and against one that undoes the change before
+    /// them, too.
     #[test]
-    fn keystrokes_are_undone_together() {
+    fn keystrokes_that_follow_each_other_are_undone_together() {
         let schema = schema();
-        let drafts = ["a", "ab", "abc"].map(|text| draft(&[("prompt", text)]));
-        let [before, between, after] = drafts;
+        let [zero, a, ab, abc] = ["", "a", "ab", "abc"].map(|text| draft(&[("prompt", text)]));
         let mut undo = Undo::default();
-        undo.extend(before.clone(), between.clone());
-        undo.extend(between, after.clone());
         let step = |undo: &mut Undo, direction, now| undo.step(direction, now, &schema);
-        assert_eq!(
-            step(&mut undo, Direction::Undo, &after),
-            Some(before.clone())
-        );
-        assert_eq!(step(&mut undo, Direction::Undo, &before), None);
-        assert_eq!(step(&mut undo, Direction::Redo, &before), Some(after));
+        undo.record(zero.clone(), a.clone());
+        for _ in 0..2 {
+            undo.record_keystroke(a.clone(), ab.clone());
+            undo.record_keystroke(ab.clone(), abc.clone());
+            assert_eq!(step(&mut undo, Direction::Undo, &abc), Some(a.clone()));
+        }
+        assert_eq!(step(&mut undo, Direction::Redo, &a), Some(abc.clone()));
+        assert_eq!(step(&mut undo, Direction::Undo, &abc), Some(a.clone()));
+        // Typed and deleted again, they change nothing.
+        undo.record_keystroke(a.clone(), ab.clone());
+        undo.record_keystroke(ab.clone(), a.clone());
+        undo.record_keystroke(a.clone(), ab.clone());
+        assert_eq!(step(&mut undo, Direction::Undo, &ab), Some(a.clone()));
+        assert_eq!(step(&mut undo, Direction::Undo, &a), Some(zero));
     }
 
     #[test]
