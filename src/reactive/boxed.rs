@@ -1,8 +1,9 @@
 //! Closures behind one type each.
 //!
-//! Leptos makes code for every type that it renders, follows or runs, and every closure is a type of
-//! its own. What goes through here shares one type, so that the code is there once: a third of the
-//! page's size.
+//! Leptos generates code for every type that it renders, follows or runs, and every closure is a type of its own. What
+//! goes through here shares one type, so that the code exists once. With plain closures in all of these functions the
+//! compressed files of a release build were larger: the first one by 1.8 %, the deferred one by 2.8 %, that of the pages
+//! by 7.5 %.
 
 use std::future::Future;
 use std::pin::Pin;
