@@ -1,7 +1,7 @@
-//! Who may come in by a token of their own: `atelier-service account add NAME`.
+//! Accounts, each with an access token: `atelier-service account add NAME`.
 //!
-//! They lie where the tasks do: in a file next to those of SQLite, or in the same PostgreSQL. A token is
-//! kept as its SHA-256: 256 random bits need no slower one.
+//! Accounts are stored where the tasks are: in a file next to the SQLite database, or in the same PostgreSQL
+//! database. A token is stored as its SHA-256 digest: a token of 256 random bits needs no slow password hash.
 
 use std::io;
 use std::path::Path;
@@ -19,8 +19,8 @@ mod recent;
 use file::File;
 use recent::Recent;
 
-/// So many tokens are looked up at the same time.
-const LOOKUPS: usize = 4;
+/// The number of tokens that are looked up concurrently.
+const MAX_LOOKUPS: usize = 4;
 
 #[derive(Debug, Error)]
 pub enum AccountError {
@@ -42,7 +42,7 @@ pub enum AccountError {
     Random(getrandom::Error),
 }
 
-/// An account as it is listed.
+/// An account, as `account list` shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Account {
     pub name: String,
@@ -50,103 +50,103 @@ pub struct Account {
     pub created: String,
 }
 
-/// Where accounts are kept: a file, or a database that processes share. Its calls block.
-pub trait Place: Send + Sync {
-    /// Whether there are accounts, or have been; `None` if a database has to be asked.
-    fn are_there_by_now(&self) -> Option<bool>;
+/// Stores accounts, in a file or in a database that processes share. Its calls block.
+pub trait AccountStore: Send + Sync {
+    /// Whether accounts exist or existed. Returns `None` if that takes a database query.
+    fn has_accounts_cached(&self) -> Option<bool>;
 
-    /// Whether there are accounts, or have been; `true` where that can't be known.
-    fn are_there(&self) -> bool;
+    /// Whether accounts exist or existed. Returns `true` if the store can't be read.
+    fn has_accounts(&self) -> bool;
 
-    /// Adds an account. Whether there was none of this name.
+    /// Adds an account. Returns `false` if the name is taken.
     ///
     /// # Errors
     ///
-    /// The place can't be made or written to.
+    /// The store can't be created or written.
     fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError>;
 
-    /// Gives an account another token. Whether there is one of this name.
+    /// Replaces the token of an account. Returns `false` if no account has this name.
     ///
     /// # Errors
     ///
-    /// The place is there, and can't be written to.
+    /// The store exists and can't be written.
     fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError>;
 
-    /// Takes an account away. Whether there was one of this name.
+    /// Removes an account. Returns `false` if no account has this name.
     ///
     /// # Errors
     ///
     /// As for [`Self::update`].
     fn delete(&self, name: &str) -> Result<bool, AccountError>;
 
-    /// All accounts, sorted by their names.
+    /// Returns all accounts, sorted by name.
     ///
     /// # Errors
     ///
-    /// The place is there, and can't be read.
+    /// The store exists and can't be read.
     fn list(&self) -> Result<Vec<Account>, AccountError>;
 
-    /// The name of the account whose token has this digest.
+    /// Returns the name of the account whose token has this digest.
     ///
     /// # Errors
     ///
     /// As for [`Self::list`].
-    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError>;
+    fn find_by_digest(&self, digest: &str) -> Result<Option<String>, AccountError>;
 }
 
-/// The accounts of a service. There are none until the first is added; from then on no client comes in
-/// without one, also when the last has been removed.
+/// The accounts of a service. Once the first account was added, each client needs one, even after the last
+/// account was removed.
 pub struct Accounts {
-    place: Box<dyn Place>,
+    store: Box<dyn AccountStore>,
     recent: Recent,
-    /// Lookups at the same time: a flood of bad tokens leaves threads and connections to others.
+    /// Limits concurrent lookups, so that a flood of invalid tokens leaves threads and connections for other calls.
     pub lookups: Semaphore,
 }
 
 impl Accounts {
-    /// Gives the accounts of a service with this data directory and SQLite. This makes nothing.
+    /// Returns the accounts of a service that uses SQLite in this data directory. Creates no files.
     pub fn of(data: &Path) -> Self {
-        Self::in_place(File::of(data))
+        Self::with_store(File::of(data))
     }
 
-    pub fn in_place(place: impl Place + 'static) -> Self {
+    pub fn with_store(store: impl AccountStore + 'static) -> Self {
         Self {
-            place: Box::new(place),
+            store: Box::new(store),
             recent: Recent::default(),
-            lookups: Semaphore::new(LOOKUPS),
+            lookups: Semaphore::new(MAX_LOOKUPS),
         }
     }
 
-    /// Whether an account is needed to come in, as far as that is known without a look into a database.
-    pub fn are_there_by_now(&self) -> Option<bool> {
-        self.place.are_there_by_now()
+    /// Whether clients need an account. Returns `None` if that takes a database query.
+    pub fn has_accounts_cached(&self) -> Option<bool> {
+        self.store.has_accounts_cached()
     }
 
-    /// Whether an account is needed to come in. Where that can't be known, one is. Blocks.
-    pub fn are_there(&self) -> bool {
-        self.place.are_there()
+    /// Whether clients need an account. Returns `true` if the store can't be read. Blocks.
+    pub fn has_accounts(&self) -> bool {
+        self.store.has_accounts()
     }
 
-    /// Adds one and returns its token.
+    /// Adds an account and returns its token.
     ///
     /// # Errors
     ///
-    /// [`AccountError::Name`] for a name that is none, [`AccountError::Exists`] for one that is taken,
+    /// [`AccountError::Name`] if the name is invalid, [`AccountError::Exists`] if it is taken,
     /// [`AccountError::Random`] if the system has no random numbers; any other if the accounts can't be
     /// written.
     pub fn add(&self, name: &str) -> Result<String, AccountError> {
-        let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
-        if name.is_empty() || name.len() > 64 || !name.bytes().all(plain) {
+        let is_allowed = |b: u8| b.is_ascii_alphanumeric() || b"-_.@".contains(&b);
+        if name.is_empty() || name.len() > 64 || !name.bytes().all(is_allowed) {
             return Err(AccountError::Name(name.to_owned()));
         }
         let token = new_token()?;
-        match self.place.insert(name, &digest(&token))? {
+        match self.store.insert(name, &digest(&token))? {
             true => Ok(token),
             false => Err(AccountError::Exists(name.to_owned())),
         }
     }
 
-    /// Gives one another token; the old one is worth nothing from then on.
+    /// Replaces the token of an account; the old token is invalid from then on.
     ///
     /// # Errors
     ///
@@ -154,48 +154,48 @@ impl Accounts {
     /// has no random numbers; any other if the accounts can't be written.
     pub fn rotate(&self, name: &str) -> Result<String, AccountError> {
         let token = new_token()?;
-        match self.place.update(name, &digest(&token))? {
+        match self.store.update(name, &digest(&token))? {
             true => Ok(token),
             false => Err(AccountError::Unknown(name.to_owned())),
         }
     }
 
-    /// Takes one away. Its tasks stay, and are there again if it is added again.
+    /// Removes an account. Its tasks stay, and are accessible again if the account is added again.
     ///
     /// # Errors
     ///
     /// [`AccountError::Unknown`] if there is no account of this name; any other if the accounts can't be
     /// written.
     pub fn remove(&self, name: &str) -> Result<(), AccountError> {
-        match self.place.delete(name)? {
+        match self.store.delete(name)? {
             true => Ok(()),
             false => Err(AccountError::Unknown(name.to_owned())),
         }
     }
 
-    /// Gives all accounts, sorted by their names.
+    /// Returns all accounts, sorted by name.
     ///
     /// # Errors
     ///
     /// The accounts can't be read.
     pub fn list(&self) -> Result<Vec<Account>, AccountError> {
-        self.place.list()
+        self.store.list()
     }
 
-    /// The name of the account that has this token, if it was looked up within the last second.
+    /// Returns the name of the account with this token, if it was looked up within the last second.
     pub fn recent(&self, token: &str, now: Instant) -> Option<String> {
         self.recent.find(&digest(token), now)
     }
 
-    /// The name of the account that has this token. Blocks.
+    /// Returns the name of the account with this token. Blocks.
     ///
     /// # Errors
     ///
     /// The accounts can't be read.
-    pub fn of_token(&self, token: &str) -> Result<Option<String>, AccountError> {
-        // As old as the question: it may be changed while it is answered.
+    pub fn find_by_token(&self, token: &str) -> Result<Option<String>, AccountError> {
+        // The cached result is as old as the query: the account may change meanwhile.
         let (digest, now) = (digest(token), Instant::now());
-        let found = self.place.of_digest(&digest)?;
+        let found = self.store.find_by_digest(&digest)?;
         if let Some(name) = &found {
             self.recent.add(digest, name, now);
         }
@@ -218,12 +218,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_shown_once_and_kept_as_a_digest() {
+    fn a_token_is_shown_once_and_stored_as_a_digest() {
         let data = tempfile::tempdir().unwrap();
         let accounts = Accounts::of(data.path());
-        assert!(!accounts.are_there());
+        assert!(!accounts.has_accounts());
         let token = accounts.add("ada").unwrap();
-        assert!(accounts.are_there());
+        assert!(accounts.has_accounts());
         let bytes = std::fs::read(data.path().join("accounts.sqlite")).unwrap();
         let has = |text: &str| {
             bytes
@@ -231,23 +231,29 @@ mod tests {
                 .any(|part| part == text.as_bytes())
         };
         assert!(!has(&token) && has(&digest(&token)));
-        assert_eq!(accounts.of_token(&token).unwrap().as_deref(), Some("ada"));
-        assert_eq!(accounts.of_token("x").unwrap(), None);
+        assert_eq!(
+            accounts.find_by_token(&token).unwrap().as_deref(),
+            Some("ada")
+        );
+        assert_eq!(accounts.find_by_token("x").unwrap(), None);
         assert!(matches!(accounts.add("ada"), Err(AccountError::Exists(_))));
         assert!(matches!(accounts.add("a b"), Err(AccountError::Name(_))));
 
         // Another process.
         let others = Accounts::of(data.path());
         let new = others.rotate("ada").unwrap();
-        assert_eq!(accounts.of_token(&token).unwrap(), None);
-        assert_eq!(accounts.of_token(&new).unwrap().as_deref(), Some("ada"));
+        assert_eq!(accounts.find_by_token(&token).unwrap(), None);
+        assert_eq!(
+            accounts.find_by_token(&new).unwrap().as_deref(),
+            Some("ada")
+        );
         assert_eq!(others.list().unwrap()[0].name, "ada");
         others.remove("ada").unwrap();
-        assert_eq!(accounts.of_token(&new).unwrap(), None);
+        assert_eq!(accounts.find_by_token(&new).unwrap(), None);
         assert!(matches!(
             others.remove("ada"),
             Err(AccountError::Unknown(_))
         ));
-        assert!(accounts.are_there(), "nobody comes in now");
+        assert!(accounts.has_accounts(), "no client is let in now");
     }
 }

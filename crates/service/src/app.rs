@@ -40,11 +40,11 @@ const LOOK_AGAIN: Duration = Duration::from_millis(50);
 /// for an address in reach of others without a token.
 pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
-    if accounts.are_there() && has(&config.token) {
+    if accounts.has_accounts() && has(&config.token) {
         return Err(StartError::Token);
     }
     let listen = config.listen;
-    if !listen.ip().is_loopback() && !accounts.are_there() && !has(&config.token) {
+    if !listen.ip().is_loopback() && !accounts.has_accounts() && !has(&config.token) {
         return Err(StartError::Open(listen));
     }
     match config.metrics_listen {

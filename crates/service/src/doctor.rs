@@ -12,7 +12,7 @@ use crate::backend;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
 use crate::model_file;
-use crate::outputs::{ROOM, free_bytes};
+use crate::outputs::{MIN_FREE_BYTES, free_bytes};
 use crate::runner::http::Client;
 use crate::store::{SCHEMA_VERSION, version_of};
 
@@ -139,7 +139,7 @@ fn data(dir: &Path) -> Vec<Finding> {
     found.extend(free_bytes(there).map(|free| {
         let words = format!("{:.1} GB free", free as f64 / 1e9);
         match free {
-            free if free < ROOM => {
+            free if free < MIN_FREE_BYTES => {
                 error("disk", format!("{words}: no task is taken in; make room"))
             }
             free if free < COMFORT => warning(
@@ -239,7 +239,7 @@ fn access(config: &Config) -> Finding {
     if let Err(problem) = allowed(config, &accounts) {
         return error("access", problem.to_string());
     }
-    match accounts.are_there().then(|| accounts.list()) {
+    match accounts.has_accounts().then(|| accounts.list()) {
         Some(Ok(list)) if list.is_empty() => warning(
             "access",
             "there are no accounts left, so nobody comes in: atelier-service account add NAME",

@@ -10,24 +10,24 @@ use axum::http::StatusCode;
 use crate::failure::Failure;
 use crate::store::StoreError;
 
-/// Above this many callers, the ones that have not called lately are forgotten.
-const CALLERS_KEPT: usize = 1000;
+/// Above this number of callers, those with a full bucket are removed.
+const MAX_CALLERS: usize = 1000;
 
-/// The calls that callers may still make at all processes together. Its calls block.
-pub trait Allowances: Send + Sync {
-    /// Counts a call by each of these names, of which `rate` a second are permitted and `burst` at once; else
-    /// returns how many are missing, and counts none.
+/// Token buckets that all processes share. Its calls block.
+pub trait SharedRateLimiter: Send + Sync {
+    /// Takes one call from the bucket of each of these names. A bucket gains `rate` calls a second, up to `burst`.
+    /// Returns how many calls are missing; if that is above 0, nothing is taken.
     ///
     /// # Errors
     ///
-    /// The database does not answer; nothing is counted then.
+    /// The database does not respond. Nothing is taken then.
     fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError>;
 
-    /// Counts further calls, or takes calls back.
+    /// Takes further calls from these buckets; a negative number returns calls.
     ///
     /// # Errors
     ///
-    /// The database does not answer; some of the names may have been charged then.
+    /// The database does not respond. Some of the buckets may have been charged then.
     fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError>;
 }
 
@@ -35,13 +35,13 @@ pub trait Allowances: Send + Sync {
 pub struct Limit {
     rate: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
-    /// Has the buckets of all processes instead.
-    shared: Option<Box<dyn Allowances>>,
+    /// The buckets that all processes share, used instead of `buckets`.
+    shared: Option<Box<dyn SharedRateLimiter>>,
 }
 
 #[derive(Debug)]
 struct Bucket {
-    /// Below none after a batch, which may take more than there is: the next call waits longer.
+    /// May be negative after a batch, which may take more than is left: the next call waits longer.
     calls_left: f64,
     filled: Instant,
 }
@@ -56,10 +56,10 @@ impl Limit {
         }
     }
 
-    /// The same, whichever process is called.
-    pub fn shared(rate: f64, allowances: impl Allowances + 'static) -> Self {
+    /// As [`Self::new`], with buckets that all processes share.
+    pub fn shared(rate: f64, limiter: impl SharedRateLimiter + 'static) -> Self {
         Self {
-            shared: Some(Box::new(allowances)),
+            shared: Some(Box::new(limiter)),
             ..Self::new(rate)
         }
     }
@@ -68,23 +68,23 @@ impl Limit {
         self.rate.max(1.0)
     }
 
-    /// Counts a call by the address that it comes from, before anything is looked up for it. It is counted here
-    /// alone, and so never waits: what is too much for this process is too much for all.
+    /// Counts a call against its address, before any lookup. Uses only this process's buckets, so it never
+    /// blocks: a call above the limit of one process is above the limit of all.
     ///
     /// # Errors
     ///
-    /// 429 with the seconds to wait if there are too many: then it is not counted (INTERFACE "Limits").
+    /// 429 with the seconds to wait if there were too many calls. Then this one is not counted (INTERFACE "Limits").
     pub fn take_address(&self, address: &[String], now: Instant) -> Result<(), Failure> {
-        self.take_here(address, now)
+        self.take_local(address, now)
     }
 
-    /// Counts a call that [`Self::take_address`] has let in by the other name of its caller, too. Blocks if the
-    /// limit [`Self::is_shared`].
+    /// Counts a call that [`Self::take_address`] has accepted against its caller's name, too. Blocks if
+    /// [`Self::is_shared`].
     ///
     /// # Errors
     ///
-    /// As for [`Self::take_address`]: the address has its call back then. 500 or 503 if the limit is in a
-    /// database that does not answer.
+    /// As for [`Self::take_address`]; the call is returned to the address then. 500 or 503 if the shared buckets'
+    /// database does not respond.
     pub fn take_caller(&self, name: &str, address: &[String], now: Instant) -> Result<(), Failure> {
         let taken = self.take_by_name(name, address, now);
         if taken.is_err() {
@@ -100,17 +100,17 @@ impl Limit {
             let missing = shared.take(&names, self.rate, self.burst());
             return self.answer(missing.map_err(Failure::store)?);
         }
-        self.take_here(&name, now)
+        self.take_local(&name, now)
     }
 
-    /// Whether the calls of all processes are counted, in a database.
+    /// Whether the buckets are in a database that all processes share.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
 
-    fn take_here(&self, names: &[String], now: Instant) -> Result<(), Failure> {
+    fn take_local(&self, names: &[String], now: Instant) -> Result<(), Failure> {
         let mut buckets = self.lock();
-        if buckets.len() > CALLERS_KEPT {
+        if buckets.len() > MAX_CALLERS {
             let full = |b: &Bucket| self.filled(b, now) >= self.burst();
             buckets.retain(|_, bucket| !full(bucket));
         }
@@ -147,13 +147,13 @@ impl Limit {
         Err(failure)
     }
 
-    /// Counts what a call that was let in turned out to hold: the further items of a batch.
+    /// Counts the further items of a batch, once the call was accepted.
     pub fn charge(&self, caller: &[String], calls: usize) {
         self.add_all(caller, -(calls as f64));
     }
 
-    /// Takes back what was counted.
-    pub fn give_back(&self, caller: &[String], calls: usize) {
+    /// Returns calls that were counted.
+    pub fn refund(&self, caller: &[String], calls: usize) {
         self.add_all(caller, calls as f64);
     }
 
@@ -174,7 +174,7 @@ impl Limit {
         }
     }
 
-    /// Gives how much is in the bucket by now.
+    /// Returns how many calls are left in the bucket at `now`.
     fn filled(&self, bucket: &Bucket, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(bucket.filled).as_secs_f64();
         (bucket.calls_left + passed * self.rate).min(self.burst())
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn a_burst_then_the_rate_for_each_caller() {
+    fn each_caller_has_a_burst_then_the_rate() {
         let limit = Limit::new(2.0);
         let start = Instant::now();
         let ok = |caller, ms| {
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_fresh_token_does_not_help_and_a_refused_call_costs_nothing() {
+    fn a_new_token_does_not_bypass_the_address_limit_and_a_refused_call_costs_nothing() {
         let limit = Limit::new(1.0);
         let now = Instant::now();
         let call = |token: &str, address: &str| {
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_is_let_in_whole_and_paid_for_afterwards() {
+    fn a_batch_is_accepted_whole_and_charged_afterwards() {
         let limit = Limit::new(2.0);
         let start = Instant::now();
         let caller = names(&["a"]);
@@ -235,7 +235,7 @@ mod tests {
         limit.charge(&caller, 9);
         let wait = limit.take_address(&caller, start).unwrap_err().retry_after;
         assert_eq!(wait, Some(5), "8 too many, and one more, at 2 a second");
-        limit.give_back(&caller, 9);
+        limit.refund(&caller, 9);
         assert!(limit.take_address(&caller, start).is_ok());
     }
 }

@@ -31,7 +31,7 @@ const SANDBOX: &str =
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
 /// The room that another task may need, in bytes.
-pub const ROOM: u64 = 4 << 20;
+pub const MIN_FREE_BYTES: u64 = 4 << 20;
 
 /// One file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +48,7 @@ impl From<File> for Artifact {
 }
 
 /// Where the files are: a folder, or a bucket. A name is a path below `/outputs/`, e.g. `3f…/0.png`.
-pub trait Files: Send + Sync {
+pub trait OutputStore: Send + Sync {
     /// Writes a task's files; returns their names. All of them appear at once, so that a process killed half-way
     /// leaves nothing that looks finished.
     ///
@@ -75,7 +75,7 @@ pub trait Files: Send + Sync {
     fn bytes_of(&self, task: &str) -> u64;
 
     /// Whether there is room for the files of another task.
-    fn have_room(&self) -> bool;
+    fn has_space(&self) -> bool;
 
     /// Whether there is a file of this name.
     ///
@@ -104,15 +104,15 @@ pub trait Files: Send + Sync {
 
 /// The outputs.
 pub struct Outputs {
-    files: Box<dyn Files>,
+    store: Box<dyn OutputStore>,
     /// The outputs that are needed yet.
     pub holds: Holds,
 }
 
 impl Outputs {
-    pub fn of(files: impl Files + 'static) -> Self {
+    pub fn with_store(store: impl OutputStore + 'static) -> Self {
         Self {
-            files: Box::new(files),
+            store: Box::new(store),
             holds: Holds::default(),
         }
     }
@@ -123,7 +123,7 @@ impl Outputs {
     ///
     /// The directory can't be made.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
-        Ok(Self::of(Folder::open(dir)?))
+        Ok(Self::with_store(Folder::open(dir)?))
     }
 
     /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
@@ -136,7 +136,7 @@ impl Outputs {
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         match self.saved(task)? {
             Some(paths) => Ok(paths),
-            None => self.files.save(task, artifacts),
+            None => self.store.save(task, artifacts),
         }
     }
 
@@ -148,7 +148,7 @@ impl Outputs {
     ///
     /// The directory can't be read.
     pub fn saved(&self, task: &str) -> io::Result<Option<Vec<String>>> {
-        self.files.saved(task)
+        self.store.saved(task)
     }
 
     /// Takes a task's files away, unless another task is to be made from them; whether it did.
@@ -161,18 +161,18 @@ impl Outputs {
         let Some(_removal) = self.holds.begin_removal(task) else {
             return Ok(false);
         };
-        self.files.remove(task).map(|()| true)
+        self.store.remove(task).map(|()| true)
     }
 
     /// The bytes of a task's files.
     pub fn bytes_of(&self, task: &str) -> u64 {
-        self.files.bytes_of(task)
+        self.store.bytes_of(task)
     }
 
     /// Whether there is room for the files of another task. Where the system does not say, there
     /// is.
-    pub fn have_room(&self) -> bool {
-        self.files.have_room()
+    pub fn has_space(&self) -> bool {
+        self.store.has_space()
     }
 
     /// Whether a preview or poster is there already.
@@ -181,7 +181,7 @@ impl Outputs {
     ///
     /// The bucket does not answer; never, where outputs are in a directory.
     pub fn has_sample(&self, folder: &str, name: &str) -> io::Result<bool> {
-        self.files.has(&format!("{folder}/{name}"))
+        self.store.has(&format!("{folder}/{name}"))
     }
 
     /// Writes a preview or poster, all at once.
@@ -190,7 +190,7 @@ impl Outputs {
     ///
     /// The file can't be written, or the bucket does not take it.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
-        self.files.put(&format!("{folder}/{name}"), bytes)
+        self.store.put(&format!("{folder}/{name}"), bytes)
     }
 
     /// The file behind a path such as `/outputs/3f…/0.png`, or a copy of it, if this service made it.
@@ -199,7 +199,7 @@ impl Outputs {
     ///
     /// The bucket does not answer, or its copy can't be written; never, where outputs are in a directory.
     pub fn own_file(&self, path: &str) -> io::Result<Option<PathBuf>> {
-        own_name(path).map_or(Ok(None), |name| self.files.local(name))
+        own_name(path).map_or(Ok(None), |name| self.store.local(name))
     }
 
     /// Whether this service made the file behind a path, and is not about to remove it.
@@ -211,7 +211,7 @@ impl Outputs {
         if self.holds.is_any_going(&holds::tasks_in(path)) {
             return Ok(false);
         }
-        own_name(path).map_or(Ok(false), |name| self.files.has(name))
+        own_name(path).map_or(Ok(false), |name| self.store.has(name))
     }
 
     /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
@@ -220,7 +220,7 @@ impl Outputs {
         // a hidden file, is none of them.
         let name = own_name(request.uri().path()).map(str::to_owned);
         sandboxed(match name {
-            Some(name) => self.files.serve(name, request).await,
+            Some(name) => self.store.serve(name, request).await,
             None => not_found().into_response(),
         })
     }

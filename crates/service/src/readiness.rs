@@ -93,5 +93,5 @@ fn workers(pool: &Pool) -> Option<String> {
 }
 
 fn disk(outputs: &Outputs) -> Option<String> {
-    (!outputs.have_room()).then(|| "There is no room on the disk for another task.".to_owned())
+    (!outputs.has_space()).then(|| "There is no room on the disk for another task.".to_owned())
 }

@@ -130,7 +130,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
 async fn an_attempt_believed_dead_overwrites_nothing_and_all_goes_with_the_task() {
     let copies = TempDir::new().unwrap();
     let bucket = Bucket::at(&format!("{}/own", bucket()), copies.path().to_owned()).unwrap();
-    let outputs = Outputs::of(bucket);
+    let outputs = Outputs::with_store(bucket);
     let file = |bytes: &[u8]| Artifact {
         extension: "png",
         bytes: bytes.to_vec(),

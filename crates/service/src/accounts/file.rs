@@ -1,5 +1,5 @@
-//! Accounts in a file of their own next to the tasks, because that one is the service's alone while it
-//! runs, and accounts are to come and go meanwhile.
+//! Accounts in a SQLite file of their own: the running service locks the database of the tasks, and accounts
+//! can be added and removed while it runs.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
-use super::{Account, AccountError, Place};
+use super::{Account, AccountError, AccountStore};
 
-/// How long a change waits for another.
+/// How long a change waits for the lock of another.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
@@ -21,7 +21,7 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
 
 pub struct File {
     path: PathBuf,
-    /// It has been there. One that is gone does not let every client in.
+    /// The file existed. If it is deleted later, clients still need an account.
     seen: AtomicBool,
     connection: Mutex<Option<Connection>>,
 }
@@ -35,8 +35,8 @@ impl File {
         }
     }
 
-    /// Works with the accounts; without a file there are none, and none is made.
-    fn if_there<T: Default>(
+    /// Runs `work` on the accounts. Without a file, returns the default and creates none.
+    fn if_exists<T: Default>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, AccountError> {
@@ -68,13 +68,13 @@ impl File {
     }
 }
 
-impl Place for File {
-    /// The file says it at once.
-    fn are_there_by_now(&self) -> Option<bool> {
-        Some(self.are_there())
+impl AccountStore for File {
+    /// Needs no query: the file exists or not.
+    fn has_accounts_cached(&self) -> Option<bool> {
+        Some(self.has_accounts())
     }
 
-    fn are_there(&self) -> bool {
+    fn has_accounts(&self) -> bool {
         if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
             self.seen.store(true, Ordering::Relaxed);
         }
@@ -101,16 +101,16 @@ impl Place for File {
 
     fn update(&self, name: &str, digest: &str) -> Result<bool, AccountError> {
         let change = "UPDATE account SET token = ?2 WHERE name = ?1";
-        self.if_there(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
+        self.if_exists(|connection| Ok(connection.execute(change, params![name, digest])? > 0))
     }
 
     fn delete(&self, name: &str) -> Result<bool, AccountError> {
         let change = "DELETE FROM account WHERE name = ?1";
-        self.if_there(|connection| Ok(connection.execute(change, [name])? > 0))
+        self.if_exists(|connection| Ok(connection.execute(change, [name])? > 0))
     }
 
     fn list(&self) -> Result<Vec<Account>, AccountError> {
-        self.if_there(|connection| {
+        self.if_exists(|connection| {
             connection
                 .prepare("SELECT name, created FROM account ORDER BY name")?
                 .query_map([], |row| {
@@ -123,8 +123,8 @@ impl Place for File {
         })
     }
 
-    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
-        self.if_there(|connection| {
+    fn find_by_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+        self.if_exists(|connection| {
             connection
                 .prepare_cached("SELECT name FROM account WHERE token = ?1")?
                 .query_row([digest], |row| row.get(0))

@@ -1,28 +1,28 @@
-//! Tokens that were looked up just now, so that a client that polls does not cost a look into the database each time.
+//! Caches token lookups, so that a client that polls does not cause a database query each time.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// A token that was taken away is good for so long at most.
+/// How long a lookup is cached: a removed token is accepted for at most this long.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// Above this many, the ones that are no longer fresh are dropped.
+/// Above this number of entries, expired ones are dropped.
 const MAX: usize = 1000;
 
-/// The accounts of tokens, by the digests of these. Only tokens that are known are in it, so bad ones can't fill it.
+/// Account names by token digest. Contains only valid tokens, so that invalid ones can't fill it.
 #[derive(Debug, Default)]
 pub struct Recent(Mutex<HashMap<String, (String, Instant)>>);
 
 impl Recent {
-    /// The account of a token, if it is fresh.
+    /// Returns the account of a token, if its entry has not expired.
     pub fn find(&self, digest: &str, now: Instant) -> Option<String> {
         let known = self.lock();
         let (name, at) = known.get(digest)?;
         is_fresh(*at, now).then(|| name.clone())
     }
 
-    /// Adds what was looked up at that time.
+    /// Adds the result of a lookup at the time `at`.
     pub fn add(&self, digest: String, name: &str, at: Instant) {
         let mut known = self.lock();
         if known.len() >= MAX {
@@ -46,7 +46,7 @@ mod tests {
 
     /// Guards against a database query for each poll, and against tokens that outlive their account.
     #[test]
-    fn a_token_is_believed_for_a_second() {
+    fn a_lookup_is_cached_for_a_second() {
         let recent = Recent::default();
         let now = Instant::now();
         assert_eq!(recent.find("digest", now), None);

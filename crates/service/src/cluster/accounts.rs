@@ -1,29 +1,30 @@
-//! Accounts in PostgreSQL, next to the tasks, for any number of processes.
+//! Accounts in PostgreSQL, for any number of processes.
 
 use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 use sqlx::Row;
 
 use super::postgres::Postgres;
-use crate::accounts::{Account, AccountError, Place};
+use crate::accounts::{Account, AccountError, AccountStore};
 use crate::store::{StoreError, now_ms};
 
-/// A process believes for so long, in milliseconds, that there are no accounts yet, because each call would ask.
+/// How long a process caches that there are no accounts, in milliseconds: otherwise each call would query.
 const FRESH: i64 = 1_000;
 
-/// PostgreSQL's word for a table that is not there.
+/// PostgreSQL's error code for a missing table (`undefined_table`).
 const NO_TABLE: &str = "42P01";
 
-pub struct Shared {
+/// The accounts in PostgreSQL.
+pub struct PostgresAccounts {
     database: Postgres,
-    /// There have been some.
+    /// Accounts exist or existed.
     seen: AtomicBool,
-    /// When there were none, in milliseconds since 1970.
+    /// When a query last found no accounts, in milliseconds since 1970.
     looked: AtomicI64,
 }
 
-impl Shared {
-    pub fn of(database: Postgres) -> Self {
+impl PostgresAccounts {
+    pub fn new(database: Postgres) -> Self {
         Self {
             database,
             seen: AtomicBool::new(false),
@@ -32,8 +33,8 @@ impl Shared {
     }
 }
 
-impl Place for Shared {
-    fn are_there_by_now(&self) -> Option<bool> {
+impl AccountStore for PostgresAccounts {
+    fn has_accounts_cached(&self) -> Option<bool> {
         let is_fresh = || (now_ms() - self.looked.load(Ordering::Relaxed)).abs() < FRESH;
         match self.seen.load(Ordering::Relaxed) {
             true => Some(true),
@@ -41,9 +42,9 @@ impl Place for Shared {
         }
     }
 
-    fn are_there(&self) -> bool {
-        if let Some(are_there) = self.are_there_by_now() {
-            return are_there;
+    fn has_accounts(&self) -> bool {
+        if let Some(has_accounts) = self.has_accounts_cached() {
+            return has_accounts;
         }
         let now = now_ms();
         let begun = self.database.wait(
@@ -56,11 +57,11 @@ impl Place for Shared {
                 self.looked.store(now, Ordering::Relaxed);
                 return false;
             }
-            // This happens only to commands that look: a service has made its tables.
+            // Only for commands that create no tables: a service has created its tables.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
                 return false;
             }
-            // No client is let in while it is not known who may come in.
+            // Clients need an account while it is unknown whether accounts exist.
             Err(error) => tracing::warn!("whether there are accounts is not known: {error}"),
         }
         true
@@ -91,7 +92,7 @@ impl Place for Shared {
             .bind(name)
             .bind(digest)
             .execute(self.database.pool());
-        let changed = if_there(self.database.wait(change))?;
+        let changed = if_exists(self.database.wait(change))?;
         Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
@@ -99,7 +100,7 @@ impl Place for Shared {
         let change = sqlx::query("DELETE FROM account WHERE name = $1")
             .bind(name)
             .execute(self.database.pool());
-        let changed = if_there(self.database.wait(change))?;
+        let changed = if_exists(self.database.wait(change))?;
         Ok(changed.is_some_and(|changed| changed.rows_affected() > 0))
     }
 
@@ -109,7 +110,7 @@ impl Place for Shared {
              FROM account ORDER BY name",
         )
         .fetch_all(self.database.pool());
-        let rows = if_there(self.database.wait(listed))?.unwrap_or_default();
+        let rows = if_exists(self.database.wait(listed))?.unwrap_or_default();
         let account = |row: &sqlx::postgres::PgRow| Account {
             name: row.get(0),
             created: row.get(1),
@@ -117,16 +118,16 @@ impl Place for Shared {
         Ok(rows.iter().map(account).collect())
     }
 
-    fn of_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
+    fn find_by_digest(&self, digest: &str) -> Result<Option<String>, AccountError> {
         let found = sqlx::query_scalar("SELECT name FROM account WHERE token = $1")
             .bind(digest)
             .fetch_optional(self.database.pool());
-        Ok(if_there(self.database.wait(found))?.flatten())
+        Ok(if_exists(self.database.wait(found))?.flatten())
     }
 }
 
-/// `None` where there are no tables yet: then there are no accounts, and only adding one makes them.
-fn if_there<T>(done: Result<T, sqlx::Error>) -> Result<Option<T>, AccountError> {
+/// Returns `None` if the tables are missing: then there are no accounts, and only adding one creates the tables.
+fn if_exists<T>(done: Result<T, sqlx::Error>) -> Result<Option<T>, AccountError> {
     match done {
         Ok(done) => Ok(Some(done)),
         Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => Ok(None),

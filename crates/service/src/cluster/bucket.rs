@@ -24,7 +24,8 @@ use thiserror::Error;
 use super::client_runtime;
 use crate::failure::Failure;
 use crate::outputs::{
-    Artifact, Files, kept_for_good, method_not_allowed, no_such_range, not_found, write_synced,
+    Artifact, OutputStore, kept_for_good, method_not_allowed, no_such_range, not_found,
+    write_synced,
 };
 
 /// A large file may take so long on its way.
@@ -232,7 +233,7 @@ impl Bucket {
     }
 }
 
-impl Files for Bucket {
+impl OutputStore for Bucket {
     /// They are the task's once its row names them. Each attempt has names of its own, so that one which was
     /// believed dead overwrites nothing.
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
@@ -311,7 +312,7 @@ impl Files for Bucket {
         Ok(None)
     }
 
-    fn have_room(&self) -> bool {
+    fn has_space(&self) -> bool {
         true
     }
 

@@ -20,7 +20,7 @@ use crate::outputs::Outputs;
 use crate::start_error::StartError;
 use crate::store::{Store, StoreError};
 use crate::worker::SharedQueue;
-use accounts::Shared;
+use accounts::PostgresAccounts;
 use bucket::{Bucket, BucketError};
 use postgres::Postgres;
 use queue::JobQueue;
@@ -58,7 +58,7 @@ impl Database {
     }
 
     pub fn accounts(&self) -> Accounts {
-        Accounts::in_place(Shared::of(self.0.clone()))
+        Accounts::with_store(PostgresAccounts::new(self.0.clone()))
     }
 
     pub fn limit(&self, rate: f64) -> Limit {
@@ -81,7 +81,9 @@ impl Database {
 ///
 /// The database can't be had.
 pub fn open_accounts(url: &str) -> Result<Accounts, AccountError> {
-    Ok(Accounts::in_place(Shared::of(Postgres::open(url)?)))
+    Ok(Accounts::with_store(PostgresAccounts::new(Postgres::open(
+        url,
+    )?)))
 }
 
 /// Connects to the accounts in the database of this address as it is: tables that are missing are not made.
@@ -90,7 +92,9 @@ pub fn open_accounts(url: &str) -> Result<Accounts, AccountError> {
 ///
 /// The database can't be had.
 pub fn look_at_accounts(url: &str) -> Result<Accounts, AccountError> {
-    Ok(Accounts::in_place(Shared::of(Postgres::connect(url)?)))
+    Ok(Accounts::with_store(PostgresAccounts::new(
+        Postgres::connect(url)?,
+    )))
 }
 
 /// Opens the bucket of the outputs.
@@ -101,7 +105,7 @@ pub fn look_at_accounts(url: &str) -> Result<Accounts, AccountError> {
 pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
     let bucket = bucket(config).map_err(unusable)?;
     bucket.probe().map_err(unusable)?;
-    Ok(Outputs::of(bucket))
+    Ok(Outputs::with_store(bucket))
 }
 
 /// Looks whether outputs can be written to their bucket.

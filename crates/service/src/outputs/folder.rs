@@ -12,8 +12,8 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use super::{
-    Artifact, Files, ROOM, kept_for_good, method_not_allowed, no_such_range, not_found,
-    write_synced,
+    Artifact, MIN_FREE_BYTES, OutputStore, kept_for_good, method_not_allowed, no_such_range,
+    not_found, write_synced,
 };
 use crate::failure::Failure;
 
@@ -58,7 +58,7 @@ impl Folder {
     }
 }
 
-impl Files for Folder {
+impl OutputStore for Folder {
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         let unfinished = self.0.join(format!(".{task}"));
         let finished = self.0.join(task);
@@ -112,8 +112,8 @@ impl Files for Folder {
         metadata.map(|metadata| metadata.len()).sum()
     }
 
-    fn have_room(&self) -> bool {
-        free_bytes(&self.0).is_none_or(|free| free >= ROOM)
+    fn has_space(&self) -> bool {
+        free_bytes(&self.0).is_none_or(|free| free >= MIN_FREE_BYTES)
     }
 
     fn has(&self, name: &str) -> io::Result<bool> {

@@ -40,7 +40,7 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
     .await;
     // An item that was only answered again is not charged; the call itself is.
     if let Some(limit) = &limiting.limit {
-        limit.give_back(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
+        limit.refund(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
     }
     reply
 }

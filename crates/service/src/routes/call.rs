@@ -141,17 +141,20 @@ async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failu
     if let Some(account) = app.accounts.recent(token, now) {
         return Ok(Some(account));
     }
-    if app.accounts.are_there_by_now() == Some(false) {
+    if app.accounts.has_accounts_cached() == Some(false) {
         return Ok(None);
     }
     // The semaphore is never closed.
     let _permit = app.accounts.lookups.acquire().await;
     let (app, token) = (app.clone(), token.to_owned());
     blocking(move || {
-        if !app.accounts.are_there() {
+        if !app.accounts.has_accounts() {
             return Ok(None);
         }
-        let found = app.accounts.of_token(&token).map_err(Failure::internal)?;
+        let found = app
+            .accounts
+            .find_by_token(&token)
+            .map_err(Failure::internal)?;
         found.map(Some).ok_or_else(auth::unknown_token)
     })
     .await

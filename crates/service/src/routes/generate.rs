@@ -160,7 +160,7 @@ fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failu
 ///
 /// 503 if the disk is full, 402 if the user's share is, or the store's own.
 fn check_room(app: &App, uid: &str) -> Result<(), Failure> {
-    if !app.outputs.have_room() {
+    if !app.outputs.has_space() {
         return Err(Failure::full());
     }
     if let Some(most) = app.account_disk {

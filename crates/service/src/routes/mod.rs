@@ -211,11 +211,11 @@ async fn blocking<T: Send + 'static>(
 
 /// Whether an account is needed to come in; where that can't be known, one is.
 async fn needs_account(app: &Arc<App>) -> bool {
-    match app.accounts.are_there_by_now() {
-        Some(are_there) => are_there,
+    match app.accounts.has_accounts_cached() {
+        Some(has_accounts) => has_accounts,
         None => {
             let app = app.clone();
-            let looked = blocking(move || Ok(app.accounts.are_there())).await;
+            let looked = blocking(move || Ok(app.accounts.has_accounts())).await;
             looked.unwrap_or(true)
         }
     }

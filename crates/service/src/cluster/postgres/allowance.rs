@@ -1,13 +1,13 @@
-//! The calls that each caller may still make, for `--rate`, whichever process is called.
+//! The token buckets of `--rate`, shared by all processes.
 
 use super::Postgres;
-use crate::limit::Allowances;
+use crate::limit::SharedRateLimiter;
 use crate::store::StoreError;
 
-impl Allowances for Postgres {
+impl SharedRateLimiter for Postgres {
     fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError> {
         let mut names = names.to_vec();
-        // Sorted, so that two calls don't wait for each other.
+        // Sorted, so that two transactions can't deadlock.
         names.sort();
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
