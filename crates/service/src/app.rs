@@ -168,7 +168,7 @@ fn pool(
     let ids = remotes.iter().map(|remote| remote.id().clone()).collect();
     let queue = backend.queue(ids);
     queue
-        .and_then(|queue| Pool::start(context, size, lanes, config.bounds(), queue))
+        .and_then(|queue| Pool::start(context, size, lanes, config.account_limits(), queue))
         .map_err(|error| backend::store_error(config, error))
 }
 

@@ -8,7 +8,7 @@ use clap::{Parser, Subcommand};
 
 use crate::cleanup::Keep;
 use crate::logging::LogFormat;
-use crate::worker::Bounds;
+use crate::worker::AccountLimits;
 use values::{
     parse_draw_scale, parse_duration, parse_host, parse_origin, parse_patience, parse_public_url,
     parse_rate, parse_size, parse_speed,
@@ -195,9 +195,9 @@ pub enum AccountCommand {
 
 impl Config {
     /// Gives how much one owner may have at once.
-    pub fn bounds(&self) -> Bounds {
+    pub fn account_limits(&self) -> AccountLimits {
         let count = |number: Option<u32>| number.and_then(|number| usize::try_from(number).ok());
-        Bounds {
+        AccountLimits {
             running: count(self.account_running),
             waiting: count(self.account_waiting),
         }

@@ -1,35 +1,33 @@
-//! Decides whose turn it is: each owner has one in turn, so that no owner waits behind all the tasks of another.
+//! Schedules tasks round-robin by owner, so that no owner waits behind all tasks of another.
 
 use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use atelier_contract::ModelId;
 
-/// A task that was blocked is tried again at least this often.
-const LONGEST_WAIT: Duration = Duration::from_secs(10);
+/// The longest pause before a blocked task is retried.
+const MAX_WAIT: Duration = Duration::from_secs(10);
 
-/// How many tasks of one owner wait, and how many are worked on.
+/// The number of unfinished tasks of one owner.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnfinishedCount {
-    /// How many wait.
     pub waiting: usize,
-    /// How many are worked on.
     pub running: usize,
 }
 
-/// A task's turn, and how often it has come to nothing.
+/// A task's turn in the queue, with its attempts so far.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Turn {
     pub id: String,
     pub owner: String,
     pub model: ModelId,
-    /// When it was taken in, in milliseconds since 1970.
+    /// When the task was accepted, in milliseconds since 1970.
     pub since: i64,
-    /// How often it has come to nothing, from 0.
+    /// The number of failed attempts.
     pub failures: u32,
-    /// The begin of its first attempt by this process; its model's time limit counts from it.
+    /// When this process began the first attempt; the model's time limit counts from it.
     pub first_attempt: Option<Instant>,
-    /// The model's error that ended the last attempt.
+    /// The model error that ended the last attempt.
     pub last_error: Option<String>,
 }
 
@@ -46,18 +44,18 @@ impl Turn {
         }
     }
 
-    /// Returns when its model's time limit passes, for an attempt at this time.
+    /// Returns when the model's time limit expires, for an attempt at `now`.
     pub fn deadline(&self, now: Instant, limit: Duration) -> Instant {
         self.first_attempt.unwrap_or(now) + limit
     }
 
-    /// Whether another attempt, after the usual pause, would begin after its model's time limit.
+    /// Whether the next attempt, after [`Self::wait`], would begin after the model's time limit.
     pub fn is_last_attempt(&self, now: Instant, limit: Duration) -> bool {
         now + self.wait() >= self.deadline(now, limit)
     }
 
-    /// Counts an attempt that ended with an error which may pass. Only errors of the model count towards
-    /// its time limit: without one, when the service itself was at fault, the limit starts again.
+    /// Counts an attempt that ended with a retryable error. Only model errors count towards the model's time
+    /// limit: `None`, for an error of the service itself, restarts the limit.
     pub fn count_failure(&mut self, model_error: Option<String>) {
         self.failures = self.failures.saturating_add(1);
         if model_error.is_none() {
@@ -66,19 +64,19 @@ impl Turn {
         self.last_error = model_error;
     }
 
-    /// Doubles from a quarter of a second to [`LONGEST_WAIT`].
+    /// Returns the pause before the next attempt. Doubles with each failure, from 250 ms to 10 s.
     pub fn wait(&self) -> Duration {
         let doubled = 250_u64.saturating_mul(1 << self.failures.min(16));
-        Duration::from_millis(doubled).min(LONGEST_WAIT)
+        Duration::from_millis(doubled).min(MAX_WAIT)
     }
 }
 
-/// The tasks that wait for the same workers: each owner's oldest first, the owners in turn.
+/// A queue of tasks for the same workers: round-robin by owner, each owner's oldest task first.
 #[derive(Debug, Default)]
 pub struct Lane {
-    /// The owner whose turn is next comes first. None has no task.
+    /// The next owner comes first. Each owner has at least one task.
     owners: VecDeque<(String, VecDeque<Turn>)>,
-    /// The turns that met an obstacle which may pass, with the time to try again.
+    /// Turns that ended with a retryable error, with the time of their retry.
     later: Vec<(Instant, Turn)>,
 }
 
@@ -94,12 +92,12 @@ impl Lane {
         }
     }
 
-    /// Puts a task back until it is due.
+    /// Defers a task until `due`.
     pub fn postpone(&mut self, due: Instant, turn: Turn) {
         self.later.push((due, turn));
     }
 
-    /// The next task of an owner who may have one.
+    /// Removes and returns the next task of an owner for whom `may_run` is true.
     pub fn pop(&mut self, may_run: impl Fn(&str) -> bool) -> Option<Turn> {
         let at = self.owners.iter().position(|(owner, _)| may_run(owner))?;
         let (owner, mut turns) = self.owners.remove(at)?;
@@ -110,8 +108,8 @@ impl Lane {
         turn
     }
 
-    /// Readies what is due; says how long until the next one is.
-    pub fn take_up(&mut self, now: Instant) -> Option<Duration> {
+    /// Requeues the turns that are due. Returns the time until the next one is due.
+    pub fn requeue_due(&mut self, now: Instant) -> Option<Duration> {
         let due: Vec<Turn> = self
             .later
             .extract_if(.., |(at, _)| *at <= now)
@@ -132,7 +130,7 @@ impl Lane {
     }
 }
 
-/// Counts by owner, of which none is kept at nought.
+/// Counts by owner. Zero counts are removed.
 #[derive(Debug, Default)]
 pub struct Tally(HashMap<String, usize>);
 
@@ -155,7 +153,7 @@ impl Tally {
     }
 }
 
-/// Tasks by their model, and since when each has been there.
+/// Tasks by model, with the time each was accepted.
 #[derive(Debug, Default)]
 pub struct Backlog(HashMap<ModelId, BTreeSet<(i64, String)>>);
 
@@ -195,7 +193,7 @@ impl Backlog {
         self.0.is_empty()
     }
 
-    /// Since when the oldest has been there.
+    /// Returns when the oldest task was accepted, in milliseconds since 1970.
     pub fn oldest(&self) -> Option<i64> {
         let firsts = self.0.values().filter_map(BTreeSet::first);
         firsts.map(|(since, _)| *since).min()
@@ -228,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn who_has_enough_running_is_passed_over_and_not_forgotten() {
+    fn an_owner_at_the_limit_is_skipped_and_stays_queued() {
         let mut lane = Lane::default();
         lane.push(turn("1", "a"));
         lane.push(turn("2", "b"));
@@ -238,25 +236,25 @@ mod tests {
     }
 
     #[test]
-    fn a_hindered_task_comes_again_with_a_growing_wait() {
+    fn a_blocked_task_is_retried_with_a_growing_wait() {
         let failed = |failures| Turn {
             failures,
             ..turn("a", "me")
         };
         assert_eq!(failed(0).wait(), Duration::from_millis(250));
         assert_eq!(failed(2).wait(), Duration::from_secs(1));
-        assert_eq!(failed(u32::MAX).wait(), LONGEST_WAIT);
+        assert_eq!(failed(u32::MAX).wait(), MAX_WAIT);
 
         let now = Instant::now();
         let at = |ms| now + Duration::from_millis(ms);
         let mut lane = Lane::default();
         lane.postpone(at(500), failed(1));
         lane.postpone(at(900), failed(2));
-        assert_eq!(lane.take_up(now), Some(Duration::from_millis(500)));
+        assert_eq!(lane.requeue_due(now), Some(Duration::from_millis(500)));
         assert_eq!(lane.pop(|_| true), None);
-        assert_eq!(lane.take_up(at(500)), Some(Duration::from_millis(400)));
+        assert_eq!(lane.requeue_due(at(500)), Some(Duration::from_millis(400)));
         assert_eq!(lane.pop(|_| true), Some(failed(1)));
-        assert_eq!(lane.take_up(at(2000)), None);
+        assert_eq!(lane.requeue_due(at(2000)), None);
         assert_eq!(lane.pop(|_| true), Some(failed(2)));
     }
 
@@ -279,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tally_forgets_whom_it_has_nothing_of() {
+    fn a_tally_removes_zero_counts() {
         let mut tally = Tally::default();
         tally.add("a");
         tally.add("a");
@@ -291,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backlog_knows_its_oldest_and_forgets_what_was_taken() {
+    fn a_backlog_returns_its_oldest_and_removes_taken_tasks() {
         let mut backlog = Backlog::default();
         let old = Turn::first("1".into(), "a".into(), ModelId::new("image", "x"), 5);
         let new = Turn::first("2".into(), "a".into(), ModelId::new("image", "y"), 9);

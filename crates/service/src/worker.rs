@@ -1,4 +1,4 @@
-//! The bounded pool that works off the tasks.
+//! The bounded thread pool that runs tasks.
 
 use std::collections::HashSet;
 use std::sync::atomic::Ordering;
@@ -18,48 +18,48 @@ use queue::Queue;
 use work::work;
 
 mod obstacle;
-mod place;
 mod queue;
-mod shared;
+mod reservation;
 mod shared_queue;
+mod shared_queue_worker;
 mod unfinished;
 mod work;
 
-pub use place::Place;
-pub use shared_queue::{HERE, SharedQueue, Take};
+pub use reservation::Reservation;
+pub use shared_queue::{DEFAULT_LANE, Dispatcher, SharedQueue};
 
-/// The things that a worker needs to turn a task into files.
+/// What a worker needs to run a task.
 #[derive(Clone)]
 pub struct WorkerContext {
     pub store: Arc<dyn Store>,
     pub models: Arc<Models>,
     pub outputs: Arc<Outputs>,
     pub metrics: Arc<Metrics>,
-    /// Multiplies the time that models take, 0 to 100.
+    /// Multiplies the time that built-in models take, 0 to 100.
     pub speed: f64,
     /// Multiplies the sides of the pictures and films that the built-in models draw, above 0 to 1.
     pub draw_scale: f64,
 }
 
-/// The limits of one owner; without a number, there is none.
+/// The limits of one owner; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bounds {
-    /// How many of its tasks may be worked on at once.
+pub struct AccountLimits {
+    /// The number of its tasks that may run concurrently.
     pub running: Option<usize>,
-    /// How many of its tasks may wait.
+    /// The number of its tasks that may wait.
     pub waiting: Option<usize>,
 }
 
-/// Threads that take tasks from their lane: one lane for the models that are made here, and one for
-/// each that runs elsewhere, so that none of these waits for another, nor makes it wait.
+/// A thread pool. Each thread takes tasks from one lane: one lane for all built-in models, and one for each
+/// remote model, so that no model blocks another.
 pub struct Pool {
     queue: Arc<Queue>,
     threads: Mutex<Vec<JoinHandle<()>>>,
 }
 
 impl Pool {
-    /// Starts `size` threads, and those of the models that run elsewhere, on the tasks that an
-    /// earlier process left unfinished, or on those of the queue that processes share.
+    /// Starts `size` threads for built-in models, and the threads of each remote model. They continue the tasks
+    /// that an earlier process left unfinished, or take tasks from the shared queue.
     ///
     /// # Errors
     ///
@@ -68,20 +68,20 @@ impl Pool {
         context: WorkerContext,
         size: usize,
         remotes: &[Arc<Remote>],
-        bounds: Bounds,
+        limits: AccountLimits,
         shared: Option<Box<dyn SharedQueue>>,
     ) -> Result<Self, StoreError> {
         let unfinished = context.store.unfinished()?;
         if !unfinished.is_empty() {
-            tracing::info!("taking up {} unfinished tasks", unfinished.len());
+            tracing::info!("resuming {} unfinished tasks", unfinished.len());
         }
         let sizes: Vec<usize> = std::iter::once(size)
             .chain(remotes.iter().map(|remote| remote.at_once()))
             .collect();
-        let queue = Arc::new(Queue::new(remotes, bounds, shared));
+        let queue = Arc::new(Queue::new(remotes, limits, shared));
         for task in unfinished {
             let mut turns = queue.lock();
-            turns.waiting.add(&task.uid);
+            turns.waiting_by_owner.add(&task.uid);
             let hold = context.outputs.holds.hold(&task.input);
             turns.holds.insert(task.id.clone(), hold);
             let turn = Turn::first(task.id, task.uid, task.model, task.created);
@@ -96,7 +96,7 @@ impl Pool {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
                     while let Some(mut turn) = queue.next(lane) {
-                        let worked = queue.in_turn(&mut turn, |turn| work(&context, &queue, turn));
+                        let worked = queue.run_turn(&mut turn, |turn| work(&context, &queue, turn));
                         queue.done(lane, turn, worked);
                     }
                 })
@@ -106,63 +106,67 @@ impl Pool {
             queue,
             threads: Mutex::new(threads),
         };
-        pool.share(size, remotes);
+        pool.join_shared_queue(size, remotes);
         Ok(pool)
     }
 
-    /// Gives the last words of the task's model, if it is being worked on.
-    pub fn words(&self, id: &str) -> Option<String> {
-        self.queue.lock().words.get(id).cloned()
+    /// Returns the latest progress message of a running task.
+    pub fn message(&self, id: &str) -> Option<String> {
+        self.queue.lock().messages.get(id).cloned()
     }
 
-    /// How many tasks of each model there are that have not ended, and since when the oldest of
-    /// those that wait has waited.
+    /// Returns the number of unfinished tasks of each model, and the creation time of the oldest waiting task, in
+    /// milliseconds since 1970.
     pub fn load(&self) -> (Vec<Load>, Option<i64>) {
         if let Some(shared) = &self.queue.shared {
             return shared.load();
         }
         let turns = self.queue.lock();
-        let models: HashSet<&ModelId> = turns.queued.models().chain(turns.begun.models()).collect();
+        let models: HashSet<&ModelId> = turns
+            .waiting_by_model
+            .models()
+            .chain(turns.running_by_model.models())
+            .collect();
         let load = |model: &ModelId| Load {
             model: model.clone(),
-            waiting: turns.queued.of(model),
-            running: turns.begun.of(model),
+            waiting: turns.waiting_by_model.of(model),
+            running: turns.running_by_model.of(model),
         };
         (
             models.into_iter().map(load).collect(),
-            turns.queued.oldest(),
+            turns.waiting_by_model.oldest(),
         )
     }
 
-    /// How many threads have ended that should not have.
+    /// Returns the number of threads that ended unexpectedly.
     pub fn threads_lost(&self) -> usize {
         let threads = self.threads.lock().unwrap_or_else(PoisonError::into_inner);
         threads.iter().filter(|thread| thread.is_finished()).count()
     }
 
-    /// Lets the tasks end that are being worked on, and begins no other.
+    /// Starts no further tasks; running tasks go on.
     pub fn drain(&self) {
         self.queue.draining.store(true, Ordering::Relaxed);
         self.queue.wake_all();
-        self.queue.keep_what_runs();
+        self.queue.release_waiting_jobs();
     }
 
     pub fn is_draining(&self) -> bool {
         self.queue.draining.load(Ordering::Relaxed)
     }
 
-    /// How many tasks are being worked on.
+    /// Returns the number of running tasks.
     pub fn running(&self) -> usize {
-        self.queue.lock().begun.len()
+        self.queue.lock().running_by_model.len()
     }
 
-    /// Is set when the pool stops.
+    /// Returns the flag that is set when the pool stops.
     pub fn stopping(&self) -> &Stop {
         &self.queue.stop
     }
 
-    /// Stops the threads and waits for them. Tasks under way stay unfinished in the store: the
-    /// next start takes them up, or another process at once.
+    /// Stops the threads and waits for them. Running tasks stay unfinished in the store: the next start resumes
+    /// them, or another process does so at once.
     pub fn stop(&self) {
         self.queue.stop.set();
         self.queue.wake_all();
@@ -173,7 +177,7 @@ impl Pool {
             }
         }
         if let Some(shared) = &self.queue.shared {
-            shared.give_back();
+            shared.release_all();
         }
     }
 }

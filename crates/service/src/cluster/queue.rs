@@ -1,5 +1,5 @@
-//! The queue of all processes, in their PostgreSQL: apalis keeps who works on what, by heartbeats, and
-//! gives what a dead process had to another. A job is a turn of a task; what it does lies in the store.
+//! The shared queue, in PostgreSQL. apalis tracks which worker has which job by heartbeats, and moves the jobs of a
+//! dead process to another. A job is one turn of a task; the task itself is in the store.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::metrics::Load;
 use crate::model::Stop;
 use crate::store::StoreError;
 use crate::turns::{Turn, UnfinishedCount};
-use crate::worker::{HERE, SharedQueue, Take};
+use crate::worker::{DEFAULT_LANE, Dispatcher, SharedQueue};
 
-/// How often it is looked for tasks that have no job, and how old these are at least: the process
-/// that took them in ended before it put the job there.
+/// How often to look for tasks without a job, and their minimum age. The process that accepted such a task ended
+/// before it added the job.
 const RECONCILE: Duration = Duration::from_secs(5);
 
-/// A worker that has lost the database begins anew.
-const AGAIN: Duration = Duration::from_secs(1);
+/// The pause before a worker that lost its database connection restarts.
+const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
 /// A task's turn.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -35,22 +35,22 @@ struct Job {
     since: i64,
 }
 
-/// Puts jobs there, and takes them.
+/// Adds jobs to the queue and runs them.
 #[derive(Clone)]
 pub struct JobQueue {
     store: Postgres,
-    /// The models that have a lane of their own.
+    /// The remote models, each with its own lane.
     remotes: Arc<[ModelId]>,
-    /// They take jobs.
+    /// The tasks that run the queue's workers.
     workers: Arc<Mutex<Vec<JoinHandle<()>>>>,
 }
 
 impl JobQueue {
-    /// Opens the queue, and makes its tables. Processes that start at the same time wait for each other.
+    /// Opens the queue and creates its tables. Processes that start concurrently wait for each other.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Queue`] if the queue's tables can't be made.
+    /// [`StoreError::Queue`] if the queue's tables can't be created.
     pub fn open(store: Postgres, remotes: Vec<ModelId>) -> Result<Self, StoreError> {
         let made = store.wait(PostgresStorage::setup(store.pool()));
         made.map_err(|error| StoreError::Queue(error.to_string()))?;
@@ -78,8 +78,7 @@ impl JobQueue {
             subcategory: model.subcategory.clone(),
             since,
         };
-        // Owners with fewer waiting tasks come first, so that no owner waits behind all tasks of
-        // another.
+        // Owners with fewer unfinished tasks come first, so that no owner waits behind all tasks of another.
         let most = i64::from(i32::MAX);
         let priority = usize::try_from((most - unfinished).max(0)).unwrap_or_default();
         let task: PgTask<Job> = TaskBuilder::new(job)
@@ -96,15 +95,20 @@ impl JobQueue {
         self.workers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn work_in(&self, lane: &str, size: usize, take: Take) -> Result<(), WorkerError> {
-        // Each worker has a new name: the leases of an earlier one are not its own.
+    async fn run_worker(
+        &self,
+        lane: &str,
+        size: usize,
+        dispatcher: Dispatcher,
+    ) -> Result<(), WorkerError> {
+        // Each worker has a new name, so that it does not own the leases of an earlier one.
         let random = getrandom::u64().unwrap_or_default();
         let name = format!("{lane}-{}-{random:016x}", *PROCESS);
         WorkerBuilder::new(name)
             .backend(self.storage(lane).with_pubsub())
-            .data(take)
+            .data(dispatcher)
             .concurrency(size)
-            .build(begin)
+            .build(run_job)
             .run()
             .await
     }
@@ -115,14 +119,13 @@ impl JobQueue {
             tracing::warn!("task {:.8}… had no job", task.id);
             self.push(&task.id, &task.uid, &task.model, task.created);
         }
-        self.store.tidy()
+        self.store.delete_expired()
     }
 
     fn storage(&self, lane: &str) -> PostgresStorage<Job> {
         let config = Config::default()
             .queue(lane)
-            // A job that is fetched and can't be begun yet would wait here while other processes
-            // are free.
+            // A prefetched job would wait here while other processes are idle.
             .batch_size(1)
             .heartbeat_interval(HEARTBEAT)
             .missed_heartbeats(MISSED);
@@ -132,7 +135,7 @@ impl JobQueue {
     fn lane(&self, model: &ModelId) -> String {
         match self.remotes.contains(model) {
             true => model.to_string(),
-            false => HERE.to_owned(),
+            false => DEFAULT_LANE.to_owned(),
         }
     }
 }
@@ -152,29 +155,30 @@ impl SharedQueue for JobQueue {
     fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64) {
         let pushed = self.try_push(id, owner, model, since);
         if let Err(error) = pushed {
-            tracing::warn!("task {id}: its job comes later: {error}");
+            tracing::warn!("task {id}: its job will be added later: {error}");
         }
     }
 
-    fn work(&self, lanes: Vec<(String, usize)>, take: Take, stop: &Stop) {
+    fn start_workers(&self, lanes: Vec<(String, usize)>, dispatcher: Dispatcher, stop: &Stop) {
         let workers = lanes
             .into_iter()
             .filter(|(_, size)| *size > 0)
             .map(|(lane, size)| {
-                let (queue, take, stop) = (self.clone(), take.clone(), stop.clone());
+                let (queue, dispatcher, stop) = (self.clone(), dispatcher.clone(), stop.clone());
                 client_runtime::spawn(async move {
                     while !stop.is_set() {
-                        if let Err(error) = queue.work_in(&lane, size, take.clone()).await {
-                            tracing::error!("queue {lane}: {error}; beginning anew");
+                        if let Err(error) = queue.run_worker(&lane, size, dispatcher.clone()).await
+                        {
+                            tracing::error!("queue {lane}: {error}; restarting the worker");
                         }
-                        tokio::time::sleep(AGAIN).await;
+                        tokio::time::sleep(RESTART_PAUSE).await;
                     }
                 })
             });
         self.workers().extend(workers);
     }
 
-    fn look_after(&self, stop: Stop) {
+    fn start_maintenance(&self, stop: Stop) {
         let queue = self.clone();
         std::thread::spawn(move || {
             while !stop.is_set_within(RECONCILE) {
@@ -185,14 +189,14 @@ impl SharedQueue for JobQueue {
         });
     }
 
-    fn keep_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop) {
+    fn release_all_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop) {
         for worker in self.workers().iter() {
             worker.abort();
         }
         let queue = self.clone();
         std::thread::spawn(move || {
             loop {
-                if let Err(error) = queue.store.give_back_but(&tasks()) {
+                if let Err(error) = queue.store.release_jobs_but(&tasks()) {
                     tracing::warn!("queue: {error}");
                 }
                 if stop.is_set_within(HEARTBEAT) {
@@ -202,21 +206,25 @@ impl SharedQueue for JobQueue {
         });
     }
 
-    fn give_back(&self) {
+    fn release_all(&self) {
         let workers = std::mem::take(&mut *self.workers());
         let ended = async {
             for worker in workers {
                 worker.abort();
-                // It was told to end, so how it ended does not matter.
+                // Aborted, so its result does not matter.
                 let _ = worker.await;
             }
         };
         self.store.wait(ended);
-        if let Err(error) = self.store.leave_sent() {
-            tracing::warn!("queue: others wait for what this process has sent: {error}");
+        if let Err(error) = self.store.release_sent() {
+            tracing::warn!(
+                "queue: other processes still wait for the answers to this process's requests: {error}"
+            );
         }
-        if let Err(error) = self.store.give_back_but(&[]) {
-            tracing::warn!("queue: tasks are others' after {DEAD_AFTER:?}: {error}");
+        if let Err(error) = self.store.release_jobs_but(&[]) {
+            tracing::warn!(
+                "queue: other processes take over the tasks after {DEAD_AFTER:?}: {error}"
+            );
         }
     }
 
@@ -228,17 +236,17 @@ impl SharedQueue for JobQueue {
         match self.store.end_turn(&turn.id, &turn.owner) {
             Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
             Ok(None) => {}
-            // Those that wait for this are found without a job.
-            Err(error) => tracing::warn!("task {}: its turn ends later: {error}", turn.id),
+            // Reconciliation finds the waiting tasks without a job.
+            Err(error) => tracing::warn!("task {}: its turn will end later: {error}", turn.id),
         }
     }
 }
 
-/// Hands a task to the threads of this process, and waits until its turn has come to an end.
-async fn begin(job: Job, take: Data<Take>) -> Result<(), BoxDynError> {
+/// Passes a task to the threads of this process, and waits until its turn has ended.
+async fn run_job(job: Job, dispatcher: Data<Dispatcher>) -> Result<(), BoxDynError> {
     let model = ModelId::new(job.category, job.subcategory);
     let turn = Turn::first(job.id, job.owner, model, job.since);
-    if take.take(turn).await.is_err() {
+    if dispatcher.dispatch(turn).await.is_err() {
         std::future::pending::<()>().await;
     }
     Ok(())

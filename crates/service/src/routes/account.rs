@@ -36,12 +36,12 @@ fn status_of(app: &App, account: Option<String>) -> Result<AccountStatus, Failur
         return Err(Failure::not_found("no_accounts", message));
     };
     let unfinished = app.pool.unfinished_of(&uid).map_err(Failure::store)?;
-    let bounds = app.pool.bounds();
+    let limits = app.pool.limits();
     Ok(AccountStatus {
         waiting: unfinished.waiting,
         running: unfinished.running,
-        max_waiting: bounds.waiting,
-        max_running: bounds.running,
+        max_waiting: limits.waiting,
+        max_running: limits.running,
         bytes: app.store.bytes_of(&uid).map_err(Failure::store)?,
         max_bytes: app.account_disk,
         uid,

@@ -111,8 +111,8 @@ pub fn accept(
     keep_paths(app, &call.origin, &schema, remote, &mut input)?;
 
     check_room(app, common.uid)?;
-    let place = app.pool.reserve(common.uid).map_err(Failure::store)?;
-    let place = place.ok_or_else(too_many_wait)?;
+    let slot = app.pool.reserve(common.uid).map_err(Failure::store)?;
+    let slot = slot.ok_or_else(too_many_wait)?;
     let secrets = Secrets::take_from(&mut input, &schema);
     let task = Task {
         id: new_id()?,
@@ -130,7 +130,7 @@ pub fn accept(
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
-    place.take(task.id.clone(), &task.model, hold);
+    slot.submit(task.id.clone(), &task.model, hold);
     app.metrics.accepted(&task.model);
     // Not the whole id: outputs are found by it.
     tracing::info!("task {:.8}… of {} taken in", task.id, task.model);

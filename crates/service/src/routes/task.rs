@@ -69,7 +69,7 @@ pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failur
 fn line_of(app: &App, task: &Progress) -> Option<String> {
     let away = app.models.remote(&task.model).and_then(Remote::away);
     let away = away.map(|why| format!("The model is away: {why}"));
-    away.or_else(|| app.pool.words(&task.id))
+    away.or_else(|| app.pool.message(&task.id))
         .or_else(|| task.words.clone())
 }
 

@@ -1,4 +1,4 @@
-//! The tasks that wait for the threads of this process, and those that these work on.
+//! The tasks that wait for the threads of this process, and those that run on them.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -8,7 +8,7 @@ use std::time::Instant;
 use atelier_contract::ModelId;
 use tokio::sync::oneshot;
 
-use super::Bounds;
+use super::AccountLimits;
 use super::obstacle::Obstacle;
 use super::shared_queue::SharedQueue;
 use crate::model::Stop;
@@ -20,40 +20,40 @@ pub struct Queue {
     turns: Mutex<Turns>,
     pub changed: Condvar,
     pub stop: Stop,
-    /// Nothing is begun any more.
+    /// No further tasks are started.
     pub draining: AtomicBool,
-    pub bounds: Bounds,
-    /// The lanes of the models that run elsewhere; [`HERE`] is that of all others.
+    pub limits: AccountLimits,
+    /// The lanes of the remote models; all others use [`DEFAULT_LANE`].
     lanes: HashMap<ModelId, usize>,
-    /// The queue that tasks go to instead of to a lane of this process.
+    /// The queue that accepted tasks are added to, instead of a lane of this process.
     pub shared: Option<Box<dyn SharedQueue>>,
 }
 
-/// The lane of what is made here.
-const HERE: usize = 0;
+/// The lane of the built-in models.
+const DEFAULT_LANE: usize = 0;
 
 #[derive(Default)]
 pub struct Turns {
     lanes: Vec<Lane>,
-    pub running: Tally,
-    /// Taken in, or about to be, and not yet begun.
-    pub waiting: Tally,
-    /// The same by model, as soon as they are in a lane.
-    pub queued: Backlog,
-    pub begun: Backlog,
-    /// The files that tasks are made from.
+    pub running_by_owner: Tally,
+    /// Tasks that are accepted, or about to be, and have not started.
+    pub waiting_by_owner: Tally,
+    /// Tasks in a lane that have not started.
+    pub waiting_by_model: Backlog,
+    pub running_by_model: Backlog,
+    /// The locks on input files, by task.
     pub holds: HashMap<String, Hold>,
-    /// The last words of the models at work.
-    pub words: HashMap<String, String>,
-    /// The calls that wait for a task to end.
-    pub tellers: HashMap<String, Vec<oneshot::Sender<()>>>,
+    /// The latest progress messages of running tasks, by task.
+    pub messages: HashMap<String, String>,
+    /// Notified when a turn has ended, by task.
+    pub end_notifiers: HashMap<String, Vec<oneshot::Sender<()>>>,
 }
 
 impl Queue {
-    /// Makes a queue with a lane for the models that are drawn here, and one for each of these.
+    /// Creates a queue with a lane for the built-in models, and one for each of these remote models.
     pub fn new(
         remotes: &[Arc<Remote>],
-        bounds: Bounds,
+        limits: AccountLimits,
         shared: Option<Box<dyn SharedQueue>>,
     ) -> Self {
         let lanes = remotes.iter().enumerate();
@@ -65,7 +65,7 @@ impl Queue {
             changed: Condvar::new(),
             stop: Stop::default(),
             draining: AtomicBool::new(false),
-            bounds,
+            limits,
             lanes: lanes
                 .map(|(n, remote)| (remote.id().clone(), n + 1))
                 .collect(),
@@ -78,32 +78,33 @@ impl Queue {
     }
 
     pub fn lane(&self, model: &ModelId) -> usize {
-        self.lanes.get(model).copied().unwrap_or(HERE)
+        self.lanes.get(model).copied().unwrap_or(DEFAULT_LANE)
     }
 
-    /// Gives how many tasks of one owner may run at once. The tasks of all processes are counted by their database.
-    fn most_running(&self) -> Option<usize> {
+    /// Returns the number of tasks of one owner that may run concurrently. With a shared queue, the database
+    /// enforces that limit.
+    fn max_running(&self) -> Option<usize> {
         match self.shared {
             Some(_) => None,
-            None => self.bounds.running,
+            None => self.limits.running,
         }
     }
 
     pub fn wake_all(&self) {
-        // Set under the lock, so that no thread misses it between its check and its wait.
+        // Locked, so that no thread misses this between its check and its wait.
         let _turns = self.lock();
         self.changed.notify_all();
     }
 
-    /// The next task of a lane; waits for one. `None` when none is to be begun any more.
+    /// Waits for the next task of a lane. Returns `None` once no further tasks are started.
     pub fn next(&self, lane: usize) -> Option<Turn> {
         let mut turns = self.lock();
         loop {
             if self.stop.is_set() || self.draining.load(Ordering::Relaxed) {
                 return None;
             }
-            let next_due = turns.lanes[lane].take_up(Instant::now());
-            if let Some(turn) = turns.begin(lane, self.most_running()) {
+            let next_due = turns.lanes[lane].requeue_due(Instant::now());
+            if let Some(turn) = turns.begin(lane, self.max_running()) {
                 return Some(turn);
             }
             turns = match next_due {
@@ -119,18 +120,18 @@ impl Queue {
         }
     }
 
-    /// A task's turn is over: it has ended, or comes again later.
+    /// Ends a task's turn: the task has ended, or is retried later.
     pub fn done(&self, lane: usize, mut turn: Turn, worked: Result<(), Obstacle>) {
         let mut turns = self.lock();
-        turns.words.remove(&turn.id);
-        turns.running.take(&turn.owner);
-        turns.begun.take(&turn);
-        // A task that was stopped goes on at the next start.
+        turns.messages.remove(&turn.id);
+        turns.running_by_owner.take(&turn.owner);
+        turns.running_by_model.take(&turn);
+        // A stopped task is resumed at the next start.
         if worked.is_ok() && !self.stop.is_set() {
             turns.holds.remove(&turn.id);
-            for teller in turns.tellers.remove(&turn.id).unwrap_or_default() {
-                // The receiver is gone if the worker has lost the database meanwhile.
-                let _ = teller.send(());
+            for notifier in turns.end_notifiers.remove(&turn.id).unwrap_or_default() {
+                // The receiver was dropped if the worker lost its database connection.
+                let _ = notifier.send(());
             }
         }
         if let Err(obstacle) = worked {
@@ -140,30 +141,30 @@ impl Queue {
                 Obstacle::Model(error) => Some(error),
                 Obstacle::Store(_) | Obstacle::Write(_) | Obstacle::Blocked(_) => None,
             });
-            turns.waiting.add(&turn.owner);
-            turns.queued.add(&turn);
+            turns.waiting_by_owner.add(&turn.owner);
+            turns.waiting_by_model.add(&turn);
             turns.lanes[lane].postpone(Instant::now() + wait, turn);
         }
-        // A thread has to wait for its time, and its owner may have another turn meanwhile.
+        // A thread has to wait until the retry is due, and the owner may now start another task.
         self.changed.notify_all();
     }
 }
 
 impl Turns {
     pub fn push(&mut self, lane: usize, turn: Turn) {
-        self.queued.add(&turn);
+        self.waiting_by_model.add(&turn);
         self.lanes[lane].push(turn);
     }
 
     fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
         let most = most.unwrap_or(usize::MAX);
-        let running = &self.running;
+        let running = &self.running_by_owner;
         let mut turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
         turn.first_attempt.get_or_insert_with(Instant::now);
-        self.waiting.take(&turn.owner);
-        self.running.add(&turn.owner);
-        self.queued.take(&turn);
-        self.begun.add(&turn);
+        self.waiting_by_owner.take(&turn.owner);
+        self.running_by_owner.add(&turn.owner);
+        self.waiting_by_model.take(&turn);
+        self.running_by_model.add(&turn);
         Some(turn)
     }
 }

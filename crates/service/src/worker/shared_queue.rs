@@ -1,4 +1,4 @@
-//! What a queue that several processes share does for the pool of each.
+//! The interface of a queue that several processes share.
 
 use std::sync::Arc;
 
@@ -10,62 +10,64 @@ use crate::model::Stop;
 use crate::store::StoreError;
 use crate::turns::{Turn, UnfinishedCount};
 
-/// The lane of the models that are made here.
-pub const HERE: &str = "here";
+/// The lane of all built-in models. The name is stored in the database.
+pub const DEFAULT_LANE: &str = "here";
 
-/// Hands tasks that come out of the queue to the threads of this process.
+/// Passes tasks from the queue to the threads of this process.
 #[derive(Clone)]
-pub struct Take(Arc<dyn Fn(Turn) -> oneshot::Receiver<()> + Send + Sync>);
+pub struct Dispatcher(Arc<dyn Fn(Turn) -> oneshot::Receiver<()> + Send + Sync>);
 
-impl Take {
-    pub fn by(take: impl Fn(Turn) -> oneshot::Receiver<()> + Send + Sync + 'static) -> Self {
-        Self(Arc::new(take))
+impl Dispatcher {
+    pub fn new(accept: impl Fn(Turn) -> oneshot::Receiver<()> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(accept))
     }
 
-    /// Hands over a task. What this returns is told when the task's turn has ended, and never if the service
-    /// stops before.
-    pub fn take(&self, turn: Turn) -> oneshot::Receiver<()> {
+    /// Passes on a task. The receiver is notified when the task's turn has ended, and never if the service stops
+    /// first.
+    pub fn dispatch(&self, turn: Turn) -> oneshot::Receiver<()> {
         (self.0)(turn)
     }
 }
 
-/// The queue of all processes. Its calls block.
+/// A queue that all processes share. Its calls block.
 pub trait SharedQueue: Send + Sync {
-    /// What this owner has left at all processes.
+    /// Returns the number of this owner's unfinished tasks, at all processes.
     ///
     /// # Errors
     ///
-    /// The database does not answer.
+    /// The database does not respond.
     fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError>;
 
-    /// What all processes have to do: the tasks of each model, and since when the oldest waits.
+    /// Returns the number of unfinished tasks of each model, and the creation time of the oldest waiting task, in
+    /// milliseconds since 1970.
     fn load(&self) -> (Vec<Load>, Option<i64>);
 
-    /// Puts the job of a task there that is in the store. Should that fail, or this process end
-    /// before it, another process finds the task without a job.
+    /// Adds a job for a stored task. If that fails, or this process ends first, another process finds the task
+    /// without a job and adds one.
     fn push(&self, id: &str, owner: &str, model: &ModelId, since: i64);
 
-    /// Works with so many at once in each lane, until the stop.
-    fn work(&self, lanes: Vec<(String, usize)>, take: Take, stop: &Stop);
+    /// Starts to take jobs from these lanes, each with its number of concurrent jobs, until `stop` is set.
+    fn start_workers(&self, lanes: Vec<(String, usize)>, dispatcher: Dispatcher, stop: &Stop);
 
-    /// Does the regular work of the queue, until the stop.
-    fn look_after(&self, stop: Stop);
+    /// Starts the periodic maintenance of the queue, until `stop` is set.
+    fn start_maintenance(&self, stop: Stop);
 
-    /// Takes no other job, and gives those back that are not of these tasks, until the stop. The others
-    /// stay with this process, although its workers are no more.
-    fn keep_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop);
+    /// Takes no further jobs, and releases the jobs of all but these tasks, until `stop` is set. This process
+    /// keeps the others, although its queue workers have ended.
+    fn release_all_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop);
 
-    /// Gives back all that this process has, which works on nothing any more. Should that fail, others
-    /// have it when they take this process for dead.
-    fn give_back(&self);
+    /// Releases all jobs of this process, once it runs no tasks. If that fails, other processes take the jobs when
+    /// this process's heartbeat times out.
+    fn release_all(&self);
 
-    /// Whether the task may be worked on here now. If not, it has another turn when one of its owner has ended.
+    /// Returns whether the task may run now, with fewer than `most` other tasks of its owner running. If not, it
+    /// gets another turn when one of those has ended.
     ///
     /// # Errors
     ///
-    /// The database does not answer.
+    /// The database does not respond.
     fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError>;
 
-    /// It is not any more: the next one of its owner comes into the queue.
+    /// Ends the turn: the next waiting task of the owner enters the queue.
     fn end_turn(&self, turn: &Turn);
 }

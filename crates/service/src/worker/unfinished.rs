@@ -1,27 +1,28 @@
-//! How many tasks of an owner there are that have not ended.
+//! Counts the unfinished tasks of an owner.
 
-use super::{Bounds, Pool};
+use super::{AccountLimits, Pool};
 use crate::store::StoreError;
 use crate::turns::UnfinishedCount;
 
 impl Pool {
-    /// Gives how much one owner may have at once.
-    pub fn bounds(&self) -> Bounds {
-        self.queue.bounds
+    /// Returns the limits of each owner.
+    pub fn limits(&self) -> AccountLimits {
+        self.queue.limits
     }
 
-    /// Counted by the database where processes share their tasks, else here.
+    /// Returns the number of this owner's unfinished tasks, at all processes.
     ///
     /// # Errors
-    /// If the database can't be asked.
+    ///
+    /// The database of a shared queue does not respond.
     pub fn unfinished_of(&self, owner: &str) -> Result<UnfinishedCount, StoreError> {
         if let Some(shared) = &self.queue.shared {
             return shared.unfinished_of(owner);
         }
         let turns = self.queue.lock();
         Ok(UnfinishedCount {
-            waiting: turns.waiting.of(owner),
-            running: turns.running.of(owner),
+            waiting: turns.waiting_by_owner.of(owner),
+            running: turns.running_by_owner.of(owner),
         })
     }
 }

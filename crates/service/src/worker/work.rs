@@ -1,4 +1,4 @@
-//! The way of one task: from its order to its files.
+//! Runs one task, from its stored input to its output files.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -18,17 +18,17 @@ use crate::secrets::Secrets;
 use crate::store::{Failed, Order};
 use crate::turns::Turn;
 
-/// The pause before a result is written again.
-const WRITE_AGAIN: Duration = Duration::from_secs(2);
+/// The pause before a failed write of a result is retried.
+const WRITE_RETRY: Duration = Duration::from_secs(2);
 
 const NOT_OFFERED: &str = "This model is no longer offered.";
 
-/// Takes one task to its end, or leaves it unfinished if the service stops.
+/// Runs one task to its end, or leaves it unfinished if the service stops.
 ///
 /// # Errors
 ///
-/// An [`Obstacle`] that may pass, so that the task is to be tried again: the store or the outputs can't be
-/// written, or the model was hindered. That the task failed is none.
+/// An [`Obstacle`], after which the task is retried: the store or the outputs can't be written, or the model
+/// reported a retryable error. A failed task is no error.
 pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
     let WorkerContext {
         store,
@@ -57,12 +57,12 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         fail(context, queue, turn, NOT_OFFERED, Failed::ForGood);
         return Ok(());
     };
-    // Also what was accepted before its parameter was marked.
+    // Includes secrets that were accepted before their parameter was marked as secret.
     let secrets = secrets.and(Secrets::take_from(&mut input.clone(), &model.schema()));
     let remote = models.remote(&turn.model);
     let limit = remote.map(|remote| remote.time_limit());
     let now = Instant::now();
-    // It may have waited for others since its last attempt.
+    // The task may have waited for other tasks since its last attempt.
     if let (Some(limit), Some(error)) = (limit, &turn.last_error)
         && turn.deadline(now, limit) <= now
     {
@@ -88,15 +88,15 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             last_error: turn.last_error.as_deref(),
             sent: order.sent,
             store: &**store,
-            say: &|words| {
-                let words = secrets.hide_in(words);
-                store.set_words(id, &words);
-                queue.lock().words.insert(id.clone(), words);
+            say: &|message| {
+                let message = secrets.hide_in(message);
+                store.set_words(id, &message);
+                queue.lock().messages.insert(id.clone(), message);
             },
             hide: &|text| secrets.hide_in(text),
         }),
         None => {
-            // A task that is tried again does not wait for the show a second time.
+            // A retried task does not simulate the computing time again.
             let speed = if turn.failures == 0 { *speed } else { 0.0 };
             let built_in = models
                 .find_built_in(&turn.model)
@@ -114,14 +114,13 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     };
     let made = catch_unwind(AssertUnwindSafe(make))
         .unwrap_or_else(|_| Err(Ended::Failed("The model crashed on this input.".into())))
-        // A server or a program may repeat what it was given.
+        // A server or a program may repeat its input in its message.
         .map_err(|ended| ended.map_text(|text| secrets.hide_in(text)));
     let is_last_attempt = || limit.is_some_and(|limit| turn.is_last_attempt(Instant::now(), limit));
     match made {
         Ok(artifacts) => {
             let paths = match remote {
-                // Running it again might have to be paid for again: the output is kept until there
-                // is room for it.
+                // Another run might cost money again: keep the output until there is space for it.
                 Some(_) => repeat(&queue.stop, id, || outputs.save(id, &artifacts)),
                 None => Some(outputs.save(id, &artifacts)?),
             };
@@ -131,7 +130,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             }
             Ok(())
         }
-        // The process that got the answer may be fetching its files still.
+        // The process that received the answer may still be fetching its files.
         Err(Ended::Failed(error))
             if order.is_sender_alive && !is_last_attempt() && store.saved_answer(id)?.is_some() =>
         {
@@ -167,8 +166,8 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
     }
 }
 
-/// Writes that the task has its files. Until that works nothing else of the task is repeated; when the
-/// service stops before, the next start finds the files.
+/// Stores that the task is completed. Retries only this write; if the service stops first, the next start finds
+/// the files.
 fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String], bytes: u64) {
     let id = &turn.id;
     let write = || context.store.complete(id, paths, bytes);
@@ -177,10 +176,10 @@ fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String
     }
 }
 
-/// Writes that the task has failed, repeatedly until that works or the service stops.
+/// Stores that the task has failed, with retries until that works or the service stops.
 fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, failure: Failed) {
     let id = &turn.id;
-    // A server or a program may send one, and PostgreSQL stores no text that has one.
+    // A server or a program may send a NUL, which PostgreSQL can't store in text.
     let message = message.replace('\0', "");
     let write = || context.store.fail(id, &message, failure);
     if repeat(&queue.stop, id, write).is_some() {
@@ -188,7 +187,7 @@ fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, fail
     }
 }
 
-/// Repeats a write until it works; `None` when the service stops.
+/// Retries a write until it works. Returns `None` when the service stops.
 fn repeat<T, E: Display>(
     stop: &Stop,
     id: &str,
@@ -199,7 +198,7 @@ fn repeat<T, E: Display>(
             Ok(written) => return Some(written),
             Err(error) => tracing::error!("task {id:.8}…: can't save the result: {error}"),
         }
-        if stop.is_set_within(WRITE_AGAIN) {
+        if stop.is_set_within(WRITE_RETRY) {
             return None;
         }
     }

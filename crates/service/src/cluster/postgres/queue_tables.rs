@@ -25,7 +25,7 @@ pub const KEEP_ALIVE: &str =
 /// Gives back the jobs that process $1 has, other than those of the tasks $2, and announces them in the way that the
 /// queue's own trigger announces new ones. `queries::reenqueue_abandoned` counts that as an attempt, and announces
 /// nothing.
-pub const GIVE_BACK: &str = "WITH given AS (
+pub const RELEASE_JOBS: &str = "WITH given AS (
          UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
          WHERE status IN ('Queued', 'Running')
          AND lock_by IN (SELECT id FROM apalis.workers WHERE position($1 IN id) > 0)
@@ -76,6 +76,6 @@ mod tests {
     /// channel alone.
     #[test]
     fn given_back_jobs_are_announced_on_the_channel_of_the_library() {
-        assert!(GIVE_BACK.contains("pg_notify('apalis::job::insert',"));
+        assert!(RELEASE_JOBS.contains("pg_notify('apalis::job::insert',"));
     }
 }

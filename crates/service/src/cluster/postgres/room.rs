@@ -78,7 +78,7 @@ impl Postgres {
     /// # Errors
     ///
     /// As for [`Postgres::progress`]; what comes after the statement that failed stays.
-    pub fn tidy(&self) -> Result<(), StoreError> {
+    pub fn delete_expired(&self) -> Result<(), StoreError> {
         self.wait(async {
             for (statement, before) in [
                 (

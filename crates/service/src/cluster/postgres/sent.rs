@@ -65,7 +65,7 @@ impl Postgres {
     /// # Errors
     ///
     /// As for [`Postgres::progress`].
-    pub fn leave_sent(&self) -> Result<(), StoreError> {
+    pub fn release_sent(&self) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET sent_by = NULL WHERE sent_by = $1 AND finished_ms IS NULL",
             PROCESS.as_str(),

@@ -110,14 +110,14 @@ impl Postgres {
     /// # Errors
     ///
     /// As for [`Postgres::progress`]; no job is given back then.
-    pub fn give_back_but(&self, tasks: &[String]) -> Result<(), StoreError> {
+    pub fn release_jobs_but(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
             sqlx::query(queue_tables::KEEP_ALIVE)
                 .bind(PROCESS.as_str())
                 .execute(&mut *transaction)
                 .await?;
-            sqlx::query(queue_tables::GIVE_BACK)
+            sqlx::query(queue_tables::RELEASE_JOBS)
                 .bind(PROCESS.as_str())
                 .bind(tasks)
                 .execute(&mut *transaction)

@@ -1,0 +1,83 @@
+//! Takes tasks from the shared queue and runs them in this process's pool.
+
+use std::sync::Arc;
+
+use tokio::sync::oneshot;
+
+use super::Pool;
+use super::obstacle::Obstacle;
+use super::queue::Queue;
+use super::shared_queue::{DEFAULT_LANE, Dispatcher};
+use crate::runner::Remote;
+use crate::turns::Turn;
+
+impl Pool {
+    /// Starts taking tasks from the shared queue, if there is one and the pool has threads.
+    pub(super) fn join_shared_queue(&self, size: usize, remotes: &[Arc<Remote>]) {
+        let Some(shared) = &self.queue.shared else {
+            return;
+        };
+        if size > 0 {
+            let default_lane = (DEFAULT_LANE.to_owned(), size);
+            let remote_lanes = remotes
+                .iter()
+                .map(|remote| (remote.id().to_string(), remote.at_once()));
+            let lanes = std::iter::once(default_lane).chain(remote_lanes).collect();
+            let queue = self.queue.clone();
+            let dispatcher = Dispatcher::new(move |turn| queue.accept(turn));
+            shared.start_workers(lanes, dispatcher, self.stopping());
+        }
+        shared.start_maintenance(self.stopping().clone());
+    }
+}
+
+impl Queue {
+    /// Queues a task from the shared queue for the threads of this process. The receiver is notified when its
+    /// turn has ended.
+    fn accept(&self, turn: Turn) -> oneshot::Receiver<()> {
+        let (notifier, turn_ended) = oneshot::channel();
+        let lane = self.lane(&turn.model);
+        let mut turns = self.lock();
+        let notifiers = turns.end_notifiers.entry(turn.id.clone()).or_default();
+        notifiers.push(notifier);
+        // A task that was released to other processes and came back is already in a lane.
+        if notifiers.len() == 1 {
+            turns.waiting_by_owner.add(&turn.owner);
+            turns.push(lane, turn);
+        }
+        drop(turns);
+        self.changed.notify_all();
+        turn_ended
+    }
+
+    /// Takes no further jobs from the shared queue, and releases those that have not started.
+    pub fn release_waiting_jobs(self: &Arc<Self>) {
+        if let Some(shared) = &self.shared {
+            let queue = self.clone();
+            let running = move || queue.lock().running_by_model.ids();
+            shared.release_all_but(Box::new(running), self.stop.clone());
+        }
+    }
+
+    /// Runs `work` if the owner's limit of running tasks allows it. Otherwise, the task gets another turn, in any
+    /// process, when another task of its owner ends; that turn continues from the attempts so far.
+    ///
+    /// # Errors
+    ///
+    /// As for `work`; also [`Obstacle::Store`] if the database can't be queried.
+    pub fn run_turn(
+        &self,
+        turn: &mut Turn,
+        work: impl FnOnce(&Turn) -> Result<(), Obstacle>,
+    ) -> Result<(), Obstacle> {
+        let (Some(shared), Some(most)) = (&self.shared, self.limits.running) else {
+            return work(turn);
+        };
+        if !shared.begin_turn(turn, most)? {
+            return Ok(());
+        }
+        let worked = work(turn);
+        shared.end_turn(turn);
+        worked
+    }
+}
