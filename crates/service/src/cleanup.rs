@@ -11,7 +11,7 @@ use thiserror::Error;
 use crate::metrics::Metrics;
 use crate::model::Stop;
 use crate::outputs::Outputs;
-use crate::store::{Ended, Place, Store, StoreError, now_ms};
+use crate::store::{EndPosition, Ended, Store, StoreError, now_ms};
 
 /// How many tasks are taken away at once.
 const STEP: usize = 20;
@@ -122,7 +122,7 @@ impl Cleanup {
         stop: &Stop,
         too_many: impl Fn(&[Ended]) -> Result<usize, Obstacle>,
     ) -> Result<usize, Obstacle> {
-        let (mut after, mut removed) = (Place::default(), 0);
+        let (mut after, mut removed) = (EndPosition::default(), 0);
         loop {
             let mut found = self.store.ended_after(after, before_ms, STEP)?;
             let is_last = found.len() < STEP;
@@ -132,7 +132,7 @@ impl Cleanup {
             let Some(last) = found.last() else {
                 return Ok(removed);
             };
-            after = last.place;
+            after = last.position;
             removed += self.remove(found)?;
             if is_last || is_enough || stop.is_set_within(BETWEEN) {
                 return Ok(removed);

@@ -1,4 +1,4 @@
-//! The files that models make: in a folder ([`Folder`]), or with the feature `cluster` in a bucket.
+//! The files that models make: in a folder of this machine, or with the feature `cluster` in a bucket.
 
 use std::fs;
 use std::io;

@@ -92,14 +92,14 @@ pub struct Answered {
 pub struct Ended {
     pub id: String,
     /// The task's place among those that have ended, oldest first.
-    pub place: Place,
+    pub position: EndPosition,
     /// The bytes of its input and its outputs.
     pub bytes: u64,
 }
 
 /// When a task ended, and its number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct EndPosition {
     /// In milliseconds since 1970.
     pub ended_ms: i64,
     /// The number of the task's row, ascending as tasks are taken in.
@@ -243,7 +243,7 @@ pub trait Store: Send + Sync {
     /// The database can't be read.
     fn ended_after(
         &self,
-        after: Place,
+        after: EndPosition,
         before_ms: i64,
         count: usize,
     ) -> Result<Vec<Ended>, StoreError>;

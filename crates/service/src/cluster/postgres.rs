@@ -11,19 +11,20 @@ use sqlx::{PgPool, Row};
 use super::client_runtime;
 use crate::idempotency::Submission;
 use crate::store::{
-    Answered, Ended, Failed, Order, Place, Progress, Store, StoreError, Task, Unfinished, json,
+    Answered, EndPosition, Ended, Failed, Order, Progress, Store, StoreError, Task, Unfinished,
+    json,
 };
 
 mod allowance;
 mod answer;
 mod end;
 mod queue_tables;
-mod room;
 mod secret;
 mod sent;
 mod submission;
 mod turn;
 mod unfinished;
+mod usage;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
@@ -122,11 +123,11 @@ impl Store for Postgres {
         task: &Task,
         submission: Option<&Submission>,
     ) -> Result<Option<Answered>, StoreError> {
-        self.insert(task, submission)
+        submission::insert(self, task, submission)
     }
 
     fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
-        self.answered(submission)
+        submission::answered(self, submission)
     }
 
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
@@ -179,56 +180,56 @@ impl Store for Postgres {
     }
 
     fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
-        self.order(id)
+        sent::order(self, id)
     }
 
     fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
-        self.set_sent(id, again)
+        sent::set_sent(self, id, again)
     }
 
     fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
-        self.set_unsent(id)
+        sent::set_unsent(self, id)
     }
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
-        self.save_answer(id, answer)
+        answer::save_answer(self, id, answer)
     }
 
     fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.saved_answer(id)
+        answer::saved_answer(self, id)
     }
 
     fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
-        self.complete(id, output, bytes)
+        end::complete(self, id, output, bytes)
     }
 
     fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
-        self.fail(id, message, failure)
+        end::fail(self, id, message, failure)
     }
 
     fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
-        self.delete_old_secrets(model, names)
+        secret::delete_old_secrets(self, model, names)
     }
 
     fn bytes(&self) -> Result<u64, StoreError> {
-        self.bytes()
+        usage::bytes(self)
     }
 
     fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
-        self.bytes_of(uid)
+        usage::bytes_of(self, uid)
     }
 
     fn ended_after(
         &self,
-        after: Place,
+        after: EndPosition,
         before_ms: i64,
         count: usize,
     ) -> Result<Vec<Ended>, StoreError> {
-        self.ended_after(after, before_ms, count)
+        usage::ended_after(self, after, before_ms, count)
     }
 
     fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
-        self.remove(tasks)
+        usage::remove(self, tasks)
     }
 
     /// Every version that wrote to PostgreSQL has counted them.

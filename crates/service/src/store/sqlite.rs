@@ -9,16 +9,16 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
 use super::{
-    Answered, Ended, Failed, Order, Place, Progress, Store, StoreError, Task, Unfinished, json,
-    now_ms, oldest_kept,
+    Answered, EndPosition, Ended, Failed, Order, Progress, Store, StoreError, Task, Unfinished,
+    json, now_ms, oldest_kept,
 };
 use crate::idempotency::Submission;
 use crate::secrets::Secrets;
 
 mod answer;
 mod migrations;
-mod room;
 mod secret;
+mod usage;
 
 use migrations::MIGRATIONS;
 
@@ -301,44 +301,44 @@ impl Store for Sqlite {
     fn set_words(&self, _id: &str, _words: &str) {}
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
-        self.save_answer(id, answer)
+        answer::save_answer(self, id, answer)
     }
 
     fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
-        self.saved_answer(id)
+        answer::saved_answer(self, id)
     }
 
     fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError> {
-        self.delete_old_secrets(model, names)
+        secret::delete_old_secrets(self, model, names)
     }
 
     fn bytes(&self) -> Result<u64, StoreError> {
-        self.bytes()
+        usage::bytes(self)
     }
 
     fn bytes_of(&self, uid: &str) -> Result<u64, StoreError> {
-        self.bytes_of(uid)
+        usage::bytes_of(self, uid)
     }
 
     fn ended_after(
         &self,
-        after: Place,
+        after: EndPosition,
         before_ms: i64,
         count: usize,
     ) -> Result<Vec<Ended>, StoreError> {
-        self.ended_after(after, before_ms, count)
+        usage::ended_after(self, after, before_ms, count)
     }
 
     fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError> {
-        self.remove(tasks)
+        usage::remove(self, tasks)
     }
 
     fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
-        self.unmeasured(count)
+        usage::unmeasured(self, count)
     }
 
     fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
-        self.measured(tasks)
+        usage::measured(self, tasks)
     }
 }
 

@@ -6,31 +6,26 @@ use sqlx::{Postgres as Database, Transaction};
 use super::Postgres;
 use crate::store::{Failed, StoreError, now_ms};
 
+/// The task has its output.
+pub fn complete(db: &Postgres, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
+    let output = serde_json::json!(output).to_string();
+    db.end(id, &StatusWord::Completed, &output, None, bytes, false)
+}
+
+/// The task has failed.
+pub fn fail(db: &Postgres, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
+    let awaits_result = failure == Failed::UnlessResult;
+    db.end(
+        id,
+        &StatusWord::Failed,
+        "[]",
+        Some(message),
+        0,
+        awaits_result,
+    )
+}
+
 impl Postgres {
-    /// The task has its output.
-    pub(super) fn complete(
-        &self,
-        id: &str,
-        output: &[String],
-        bytes: u64,
-    ) -> Result<(), StoreError> {
-        let output = serde_json::json!(output).to_string();
-        self.end(id, &StatusWord::Completed, &output, None, bytes, false)
-    }
-
-    /// The task has failed.
-    pub(super) fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
-        let awaits_result = failure == Failed::UnlessResult;
-        self.end(
-            id,
-            &StatusWord::Failed,
-            "[]",
-            Some(message),
-            0,
-            awaits_result,
-        )
-    }
-
     /// The task has ended. The first writer wins, except that a result also wins over a failure that was
     /// [`Failed::UnlessResult`], and a saved answer over such a failure.
     fn end(

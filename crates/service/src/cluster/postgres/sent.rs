@@ -14,57 +14,57 @@ use crate::store::{Order, StoreError, json};
 /// taken for dead; a result that it gets later counts all the same.
 const SENDER_SILENT: Duration = Duration::from_secs(60);
 
-impl Postgres {
-    /// Gives `None` for a task that has ended: another process may have been faster.
-    pub(super) fn order(&self, id: &str) -> Result<Option<Order>, StoreError> {
-        self.wait(async {
-            let row = sqlx::query(queue_tables::ORDER)
-                .bind(id)
-                .bind(PROCESS.as_str())
-                .bind(SENDER_SILENT.as_secs_f64())
-                .fetch_optional(&self.pool)
-                .await?;
-            Ok(row.map(|row| Order {
-                model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
-                input: match json(row.get(2)) {
-                    Value::Object(input) => input,
-                    _ => Map::new(),
-                },
-                sent: row.get(3),
-                is_sender_alive: row.get(4),
-                secrets: Secrets::of_stored(row.get(5)),
-            }))
-        })
-    }
-
-    /// The task is about to be sent to where its model runs.
-    pub(super) fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
-        let changed = self.wait(
-            sqlx::query(
-                "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
-                 WHERE id = $1 AND finished_ms IS NULL AND (sent_ms IS NULL OR $3)",
-            )
+/// Gives `None` for a task that has ended: another process may have been faster.
+pub fn order(db: &Postgres, id: &str) -> Result<Option<Order>, StoreError> {
+    db.wait(async {
+        let row = sqlx::query(queue_tables::ORDER)
             .bind(id)
             .bind(PROCESS.as_str())
-            .bind(again)
-            .execute(&self.pool),
-        )?;
-        Ok(changed.rows_affected() > 0)
-    }
+            .bind(SENDER_SILENT.as_secs_f64())
+            .fetch_optional(&db.pool)
+            .await?;
+        Ok(row.map(|row| Order {
+            model: ModelId::new(row.get::<String, _>(0), row.get::<String, _>(1)),
+            input: match json(row.get(2)) {
+                Value::Object(input) => input,
+                _ => Map::new(),
+            },
+            sent: row.get(3),
+            is_sender_alive: row.get(4),
+            secrets: Secrets::of_stored(row.get(5)),
+        }))
+    })
+}
 
-    /// It was not: the runner that was to take it has refused it, or was not there.
-    pub(super) fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
-        self.update(
-            "UPDATE task SET sent_ms = NULL, sent_by = NULL WHERE id = $1",
-            id,
+/// The task is about to be sent to where its model runs.
+pub fn set_sent(db: &Postgres, id: &str, again: bool) -> Result<bool, StoreError> {
+    let changed = db.wait(
+        sqlx::query(
+            "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
+             WHERE id = $1 AND finished_ms IS NULL AND (sent_ms IS NULL OR $3)",
         )
-    }
+        .bind(id)
+        .bind(PROCESS.as_str())
+        .bind(again)
+        .execute(&db.pool),
+    )?;
+    Ok(changed.rows_affected() > 0)
+}
 
+/// It was not: the runner that was to take it has refused it, or was not there.
+pub fn set_unsent(db: &Postgres, id: &str) -> Result<(), StoreError> {
+    db.update(
+        "UPDATE task SET sent_ms = NULL, sent_by = NULL WHERE id = $1",
+        id,
+    )
+}
+
+impl Postgres {
     /// This process waits for no answers any more: it is about to end.
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn release_sent(&self) -> Result<(), StoreError> {
         self.update(
             "UPDATE task SET sent_by = NULL WHERE sent_by = $1 AND finished_ms IS NULL",

@@ -10,70 +10,68 @@ use crate::idempotency::Submission;
 use crate::outputs::holds::tasks_in;
 use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
 
-impl Postgres {
-    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted with: both or
-    /// neither.
-    ///
-    /// If the key has been answered already, nothing is written, and that answer is returned.
-    pub(super) fn insert(
-        &self,
-        task: &Task,
-        submission: Option<&Submission>,
-    ) -> Result<Option<Answered>, StoreError> {
-        let now = now_ms();
-        let input = Value::Object(task.input.clone()).to_string();
-        self.wait(async {
-            let mut transaction = self.pool.begin().await?;
-            if let Some(submission) = submission
-                && let Some(answered) = remember(&mut transaction, task, submission, now).await?
-            {
-                return Ok(Some(answered));
-            }
-            sqlx::query(
-                "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)
-                 VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
-            )
-            .bind(&task.id)
-            .bind(&task.uid)
-            .bind(&task.model.category)
-            .bind(&task.model.subcategory)
-            .bind(&input)
-            .bind(task.status.as_str())
-            .bind(now)
-            .bind(i64::try_from(input.len()).unwrap_or(i64::MAX))
-            .execute(&mut *transaction)
-            .await?;
-            if let Some(secrets) = task.secrets.stored() {
-                sqlx::query("INSERT INTO secret VALUES ($1, $2)")
-                    .bind(&task.id)
-                    .bind(secrets)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
-            for held in tasks_in(&input) {
-                sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                    .bind(held)
-                    .bind(&task.id)
-                    .execute(&mut *transaction)
-                    .await?;
-            }
-            transaction.commit().await?;
-            Ok(None)
-        })
-    }
-
-    /// Gives the answer to the first submission with this key, if that was within a day.
-    pub(super) fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
-        self.wait(async {
-            let row = sqlx::query(ANSWERED)
-                .bind(&submission.account)
-                .bind(submission.key.as_str())
-                .bind(oldest_kept(now_ms()))
-                .fetch_optional(&self.pool)
+/// Writes a new task. When this returns, it is on disk, and so is the key it was submitted with: both or
+/// neither.
+///
+/// If the key has been answered already, nothing is written, and that answer is returned.
+pub fn insert(
+    db: &Postgres,
+    task: &Task,
+    submission: Option<&Submission>,
+) -> Result<Option<Answered>, StoreError> {
+    let now = now_ms();
+    let input = Value::Object(task.input.clone()).to_string();
+    db.wait(async {
+        let mut transaction = db.pool.begin().await?;
+        if let Some(submission) = submission
+            && let Some(answered) = remember(&mut transaction, task, submission, now).await?
+        {
+            return Ok(Some(answered));
+        }
+        sqlx::query(
+            "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)
+             VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
+        )
+        .bind(&task.id)
+        .bind(&task.uid)
+        .bind(&task.model.category)
+        .bind(&task.model.subcategory)
+        .bind(&input)
+        .bind(task.status.as_str())
+        .bind(now)
+        .bind(i64::try_from(input.len()).unwrap_or(i64::MAX))
+        .execute(&mut *transaction)
+        .await?;
+        if let Some(secrets) = task.secrets.stored() {
+            sqlx::query("INSERT INTO secret VALUES ($1, $2)")
+                .bind(&task.id)
+                .bind(secrets)
+                .execute(&mut *transaction)
                 .await?;
-            Ok(row.as_ref().map(read_answered))
-        })
-    }
+        }
+        for held in tasks_in(&input) {
+            sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
+                .bind(held)
+                .bind(&task.id)
+                .execute(&mut *transaction)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(None)
+    })
+}
+
+/// Gives the answer to the first submission with this key, if that was within a day.
+pub fn answered(db: &Postgres, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+    db.wait(async {
+        let row = sqlx::query(ANSWERED)
+            .bind(&submission.account)
+            .bind(submission.key.as_str())
+            .bind(oldest_kept(now_ms()))
+            .fetch_optional(&db.pool)
+            .await?;
+        Ok(row.as_ref().map(read_answered))
+    })
 }
 
 const ANSWERED: &str = "SELECT id, status, fingerprint FROM submission

@@ -19,7 +19,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -70,7 +70,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`]; no process has the turn then.
+    /// The database does not respond, or the statement fails; no process has the turn then.
     pub fn end_turn(&self, id: &str, uid: &str) -> Result<Option<Unfinished>, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -109,7 +109,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`]; no job is given back then.
+    /// The database does not respond, or the statement fails; no job is given back then.
     pub fn release_jobs_but(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;

@@ -14,7 +14,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn unfinished_of(&self, uid: &str) -> Result<UnfinishedCount, StoreError> {
         let row = self.wait(
             sqlx::query(
@@ -37,7 +37,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn load(&self) -> Result<(Vec<Load>, Option<i64>), StoreError> {
         let rows = self.wait(
             sqlx::query(
@@ -62,7 +62,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn job_of(&self, id: &str) -> Result<Option<(i32, i64)>, StoreError> {
         self.wait(async {
             let row = sqlx::query(
@@ -82,7 +82,7 @@ impl Postgres {
     ///
     /// # Errors
     ///
-    /// As for [`Postgres::progress`].
+    /// The database does not respond, or the statement fails.
     pub fn without_job(&self, older_than_ms: i64) -> Result<Vec<Unfinished>, StoreError> {
         let rows = self.wait(
             sqlx::query(queue_tables::WITHOUT_JOB)

@@ -8,65 +8,65 @@ use rusqlite::{Connection, params};
 use super::Sqlite;
 use crate::store::{SECRETS_STEP, StoreError, without};
 
+/// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
+pub fn delete_old_secrets(
+    db: &Sqlite,
+    model: &ModelId,
+    names: &[&str],
+) -> Result<usize, StoreError> {
+    let (mut after, mut count) = (0, 0);
+    loop {
+        let inputs: Vec<(i64, String)> = db.with(|connection| {
+            connection
+                .prepare_cached(
+                    "SELECT seq, input FROM task JOIN input USING (seq)
+                     WHERE category = ?1 AND subcategory = ?2 AND finished_ms IS NOT NULL
+                     AND seq > ?3 ORDER BY seq LIMIT ?4",
+                )?
+                .query_map(
+                    params![
+                        model.category,
+                        model.subcategory,
+                        after,
+                        SECRETS_STEP as i64
+                    ],
+                    |row| Ok((row.get(0)?, row.get(1)?)),
+                )?
+                .collect()
+        })?;
+        let is_last = inputs.len() < SECRETS_STEP;
+        after = inputs.last().map_or(after, |(seq, _)| *seq);
+        let changed = inputs.iter();
+        let changed = changed.filter_map(|(seq, input)| Some((seq, without(input, names)?)));
+        let changed: Vec<(&i64, String)> = changed.collect();
+        db.with(|connection| {
+            let transaction = connection.unchecked_transaction()?;
+            for (seq, input) in &changed {
+                transaction
+                    .prepare_cached("UPDATE input SET input = ?2 WHERE seq = ?1")?
+                    .execute(params![seq, input])?;
+            }
+            transaction.commit()
+        })?;
+        count += changed.len();
+        db.has_old_secrets
+            .fetch_or(!changed.is_empty(), Ordering::Relaxed);
+        if is_last {
+            db.with(|connection| {
+                db.forget_old_secrets(connection);
+                Ok(())
+            })?;
+            return Ok(count);
+        }
+    }
+}
+
 impl Sqlite {
     /// Whether the task has secrets still.
     pub(super) fn has_secrets(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
         connection
             .prepare_cached("SELECT 1 FROM secret JOIN task USING (seq) WHERE id = ?1")?
             .exists([id])
-    }
-
-    /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
-    pub(super) fn delete_old_secrets(
-        &self,
-        model: &ModelId,
-        names: &[&str],
-    ) -> Result<usize, StoreError> {
-        let (mut after, mut count) = (0, 0);
-        loop {
-            let inputs: Vec<(i64, String)> = self.with(|connection| {
-                connection
-                    .prepare_cached(
-                        "SELECT seq, input FROM task JOIN input USING (seq)
-                         WHERE category = ?1 AND subcategory = ?2 AND finished_ms IS NOT NULL
-                         AND seq > ?3 ORDER BY seq LIMIT ?4",
-                    )?
-                    .query_map(
-                        params![
-                            model.category,
-                            model.subcategory,
-                            after,
-                            SECRETS_STEP as i64
-                        ],
-                        |row| Ok((row.get(0)?, row.get(1)?)),
-                    )?
-                    .collect()
-            })?;
-            let is_last = inputs.len() < SECRETS_STEP;
-            after = inputs.last().map_or(after, |(seq, _)| *seq);
-            let changed = inputs.iter();
-            let changed = changed.filter_map(|(seq, input)| Some((seq, without(input, names)?)));
-            let changed: Vec<(&i64, String)> = changed.collect();
-            self.with(|connection| {
-                let transaction = connection.unchecked_transaction()?;
-                for (seq, input) in &changed {
-                    transaction
-                        .prepare_cached("UPDATE input SET input = ?2 WHERE seq = ?1")?
-                        .execute(params![seq, input])?;
-                }
-                transaction.commit()
-            })?;
-            count += changed.len();
-            self.has_old_secrets
-                .fetch_or(!changed.is_empty(), Ordering::Relaxed);
-            if is_last {
-                self.with(|connection| {
-                    self.forget_old_secrets(connection);
-                    Ok(())
-                })?;
-                return Ok(count);
-            }
-        }
     }
 
     /// Empties the write-ahead log if it may have secrets of tasks that have ended: a deleted row is overwritten with

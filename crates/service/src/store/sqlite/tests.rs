@@ -184,11 +184,13 @@ fn what_tasks_take_is_known_and_given_back() {
     store.fail("b", "no", Failed::ForGood).unwrap();
     assert_eq!(store.bytes_of("me").unwrap(), 3 * input + 1000);
     assert_eq!(store.bytes_of("you").unwrap(), 0);
-    let ended = store.ended_after(Place::default(), i64::MAX, 9).unwrap();
+    let ended = store
+        .ended_after(EndPosition::default(), i64::MAX, 9)
+        .unwrap();
     let ids: Vec<&str> = ended.iter().map(|task| task.id.as_str()).collect();
     assert_eq!(ids, ["a", "b"], "what waits is not among them");
     assert_eq!(ended[0].bytes, input + 1000);
-    let later = store.ended_after(ended[0].place, i64::MAX, 9).unwrap();
+    let later = store.ended_after(ended[0].position, i64::MAX, 9).unwrap();
     assert_eq!(later, ended[1..]);
     store.remove(&ended).unwrap();
     assert_eq!(store.bytes().unwrap(), input);
@@ -208,7 +210,7 @@ fn finding_the_oldest_reads_no_others() {
     let plan: Vec<String> = store
         .with(|connection| {
             connection
-                .prepare(&format!("EXPLAIN QUERY PLAN {}", room::ENDED_AFTER))?
+                .prepare(&format!("EXPLAIN QUERY PLAN {}", usage::ENDED_AFTER))?
                 .query_map([1, 1, 1, 1], |row| row.get(3))?
                 .collect()
         })
