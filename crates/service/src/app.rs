@@ -29,16 +29,16 @@ use crate::start_error::StartError;
 use crate::state::App;
 use crate::worker::{Pool, WorkerContext};
 
-/// How often it is looked whether all has ended.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// How often to check whether all running tasks have ended.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Whether the doors that are open may be.
+/// Checks that addresses reachable from other machines require a token.
 ///
 /// # Errors
 ///
 /// [`StartError::Token`] for a token in addition to accounts; [`StartError::Open`] and [`StartError::OpenMetrics`]
-/// for an address in reach of others without a token.
-pub fn allowed(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
+/// for an address reachable from other machines without a token.
+pub fn check_access(config: &Config, accounts: &Accounts) -> Result<(), StartError> {
     let has = |token: &Option<String>| token.as_ref().is_some_and(|token| !token.is_empty());
     if accounts.has_accounts() && has(&config.token) {
         return Err(StartError::Token);
@@ -60,19 +60,18 @@ impl App {
     ///
     /// # Errors
     ///
-    /// The doors are not as [`allowed`] demands, the models' file has a mistake, the site has no page, the
-    /// options need another build or a database, or the data directory, the database, the queue or the
-    /// outputs can't be opened: each has its own [`StartError`].
+    /// A [`StartError`]: [`check_access`] fails, the models file is invalid, the site has no page, the options need
+    /// another build or a database, or the data directory, the database, the queue or the outputs can't be opened.
     pub fn start(config: &Config) -> Result<Self, StartError> {
         if config.database.is_none() {
-            // Checked before anything is made.
-            allowed(config, &Accounts::of(&config.data))?;
+            // Checked before any file is created.
+            check_access(config, &Accounts::of(&config.data))?;
         }
         let outputs = Arc::new(open_data(config)?);
         let backend = Backend::open(config)?;
         let store = backend.store.clone();
         let accounts = backend.accounts(config);
-        allowed(config, &accounts)?;
+        check_access(config, &accounts)?;
         let (models, remotes) = models(config)?;
         let site = site(config)?;
         let metrics = Arc::new(Metrics::default());
@@ -84,7 +83,7 @@ impl App {
             speed: config.speed,
             draw_scale: config.draw_scale,
         };
-        // The first answers are there before the first task and the first question.
+        // The models are checked before the first task and the first request.
         watch::check_all(&remotes);
         let pool = pool(config, context, &remotes, &backend)?;
         watch::watch(&remotes, pool.stopping());
@@ -120,7 +119,7 @@ impl App {
     }
 }
 
-/// Makes the data directory, with the outputs in it or elsewhere, and closes it to others.
+/// Creates the data directory and the outputs, and restricts them to their owner.
 fn open_data(config: &Config) -> Result<Outputs, StartError> {
     let data_error = |error| StartError::Data(config.data.clone(), error);
     private::make_dir(&config.data).map_err(data_error)?;
@@ -129,7 +128,7 @@ fn open_data(config: &Config) -> Result<Outputs, StartError> {
     Ok(outputs)
 }
 
-/// The models, and which of them run elsewhere.
+/// Loads the models; also returns the remote ones.
 fn models(config: &Config) -> Result<(Arc<Models>, Vec<Arc<Remote>>), StartError> {
     let loaded = match &config.models {
         Some(file) => model_file::load(file, &config.data)?,
@@ -155,7 +154,7 @@ fn site(config: &Config) -> Result<Option<Site>, StartError> {
     }
 }
 
-/// Starts the workers: none where this process only serves.
+/// Starts the workers; none if this process only serves.
 fn pool(
     config: &Config,
     context: WorkerContext,
@@ -172,18 +171,18 @@ fn pool(
         .map_err(|error| backend::store_error(config, error))
 }
 
-/// The parts that run whether the service answers requests or only works.
+/// The parts of a process of any role.
 struct Started {
     app: Arc<App>,
     bounds: Bounds,
-    /// Tells the metrics, where they have an address of their own.
+    /// Serves the metrics, if they have their own address.
     metrics: Option<JoinHandle<()>>,
 }
 
 impl Started {
     async fn begin(config: &Config) -> Result<Self, StartError> {
-        // Bound before any work begins: an address that can't be listened on ends the start.
-        let apart = match config.metrics_listen {
+        // Bound before any work begins, because an unusable address ends the start.
+        let metrics_listener = match config.metrics_listen {
             Some(address) => Some(
                 TcpListener::bind(address)
                     .await
@@ -193,8 +192,8 @@ impl Started {
         };
         let app = Arc::new(App::start(config)?);
         let bounds = Bounds::new(config.idle, config.worker_count());
-        let metrics = match apart {
-            Some(listener) => Some(tokio::spawn(tell_apart(config, &app, listener, bounds)?)),
+        let metrics = match metrics_listener {
+            Some(listener) => Some(tokio::spawn(serve_metrics(config, &app, listener, bounds)?)),
             None => None,
         };
         Ok(Self {
@@ -214,9 +213,9 @@ impl Started {
     }
 }
 
-/// Runs the service on `listener`, and calls `ready` when it has started. It runs until `asked` ends for the first
-/// time, which asks it to stop. Tasks that run then have `--drain-seconds` to end, or until `asked` ends once
-/// more; the rest is left for the next start.
+/// Runs the service on `listener`, and calls `ready` when it has started. The service runs until a first call of
+/// `asked` ends, which requests a stop. Running tasks then have `--drain-seconds` to end, or until a second call of
+/// `asked` ends; the rest is resumed at the next start.
 ///
 /// # Errors
 ///
@@ -234,14 +233,13 @@ pub async fn serve(
     let stop = async {
         asked().await;
         app.pool.drain();
-        drained(app, config.drain(), asked()).await;
+        drain(app, config.drain(), asked()).await;
     };
     connections::serve(listener, routes::router(app.clone()), started.bounds, stop).await;
     started.end().await
 }
 
-/// Works on tasks, and answers only requests for metrics, until `asked` ends; otherwise as
-/// [`serve`].
+/// Runs tasks, and serves only metrics, until `asked` ends; otherwise as [`serve`].
 ///
 /// # Errors
 ///
@@ -251,12 +249,12 @@ pub async fn work(config: Config, asked: impl AsyncFn()) -> Result<(), StartErro
     tracing::info!("working");
     asked().await;
     started.app.pool.drain();
-    drained(&started.app, config.drain(), asked()).await;
+    drain(&started.app, config.drain(), asked()).await;
     started.end().await
 }
 
 /// `--metrics-listen`.
-fn tell_apart(
+fn serve_metrics(
     config: &Config,
     app: &Arc<App>,
     listener: TcpListener,
@@ -277,8 +275,8 @@ fn tell_apart(
     ))
 }
 
-/// Waits for what is being worked on, so long or until `hurried` ends.
-async fn drained(app: &App, patience: Duration, hurried: impl Future<Output = ()>) {
+/// Waits until the running tasks have ended, for at most `patience` or until `hurried` ends.
+async fn drain(app: &App, patience: Duration, hurried: impl Future<Output = ()>) {
     let running = app.pool.running();
     if running == 0 || patience.is_zero() {
         return;
@@ -286,7 +284,7 @@ async fn drained(app: &App, patience: Duration, hurried: impl Future<Output = ()
     tracing::info!("stopping: {running} tasks have {patience:?} to end");
     let ended = async {
         while app.pool.running() > 0 {
-            tokio::time::sleep(LOOK_AGAIN).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     };
     tokio::select! {

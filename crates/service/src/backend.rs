@@ -1,5 +1,5 @@
-//! Chooses where a service has its tasks, accounts and outputs: on this machine, or, with the feature `cluster`,
-//! in a database and a bucket that several processes share.
+//! Chooses where tasks, accounts and outputs are stored: on this machine, or, with the feature `cluster`, in a
+//! database and a bucket that several processes share.
 
 use std::sync::Arc;
 
@@ -20,10 +20,10 @@ use crate::store::{Store, StoreError};
 use crate::worker::SharedQueue;
 use shared::Database;
 
-/// The store of a service, and what else its processes share.
+/// The store of a service, and its shared database, if any.
 pub struct Backend {
     pub store: Arc<dyn Store>,
-    /// None if the tasks are this process's alone.
+    /// `None` if only this process has the tasks.
     database: Option<Database>,
 }
 
@@ -33,7 +33,7 @@ impl Backend {
     /// # Errors
     ///
     /// [`StartError::Database`], [`StartError::Cluster`] or [`StartError::Store`] if it can't be opened,
-    /// [`StartError::Role`] if a file can't do for the role.
+    /// [`StartError::Role`] if the role needs a shared database.
     pub fn open(config: &Config) -> Result<Self, StartError> {
         if let Some(url) = &config.database {
             let database = Database::open(url)?;
@@ -52,7 +52,7 @@ impl Backend {
         })
     }
 
-    /// Gives the accounts, which are where the tasks are.
+    /// Returns the accounts, which are stored where the tasks are.
     pub fn accounts(&self, config: &Config) -> Accounts {
         match &self.database {
             Some(database) => database.accounts(),
@@ -60,7 +60,7 @@ impl Backend {
         }
     }
 
-    /// Permits so many calls a second, at all processes together.
+    /// Limits calls to `rate` a second, across all processes.
     pub fn limit(&self, rate: f64) -> Limit {
         match &self.database {
             Some(database) => database.limit(rate),
@@ -68,18 +68,18 @@ impl Backend {
         }
     }
 
-    /// Opens the queue of all processes, if there is one, with a lane for each of these models.
+    /// Opens the shared queue, if there is one, with a lane for each of these models.
     ///
     /// # Errors
     ///
-    /// The queue's tables can't be made.
+    /// The queue's tables can't be created.
     pub fn queue(&self, remotes: Vec<ModelId>) -> Result<Option<Box<dyn SharedQueue>>, StoreError> {
         let database = self.database.as_ref();
         database.map(|database| database.queue(remotes)).transpose()
     }
 }
 
-/// The error of a store of these options.
+/// Converts an error of the store that these options choose.
 pub fn store_error(config: &Config, error: StoreError) -> StartError {
     match &config.database {
         Some(_) => StartError::Database(error),
@@ -91,7 +91,7 @@ pub fn store_error(config: &Config, error: StoreError) -> StartError {
 ///
 /// # Errors
 ///
-/// [`StartError::Data`], [`StartError::Outputs`] or [`StartError::Cluster`] if it can't be had.
+/// [`StartError::Data`], [`StartError::Outputs`] or [`StartError::Cluster`] if they can't be opened.
 pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
     let Some(folder) = config.outputs_folder() else {
         return shared::outputs(config);
@@ -101,11 +101,11 @@ pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
     Outputs::open(folder.clone()).map_err(error)
 }
 
-/// Opens the accounts of a service with these options, to be changed by another process than the service.
+/// Opens the accounts of a service with these options, for changes by another process.
 ///
 /// # Errors
 ///
-/// Its database can't be had.
+/// The database can't be opened.
 pub fn open_accounts(config: &Config) -> Result<Accounts, AccountError> {
     match &config.database {
         Some(url) => shared::open_accounts(url),
@@ -113,7 +113,7 @@ pub fn open_accounts(config: &Config) -> Result<Accounts, AccountError> {
     }
 }
 
-/// The same to be looked at, or changed where accounts are there: makes nothing.
+/// As [`open_accounts`], but creates no tables: for reading accounts and changing existing ones.
 ///
 /// # Errors
 ///
@@ -125,7 +125,7 @@ pub fn look_at_accounts(config: &Config) -> Result<Accounts, AccountError> {
     }
 }
 
-/// Looks whether outputs can be written to their bucket.
+/// Checks that the bucket of the outputs can be written.
 ///
 /// # Errors
 ///
@@ -134,11 +134,11 @@ pub fn probe_bucket(config: &Config) -> Result<(), StartError> {
     shared::probe_outputs(config)
 }
 
-/// Looks whether the database of this address is there, and lets these credentials in; gives its name and version.
+/// Checks that the database is reachable and accepts these credentials. Returns its name and version.
 ///
 /// # Errors
 ///
-/// What is wrong, for the operator.
+/// A message for the operator.
 pub fn probe_database(url: &str) -> Result<String, String> {
     Database::probe(url)
 }

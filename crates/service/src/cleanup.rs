@@ -1,5 +1,5 @@
-//! `--keep-days` and `--keep-bytes`: takes old tasks away, and their outputs, a few at a time so that
-//! no request waits for it.
+//! `--keep-days` and `--keep-bytes`: removes old tasks and their outputs, a few at a time so that no request waits
+//! for it.
 
 use std::io;
 use std::sync::Arc;
@@ -13,29 +13,29 @@ use crate::model::Stop;
 use crate::outputs::Outputs;
 use crate::store::{EndPosition, Ended, Store, StoreError, now_ms};
 
-/// How many tasks are taken away at once.
+/// The number of tasks that are removed at a time.
 const STEP: usize = 20;
 
-/// Between two steps, others have the disk.
-const BETWEEN: Duration = Duration::from_millis(20);
+/// The pause between two steps, which leaves the disk to other work.
+const STEP_PAUSE: Duration = Duration::from_millis(20);
 
-/// How often it is looked whether there is something to do.
-const LOOK_AGAIN: Duration = Duration::from_secs(5);
+/// The interval between two clean-ups.
+const INTERVAL: Duration = Duration::from_secs(5);
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// The tasks that are kept; without a number, everything is.
+/// Which ended tasks are kept; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keep {
-    /// Tasks that ended within so many days; at least 1.
+    /// Keeps tasks that ended within this number of days, at least 1.
     pub days: Option<u32>,
-    /// The newest tasks that have so many bytes together are kept, and all that ended within a day.
+    /// Keeps the newest tasks up to this total size, and all tasks that ended within a day.
     pub bytes: Option<u64>,
-    /// A caller wants to know what tasks take.
+    /// Measures the tasks of earlier versions, for the limit on an account's disk usage.
     pub measured: bool,
 }
 
-/// Takes tasks away.
+/// Removes old tasks.
 pub struct Cleanup {
     pub keep: Keep,
     pub store: Arc<dyn Store>,
@@ -52,7 +52,7 @@ enum Obstacle {
 }
 
 impl Cleanup {
-    /// Goes on until `stop`, on a thread of its own; `None` if there is nothing to do, ever.
+    /// Starts a thread that cleans up until `stop` is set; `None` if everything is kept.
     pub fn begin(self, stop: Stop) -> Option<JoinHandle<()>> {
         (self.keep != Keep::default()).then(|| {
             std::thread::spawn(move || {
@@ -60,7 +60,7 @@ impl Cleanup {
                     if let Err(obstacle) = self.round(&stop) {
                         tracing::error!("clean-up: {obstacle}");
                     }
-                    if stop.is_set_within(LOOK_AGAIN) {
+                    if stop.is_set_within(INTERVAL) {
                         return;
                     }
                 }
@@ -68,7 +68,7 @@ impl Cleanup {
         })
     }
 
-    /// Takes away all that is to go at this time.
+    /// Removes all tasks that are no longer kept.
     fn round(&self, stop: &Stop) -> Result<(), Obstacle> {
         self.measure(stop)?;
         let mut removed = 0;
@@ -77,7 +77,7 @@ impl Cleanup {
             removed += self.remove_oldest(before, stop, |_| Ok(usize::MAX))?;
         }
         if let Some(most) = self.keep.bytes {
-            // A client fetches a task that has just ended, and may still send it again with its key.
+            // A client may still fetch a recent task, or submit it again with the same key.
             let before = now_ms().saturating_sub(DAY_MS);
             removed += self.remove_oldest(before, stop, |found| {
                 let mut left = self.store.bytes()?;
@@ -95,7 +95,7 @@ impl Cleanup {
         Ok(())
     }
 
-    /// Measures the tasks of an earlier version, which have not been measured yet.
+    /// Measures tasks of earlier versions whose size is unknown.
     fn measure(&self, stop: &Stop) -> Result<(), Obstacle> {
         if self.keep.bytes.is_none() && !self.keep.measured {
             return Ok(());
@@ -108,14 +108,14 @@ impl Cleanup {
             };
             let measured: Vec<(String, u64)> = tasks.into_iter().map(measure).collect();
             self.store.measured(&measured)?;
-            if measured.len() < STEP || stop.is_set_within(BETWEEN) {
+            if measured.len() < STEP || stop.is_set_within(STEP_PAUSE) {
                 return Ok(());
             }
         }
     }
 
-    /// Steps through those that ended before that time, and takes as many away as `too_many` says of
-    /// each step.
+    /// Steps through the tasks that ended before `before_ms`, and removes from each step the number of tasks that
+    /// `too_many` returns.
     fn remove_oldest(
         &self,
         before_ms: i64,
@@ -134,13 +134,13 @@ impl Cleanup {
             };
             after = last.position;
             removed += self.remove(found)?;
-            if is_last || is_enough || stop.is_set_within(BETWEEN) {
+            if is_last || is_enough || stop.is_set_within(STEP_PAUSE) {
                 return Ok(removed);
             }
         }
     }
 
-    /// First the files: a service that is killed in between finds the task again.
+    /// Removes the files first: if the service is killed in between, the next clean-up finds the task again.
     fn remove(&self, mut tasks: Vec<Ended>) -> Result<usize, Obstacle> {
         let mut failed = None;
         tasks.retain(|task| match self.outputs.remove(&task.id) {

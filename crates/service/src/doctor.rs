@@ -7,7 +7,7 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use crate::app::allowed;
+use crate::app::check_access;
 use crate::backend;
 use crate::config::Config;
 use crate::connections::{self, Bounds};
@@ -236,7 +236,7 @@ fn access(config: &Config) -> Finding {
         Ok(accounts) => accounts,
         Err(problem) => return error("access", problem.to_string()),
     };
-    if let Err(problem) = allowed(config, &accounts) {
+    if let Err(problem) = check_access(config, &accounts) {
         return error("access", problem.to_string());
     }
     match accounts.has_accounts().then(|| accounts.list()) {

@@ -1,12 +1,12 @@
-//! Atelier's local service: the whole interface of INTERFACE.md on one machine.
+//! Atelier's local service: implements INTERFACE.md on one machine.
 //!
-//! By itself it runs *procedural* models ([`atelier_procedural`]): pictures, clips and pieces of music computed from the
-//! prompt, the parameters and a seed. No AI, no network. What that is for: trying Atelier without an account,
-//! and proving Atelier's front-end and the Python files against a real implementation. A file of
-//! models adds those that run elsewhere ([`model_file`], [`runner`]).
+//! By default it runs *procedural* models ([`atelier_procedural`]): pictures, clips and pieces of music computed from
+//! the prompt, the parameters and a seed, without AI or network. That lets users try Atelier without an account, and
+//! tests the front-end and the Python files against a real implementation. A models file adds remote models
+//! ([`model_file`], [`runner`]).
 //!
-//! - Tasks live in SQLite, or in PostgreSQL for several processes, and survive a restart, a killed process included ([`store`]).
-//! - A bounded pool of threads works them off ([`worker`]), each owner's in turn ([`turns`]).
+//! - Tasks are stored in SQLite, or in PostgreSQL for several processes, and survive a restart or a kill ([`store`]).
+//! - A bounded thread pool runs them ([`worker`]), round-robin by owner ([`turns`]).
 //! - Outputs are files, served with their types, byte ranges and CORS ([`outputs`]).
 //! - The two Python files are rendered from the same schemas ([`python`]).
 

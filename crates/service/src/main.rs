@@ -18,11 +18,11 @@ async fn main() -> ExitCode {
         Some(Command::Work(config)) => (None, with_role(*config, Role::Work)),
         other => (other, config),
     };
-    // What doctor finds is on standard output; logged as well, it would be reported twice.
+    // `doctor` writes its findings to standard output; logging them would report them twice.
     if !matches!(command, Some(Command::Doctor(_))) {
         logging::begin(config.log);
     }
-    private::from_now_on();
+    private::restrict_umask();
     if let Some(command) = &command {
         return command::run(command, &config);
     }
@@ -40,7 +40,7 @@ fn with_role(config: Config, role: Role) -> Config {
 }
 
 async fn run(config: Config) -> Result<(), StartError> {
-    // Requests to stop count from the first moment, so that a slow start can be ended.
+    // Stop requests count from the start, so that a slow start can be stopped.
     let requests = LazyLock::new(stop_requests);
     let stop_asked = async || next(&requests).await;
     if config.role == Role::Work {
@@ -52,17 +52,15 @@ async fn run(config: Config) -> Result<(), StartError> {
     let address = listener
         .local_addr()
         .map_err(|error| StartError::Listen(config.listen, error))?;
-    // The one line on standard output, once nothing can end the start any more: with
-    // `--listen 127.0.0.1:0` it tells the port. Whether it is read makes no difference to the
-    // service.
+    // The only line on standard output, written once the start can't fail any more. With `--listen 127.0.0.1:0` it
+    // shows the port. Write errors don't affect the service.
     let ready = || {
         let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
     };
     serve(config, listener, ready, stop_asked).await
 }
 
-/// Counts how often the process is asked to stop: by Ctrl-C, or through the system. It listens from
-/// now on without a pause, so that two signals in a row count twice.
+/// Counts stop requests: Ctrl-C or a signal. It listens without a pause, so that two signals in a row count twice.
 fn stop_requests() -> Arc<Semaphore> {
     let requests = Arc::new(Semaphore::new(0));
     let counted = requests.clone();
@@ -91,7 +89,7 @@ fn stop_requests() -> Arc<Semaphore> {
     requests
 }
 
-/// Ends with the next request to stop.
+/// Waits for the next stop request.
 async fn next(requests: &Semaphore) {
     // The channel is never closed.
     if let Ok(request) = requests.acquire().await {

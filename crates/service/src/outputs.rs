@@ -12,10 +12,10 @@ use futures_util::future::BoxFuture;
 
 use crate::failure::Failure;
 use folder::Folder;
-use holds::Holds;
+use pins::Pins;
 
 mod folder;
-pub mod holds;
+pub mod pins;
 
 pub use folder::free_bytes;
 
@@ -26,17 +26,17 @@ pub const ROUTE: &str = "/outputs";
 pub const PREVIEWS: &str = "previews";
 pub const POSTERS: &str = "posters";
 
-/// Only that is let through by which a browser shows an image or a film by itself.
+/// Permits only what a browser needs to show an image or a video by itself.
 const SANDBOX: &str =
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
-/// The room that another task may need, in bytes.
+/// The free space that a new task requires, in bytes.
 pub const MIN_FREE_BYTES: u64 = 4 << 20;
 
 /// One file that a model made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Artifact {
-    /// Extension without the dot; decides the type it is served with.
+    /// The extension without the dot; decides the content type.
     pub extension: &'static str,
     pub bytes: Vec<u8>,
 }
@@ -47,92 +47,91 @@ impl From<File> for Artifact {
     }
 }
 
-/// Where the files are: a folder, or a bucket. A name is a path below `/outputs/`, e.g. `3f…/0.png`.
+/// Stores output files, in a folder or in a bucket. A name is a path below `/outputs/`, e.g. `3f…/0.png`.
 pub trait OutputStore: Send + Sync {
-    /// Writes a task's files; returns their names. All of them appear at once, so that a process killed half-way
-    /// leaves nothing that looks finished.
+    /// Writes a task's files and returns their names. The files appear atomically, so that a killed process leaves no
+    /// incomplete output.
     ///
     /// # Errors
     ///
     /// A file can't be written.
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>>;
 
-    /// Returns the names of a task's files, if [`Self::save`] has written all of them, in their order.
+    /// Returns the names of a task's files in order, if [`Self::save`] has written all of them.
     ///
     /// # Errors
     ///
-    /// They can't be looked for.
+    /// The files can't be listed.
     fn saved(&self, task: &str) -> io::Result<Option<Vec<String>>>;
 
-    /// Takes a task's files away, those of every attempt.
+    /// Removes a task's files, including those of earlier attempts.
     ///
     /// # Errors
     ///
-    /// They can't be taken away. That there are none is no error.
+    /// The files can't be removed. Missing files are no error.
     fn remove(&self, task: &str) -> io::Result<()>;
 
-    /// The bytes of a task's files.
+    /// Returns the size of a task's files, in bytes.
     fn bytes_of(&self, task: &str) -> u64;
 
-    /// Whether there is room for the files of another task.
+    /// Whether there is space for the files of another task.
     fn has_space(&self) -> bool;
 
-    /// Whether there is a file of this name.
+    /// Whether a file of this name exists.
     ///
     /// # Errors
     ///
-    /// It can't be looked for.
+    /// The store can't be read.
     fn has(&self, name: &str) -> io::Result<bool>;
 
-    /// Writes one file, all at once; it is there for good when this returns.
+    /// Writes one file atomically; it is durable when this returns.
     ///
     /// # Errors
     ///
     /// It can't be written.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
-    /// The file of this name on this machine, or a copy of it, for what reads files.
+    /// Returns a local path of this file, or of a copy of it, for models that read files.
     ///
     /// # Errors
     ///
     /// It can't be fetched.
     fn local(&self, name: &str) -> io::Result<Option<PathBuf>>;
 
-    /// Serves the file of this name: its type, byte ranges, and a cache that may keep it for good.
+    /// Serves the file of this name, with its content type, byte ranges, and as immutable for caches.
     fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response>;
 }
 
-/// The outputs.
+/// The output files of all tasks, with their pins.
 pub struct Outputs {
     store: Box<dyn OutputStore>,
-    /// The outputs that are needed yet.
-    pub holds: Holds,
+    /// Outputs that unfinished tasks still need.
+    pub pins: Pins,
 }
 
 impl Outputs {
     pub fn with_store(store: impl OutputStore + 'static) -> Self {
         Self {
             store: Box::new(store),
-            holds: Holds::default(),
+            pins: Pins::default(),
         }
     }
 
-    /// Makes the directory if it is absent.
+    /// Opens a folder of outputs, and creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// The directory can't be made.
+    /// The folder can't be created.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
         Ok(Self::with_store(Folder::open(dir)?))
     }
 
-    /// Writes a task's files; returns their paths below `/outputs/`. All of them appear at once,
-    /// so that a process killed half-way leaves nothing that looks finished. Files that an earlier
-    /// attempt has saved stay instead.
+    /// Writes a task's files and returns their paths below `/outputs/`. The files appear atomically, so that a killed
+    /// process leaves no incomplete output. If an earlier attempt has saved its files, those are used instead.
     ///
     /// # Errors
     ///
-    /// A file can't be written, for want of room or rights, or the bucket does not take it.
+    /// The disk is full, permissions are missing, or the bucket refuses a file.
     pub fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         match self.saved(task)? {
             Some(paths) => Ok(paths),
@@ -140,9 +139,8 @@ impl Outputs {
         }
     }
 
-    /// Returns the paths of a task's files, if [`Self::save`] has written all of them, in their order.
-    ///
-    /// A bucket can't tell: files of an attempt that was killed may be some of its files.
+    /// Returns the paths of a task's files in order, if [`Self::save`] has written all of them. Always `None` with a
+    /// bucket: a killed attempt may have saved only some of the files.
     ///
     /// # Errors
     ///
@@ -151,73 +149,71 @@ impl Outputs {
         self.store.saved(task)
     }
 
-    /// Takes a task's files away, unless another task is to be made from them; whether it did.
+    /// Removes a task's files, unless they are pinned. Returns whether they were removed.
     ///
     /// # Errors
     ///
-    /// They can't be taken away, for want of rights, or because the bucket does not answer. That there are
-    /// none is no error.
+    /// Permissions are missing, or the bucket does not respond. Missing files are no error.
     pub fn remove(&self, task: &str) -> io::Result<bool> {
-        let Some(_removal) = self.holds.begin_removal(task) else {
+        let Some(_removal) = self.pins.begin_removal(task) else {
             return Ok(false);
         };
         self.store.remove(task).map(|()| true)
     }
 
-    /// The bytes of a task's files.
+    /// Returns the size of a task's files, in bytes.
     pub fn bytes_of(&self, task: &str) -> u64 {
         self.store.bytes_of(task)
     }
 
-    /// Whether there is room for the files of another task. Where the system does not say, there
-    /// is.
+    /// Whether there is space for the files of another task. Returns `true` if that is unknown.
     pub fn has_space(&self) -> bool {
         self.store.has_space()
     }
 
-    /// Whether a preview or poster is there already.
+    /// Whether a preview or poster exists.
     ///
     /// # Errors
     ///
-    /// The bucket does not answer; never, where outputs are in a directory.
+    /// The bucket does not respond; never with a folder.
     pub fn has_sample(&self, folder: &str, name: &str) -> io::Result<bool> {
         self.store.has(&format!("{folder}/{name}"))
     }
 
-    /// Writes a preview or poster, all at once.
+    /// Writes a preview or poster atomically.
     ///
     /// # Errors
     ///
-    /// The file can't be written, or the bucket does not take it.
+    /// The file can't be written, or the bucket refuses it.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.store.put(&format!("{folder}/{name}"), bytes)
     }
 
-    /// The file behind a path such as `/outputs/3f…/0.png`, or a copy of it, if this service made it.
+    /// Returns a local path of the output at a URL path such as `/outputs/3f…/0.png`, or of a copy of it.
     ///
     /// # Errors
     ///
-    /// The bucket does not answer, or its copy can't be written; never, where outputs are in a directory.
+    /// The bucket does not respond, or the copy can't be written; never with a folder.
     pub fn own_file(&self, path: &str) -> io::Result<Option<PathBuf>> {
         own_name(path).map_or(Ok(None), |name| self.store.local(name))
     }
 
-    /// Whether this service made the file behind a path, and is not about to remove it.
+    /// Whether the path is that of an output, which is not about to be removed.
     ///
     /// # Errors
     ///
     /// As for [`Self::has_sample`].
     pub fn has(&self, path: &str) -> io::Result<bool> {
-        if self.holds.is_any_going(&holds::tasks_in(path)) {
+        if self.pins.is_any_removing(&pins::tasks_in(path)) {
             return Ok(false);
         }
         own_name(path).map_or(Ok(false), |name| self.store.has(name))
     }
 
-    /// Serves a file: its type, byte ranges, and a cache that may keep it for good.
+    /// Serves a file, with its content type, byte ranges, and as immutable for caches.
     pub async fn serve(&self, request: Request<Body>) -> Response {
-        // The path is not decoded: names of outputs never need an encoding, so an encoded one, which could lead to
-        // a hidden file, is none of them.
+        // The path is not decoded: names of outputs need no encoding, and an encoded name could refer to a hidden
+        // file.
         let name = own_name(request.uri().path()).map(str::to_owned);
         sandboxed(match name {
             Some(name) => self.store.serve(name, request).await,
@@ -226,8 +222,8 @@ impl Outputs {
     }
 }
 
-/// An output never changes.
-pub(crate) fn kept_for_good(mut response: Response) -> Response {
+/// Marks a response as immutable for caches: an output never changes.
+pub(crate) fn immutable(mut response: Response) -> Response {
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=31536000, immutable"),
@@ -235,14 +231,14 @@ pub(crate) fn kept_for_good(mut response: Response) -> Response {
     response
 }
 
-/// Whatever an output holds, opened by itself it can only be looked at: it runs nothing, loads
-/// nothing, and has no part in this origin. What has no other word is not kept.
+/// Sandboxes an output that a browser opens as a page: it runs no scripts, loads nothing, and has no access to this
+/// origin. Responses without `Cache-Control` are not cached.
 pub fn sandboxed(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
     set(header::CONTENT_SECURITY_POLICY, SANDBOX);
-    // A page of another origin may embed it even under cross-origin isolation.
+    // Pages of other origins may embed outputs, even under cross-origin isolation.
     set(
         HeaderName::from_static("cross-origin-resource-policy"),
         "cross-origin",
@@ -253,18 +249,16 @@ pub fn sandboxed(mut response: Response) -> Response {
     response
 }
 
-/// The name below `/outputs/`.
-///
-/// Only names of the form that this service gives are looked at, so no path can lead out of the
-/// directory.
+/// Returns the name below `/outputs/`. Accepts only names of the form that this service creates, so that no path
+/// leads out of the folder.
 fn own_name(path: &str) -> Option<&str> {
     let inner = path.strip_prefix(ROUTE)?.strip_prefix('/')?;
     let (folder, name) = inner.split_once('/')?;
-    let plain = |text: &str| {
+    let is_plain = |text: &str| {
         !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
     };
     let (stem, extension) = name.split_once('.')?;
-    (plain(folder) && plain(stem) && plain(extension)).then_some(inner)
+    (is_plain(folder) && is_plain(stem) && is_plain(extension)).then_some(inner)
 }
 
 pub(crate) fn method_not_allowed() -> Response {
@@ -276,7 +270,7 @@ pub(crate) fn method_not_allowed() -> Response {
     ([(header::ALLOW, "GET,HEAD")], failure).into_response()
 }
 
-/// Answers with the range of the whole file that the wanted range does not exist.
+/// Responds that the requested range does not exist, with `whole` as `Content-Range`.
 pub(crate) fn no_such_range(whole: &str) -> Response {
     let failure = Failure::new(
         StatusCode::RANGE_NOT_SATISFIABLE,

@@ -1,32 +1,31 @@
-//! Files that are their owner's alone: prompts and pictures are not readable by other users.
+//! Restricts files to their owner: other users can't read prompts and pictures.
 
 use std::fs::{self, DirBuilder};
 use std::io;
 use std::path::Path;
 
-/// From here on, whatever this process makes can be read by its owner alone, whichever library
-/// makes it.
-pub fn from_now_on() {
+/// Sets the umask, so that only the owner can read files that this process or any library creates from now on.
+pub fn restrict_umask() {
     #[cfg(unix)]
     rustix::process::umask(rustix::fs::Mode::RWXG | rustix::fs::Mode::RWXO);
 }
 
-/// Closes this process to other programs of the same user, which could read its environment and memory in
-/// `/proc` otherwise. Linux alone has that.
+/// Prevents other programs of the same user from reading this process's environment and memory in `/proc`. Only for
+/// Linux.
 pub fn hide_process() {
     #[cfg(target_os = "linux")]
     {
         use rustix::process::{DumpableBehavior, set_dumpable_behavior};
-        // No system refuses it.
+        // This never fails.
         let _ = set_dumpable_behavior(DumpableBehavior::NotDumpable);
     }
 }
 
-/// Makes a directory, and those above it, if it is absent.
+/// Creates a directory and its parents, if missing.
 ///
 /// # Errors
 ///
-/// It can't be made, for want of rights or because there is a file of that name.
+/// Permissions are missing, or there is a file of that name.
 pub fn make_dir(dir: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -35,13 +34,13 @@ pub fn make_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Closes what an earlier version has left open to others. The directory itself may have been made
-/// by another user, for more than this service.
+/// Restricts files that an earlier version left readable for others. The data directory itself may belong to another
+/// user, so its permissions stay.
 ///
 /// # Errors
 ///
-/// The rights of one of them can't be changed, for instance because it belongs to another user. That one is
-/// absent is no error.
+/// The permissions of a file can't be changed, for instance because it belongs to another user. A missing file is no
+/// error.
 pub fn close(data: &Path) -> io::Result<()> {
     for (name, mode) in [
         ("outputs", 0o700),

@@ -1,5 +1,4 @@
-//! The state that every request handler can reach. It names no route: [`crate::app`] puts it together and hands it to
-//! them.
+//! The state that all request handlers share. [`crate::app`] creates it.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -27,13 +26,13 @@ pub struct App {
     pub token: Option<String>,
     pub accounts: Accounts,
     pub access: Arc<Access>,
-    /// Waited before each answer.
+    /// The delay before each response.
     pub latency: Duration,
     pub metrics: Arc<Metrics>,
-    /// The most bytes that one user's tasks may take on the disk.
+    /// The maximum size of one user's tasks on disk, in bytes.
     pub account_disk: Option<u64>,
     pub metrics_token: Option<String>,
-    /// They are told at an address of their own.
+    /// The metrics have their own address.
     pub metrics_elsewhere: bool,
     pub readiness: Readiness,
 }

@@ -1,5 +1,5 @@
-//! The tasks, in a database: in SQLite ([`sqlite`]), or with the feature `cluster` in PostgreSQL. What is
-//! answered was committed before.
+//! Stores the tasks: in SQLite ([`sqlite`]), or with the feature `cluster` in PostgreSQL. Each change is committed
+//! before the service responds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -21,38 +21,38 @@ pub struct Task {
     pub id: String,
     pub uid: String,
     pub model: ModelId,
-    /// Every parameter with its value, defaults and the chosen seed included: running the task
-    /// again gives the same output. The secret ones are not among them.
+    /// All parameters except secret ones, including defaults and the chosen seed, so that another run gives the
+    /// same output.
     pub input: Map<String, Value>,
     /// Stored until the task has ended.
     pub secrets: Secrets,
-    /// The word it is accepted with.
+    /// The status in the response to the submission.
     pub status: StatusWord,
 }
 
-/// The order for a task: what it is to be made from.
+/// What a worker needs to run a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub model: ModelId,
     /// Without the secret parameters.
     pub input: Map<String, Value>,
     pub secrets: Secrets,
-    /// It may have been sent on to where its model runs, by this process or an earlier one.
+    /// The task may have been sent to its model's server, by this process or an earlier one.
     pub sent: bool,
-    /// Another process has sent it, and is alive: it may be waiting for the answer.
+    /// Another live process has sent the task, and may be waiting for the response.
     pub is_sender_alive: bool,
 }
 
-/// How far the failure of a task is final.
+/// Whether the failure of a task is final.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
-    /// It stays failed.
+    /// The task stays failed.
     ForGood,
-    /// A result that another process still gets completes the task all the same.
+    /// The task is completed if another process still receives a result.
     UnlessResult,
 }
 
-/// A task that is still to be worked on.
+/// A task that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     pub id: String,
@@ -60,7 +60,7 @@ pub struct Unfinished {
     pub model: ModelId,
     /// The time of creation, in milliseconds since 1970.
     pub created: i64,
-    /// The input, as it is written down.
+    /// The input, as stored.
     pub input: String,
 }
 
@@ -74,16 +74,16 @@ pub struct Progress {
     /// Paths below `/outputs/`, e.g. `3f…/0.png`. The URL is built per request.
     pub output: Vec<String>,
     pub error: Option<String>,
-    /// The last words of its model, if another process may have heard them.
+    /// The latest progress message of its model, if the store has it for other processes.
     pub words: Option<String>,
 }
 
-/// The answer to the first submission with a key.
+/// The response to the first submission with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Answered {
     pub id: String,
     pub status: StatusWord,
-    /// The fingerprint of the request that it answered.
+    /// The fingerprint of that submission.
     pub fingerprint: String,
 }
 
@@ -91,30 +91,29 @@ pub struct Answered {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
     pub id: String,
-    /// The task's place among those that have ended, oldest first.
+    /// The task's position among the ended tasks, oldest first.
     pub position: EndPosition,
     /// The bytes of its input and its outputs.
     pub bytes: u64,
 }
 
-/// When a task ended, and its number.
+/// A cursor into the ended tasks: when a task ended, and its number.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct EndPosition {
     /// In milliseconds since 1970.
     pub ended_ms: i64,
-    /// The number of the task's row, ascending as tasks are taken in.
+    /// The number of the task's row, ascending in the order of acceptance.
     pub seq: i64,
 }
 
-/// So many inputs are read at a time for [`Store::delete_old_secrets`].
+/// The number of inputs that [`Store::delete_old_secrets`] reads at a time.
 pub(crate) const SECRETS_STEP: usize = 500;
 
-/// The database of the tasks. Its calls block.
+/// Stores tasks in a database. Its calls block.
 pub trait Store: Send + Sync {
-    /// Writes a new task. When this returns, it is on disk, and so is the key it was submitted
-    /// with: both or neither.
+    /// Stores a new task together with its idempotency key, in one transaction. Both are on disk when this returns.
     ///
-    /// If the key has been answered already, nothing is written, and that answer is returned.
+    /// If the key was used before, stores nothing and returns the earlier response.
     ///
     /// # Errors
     ///
@@ -125,118 +124,119 @@ pub trait Store: Send + Sync {
         submission: Option<&Submission>,
     ) -> Result<Option<Answered>, StoreError>;
 
-    /// Gives the answer to the first submission with this key, if that was within a day.
+    /// Returns the response to the first submission with this key, if that was within a day.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError>;
 
-    /// Gives the progress of a task. Its input is not read.
+    /// Returns the progress of a task, or `None` for an unknown id. Does not read the input.
     ///
     /// # Errors
     ///
-    /// The database can't be read. An id that is unknown gives `None`.
+    /// The database can't be read.
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// Gives the order for a task.
+    /// Returns what a worker needs to run a task; `None` if the id is unknown or, with a shared database, the task
+    /// has ended.
     ///
     /// # Errors
     ///
     /// As for [`Self::progress`].
     fn order(&self, id: &str) -> Result<Option<Order>, StoreError>;
 
-    /// Tasks that this process alone is to take up, oldest first; of a queue there are none.
+    /// Returns the tasks that this process has to resume, oldest first. Empty with a shared queue.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError>;
 
-    /// Has the database answer, and take what is written.
+    /// Checks that the database can be written.
     ///
     /// # Errors
     ///
-    /// The database does not answer, or has no room.
+    /// The database does not respond, or its disk is full.
     fn try_write(&self) -> Result<(), StoreError>;
 
-    /// Stores that the task is about to be sent to where its model runs. Returns `false` if it has ended, or was
-    /// sent before and not `again`: two attempts of two processes may have begun at the same time.
+    /// Stores that the task is about to be sent to its model's server. Returns `false` if the task has ended, or if
+    /// it was sent before and `again` is `false`: two processes may have started an attempt concurrently.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError>;
 
-    /// It was not: the runner that was to take it has refused it, or was not there.
+    /// Stores that the task was not sent: the server refused it or was unavailable.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn set_unsent(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Saves the answer to a task that was sent, until the task has ended: an attempt after a restart
-    /// continues from it. Returns `false` if the task has ended for good. One that failed
-    /// [`Failed::UnlessResult`] is unfinished again.
+    /// Saves the server's response to a task until the task has ended: an attempt after a restart continues from
+    /// it. Returns `false` if the task has ended. A task that failed [`Failed::UnlessResult`] becomes unfinished
+    /// again.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError>;
 
-    /// Returns the answer that [`Self::save_answer`] has saved.
+    /// Returns the response that [`Self::save_answer`] saved.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn saved_answer(&self, id: &str) -> Result<Option<Vec<u8>>, StoreError>;
 
-    /// The task is being worked on.
+    /// Stores that the task is running.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn set_processing(&self, id: &str) -> Result<(), StoreError>;
 
-    /// Stores the last words of the task's model, for other processes.
+    /// Stores the latest progress message of the task's model, for other processes.
     fn set_words(&self, id: &str, words: &str);
 
-    /// The task has its output, of so many bytes.
+    /// Stores that the task is completed, with its output files and their size.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn complete(&self, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError>;
 
-    /// The task ended without output.
+    /// Stores that the task has failed.
     ///
     /// # Errors
     ///
     /// The database can't be written.
     fn fail(&self, id: &str, message: &str, failure: Failed) -> Result<(), StoreError>;
 
-    /// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
+    /// Deletes these parameters from the inputs of the model's ended tasks. Returns the number of changed tasks.
     ///
     /// # Errors
     ///
-    /// The database can't be read or written: some may be deleted.
+    /// The database can't be read or written. Some may be deleted then.
     fn delete_old_secrets(&self, model: &ModelId, names: &[&str]) -> Result<usize, StoreError>;
 
-    /// The bytes of all tasks.
+    /// Returns the bytes that all tasks take.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn bytes(&self) -> Result<u64, StoreError>;
 
-    /// The bytes of this user's tasks.
+    /// Returns the bytes that this user's tasks take.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn bytes_of(&self, uid: &str) -> Result<u64, StoreError>;
 
-    /// The next tasks after this place that ended before that time, oldest first.
+    /// Returns the next tasks after `after` that ended before `before_ms`, oldest first.
     ///
     /// # Errors
     ///
@@ -248,25 +248,25 @@ pub trait Store: Send + Sync {
         count: usize,
     ) -> Result<Vec<Ended>, StoreError>;
 
-    /// Takes tasks away that have ended; any other stays.
+    /// Removes ended tasks; skips those that have not ended.
     ///
     /// # Errors
     ///
-    /// The database can't be written: all of them stay.
+    /// The database can't be written. Nothing is removed then.
     fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError>;
 
-    /// Tasks that ended before their bytes were counted: those of an earlier version.
+    /// Returns ended tasks whose bytes were not counted, from an earlier version.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError>;
 
-    /// Notes what their outputs take; their inputs are measured here.
+    /// Stores the size of these tasks' outputs, and adds the size of their inputs.
     ///
     /// # Errors
     ///
-    /// The database can't be written: none is noted.
+    /// The database can't be written. Nothing is stored then.
     fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError>;
 }
 
@@ -274,7 +274,7 @@ pub(crate) fn oldest_kept(now: i64) -> i64 {
     now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
 }
 
-/// An input without these parameters; `None` if it has none of them.
+/// Returns the input without these parameters; `None` if it has none of them.
 pub(crate) fn without(input: &str, names: &[&str]) -> Option<String> {
     let mut input = json(input);
     let fields = input.as_object_mut()?;
@@ -287,7 +287,7 @@ pub(crate) fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or(Value::Null)
 }
 
-/// Gives the present time in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     since.map_or(0, |time| {

@@ -82,8 +82,8 @@ impl Pool {
         for task in unfinished {
             let mut turns = queue.lock();
             turns.waiting_by_owner.add(&task.uid);
-            let hold = context.outputs.holds.hold(&task.input);
-            turns.holds.insert(task.id.clone(), hold);
+            let pin = context.outputs.pins.pin(&task.input);
+            turns.pins.insert(task.id.clone(), pin);
             let turn = Turn::first(task.id, task.uid, task.model, task.created);
             turns.push(queue.lane(&turn.model), turn);
         }

@@ -146,9 +146,9 @@ async fn an_attempt_believed_dead_overwrites_nothing_and_all_goes_with_the_task(
     assert_eq!(read(&second[0]).unwrap(), b"other");
     assert_eq!(outputs.bytes_of("ab12"), 11);
 
-    let hold = outputs.holds.hold("/outputs/ab12/0.png");
+    let pin = outputs.pins.pin("/outputs/ab12/0.png");
     assert!(!outputs.remove("ab12").unwrap(), "somebody needs it");
-    drop(hold);
+    drop(pin);
     assert!(outputs.remove("ab12").unwrap());
     assert_eq!(outputs.bytes_of("ab12"), 0);
     assert!(!outputs.has(&format!("/outputs/{}", first[0])).unwrap());

@@ -1,23 +1,23 @@
-//! The attempts at a task that waits for others of its account, for whichever process has its next turn.
+//! The attempts so far at a task that waits for other tasks of its account, for the process that has its next turn.
 
 use std::time::{Duration, Instant};
 
 use crate::turns::Turn;
 
-/// The attempts at a task so far, as they are kept while it waits without a process that works on it.
+/// The attempts at a task so far, stored while the task waits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Attempts {
-    /// How often it has come to nothing, from 0.
+    /// The number of failed attempts.
     pub failures: u32,
-    /// The time since the begin of the first attempt that counts towards the time limit.
+    /// The time since the first attempt that counts towards the time limit.
     pub since_first: Option<Duration>,
-    /// The model's error that ended the last attempt.
+    /// The model error that ended the last attempt.
     pub last_error: Option<String>,
 }
 
 impl Turn {
-    /// Returns the attempts so far, for whichever process has the task's next turn. This turn was refused and is
-    /// no attempt, so the time limit does not count from it.
+    /// Returns the attempts so far. This turn was refused and is no attempt, so the time limit does not count from
+    /// it.
     pub fn attempts(&self, now: Instant) -> Attempts {
         let counts = self.last_error.is_some();
         let first = self.first_attempt.filter(|_| counts);
@@ -28,7 +28,7 @@ impl Turn {
         }
     }
 
-    /// Continues from the attempts that were kept, unless there were attempts since then.
+    /// Continues from the stored attempts, unless this process has made attempts since then.
     pub fn resume(&mut self, kept: Attempts, now: Instant) {
         if self.failures > 0 {
             return;
@@ -52,7 +52,7 @@ mod tests {
 
     /// The time limit restarted whenever a task waited for others of its account, so it never passed.
     #[test]
-    fn a_turn_that_is_refused_keeps_the_begin_of_the_time_limit() {
+    fn a_refused_turn_keeps_the_start_of_the_time_limit() {
         let limit = Duration::from_secs(10);
         let now = Instant::now();
         let at = |seconds| now + Duration::from_secs(seconds);
@@ -79,10 +79,10 @@ mod tests {
             (failing.failures, failing.last_error.as_deref()),
             (1, Some("busy"))
         );
-        // What this process knows is newer.
+        // The attempts of this process are newer.
         failing.resume(Attempts::default(), at(20));
         assert_eq!(failing.failures, 1);
-        // An attempt that the service itself is to blame for does not count.
+        // An attempt that failed because of the service itself does not count.
         failing.count_failure(None);
         let kept = failing.attempts(at(30));
         assert_eq!((kept.failures, kept.since_first), (2, None));

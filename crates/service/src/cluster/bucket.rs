@@ -1,5 +1,4 @@
-//! Outputs in a bucket of S3, or of what speaks like it, where every process of the service finds
-//! them.
+//! Stores outputs in a bucket of S3 or a compatible service, for all processes of the service.
 
 use std::env;
 use std::fs;
@@ -24,26 +23,25 @@ use thiserror::Error;
 use super::client_runtime;
 use crate::failure::Failure;
 use crate::outputs::{
-    Artifact, OutputStore, kept_for_good, method_not_allowed, no_such_range, not_found,
-    write_synced,
+    Artifact, OutputStore, immutable, method_not_allowed, no_such_range, not_found, write_synced,
 };
 
-/// A large file may take so long on its way.
+/// The timeout of a request, long enough for a large file.
 const TIMEOUT: Duration = Duration::from_secs(300);
 
-/// A store that is there answers sooner.
-const CONNECT: Duration = Duration::from_secs(5);
+/// The timeout of a connection attempt.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long is tried again what failed.
+/// How long a failed request is retried.
 const RETRY: Duration = Duration::from_secs(20);
 
-/// Whether the bucket can be written to is known by then.
-const PROBE: Duration = Duration::from_secs(8);
+/// The timeout of the check that the bucket can be written.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// A copy of a file that a model is made from is kept here for so long.
+/// How long the local copy of an input file is cached.
 const KEEP_COPY: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// What is wrong with a bucket.
+/// Why a bucket can't be used.
 #[derive(Debug, Error)]
 pub enum BucketError {
     #[error("{0} is no address of a bucket: s3://bucket/prefix")]
@@ -58,26 +56,27 @@ pub enum BucketError {
     )]
     Refused(String, String),
     #[error("{0} can't be reached at {1}: {2}")]
-    Away(String, String, String),
+    Unavailable(String, String, String),
 }
 
-/// A bucket, and the part of it that is the service's.
+/// A bucket, and the prefix of the service's objects in it.
 #[derive(Debug, Clone)]
 pub struct Bucket {
     store: Arc<dyn ObjectStore>,
     name: String,
     prefix: Path,
     endpoint: String,
-    /// Copies of the files that others are made from.
+    /// The folder of local copies of input files.
     copies: PathBuf,
 }
 
 impl Bucket {
-    /// `s3://bucket/prefix`; credentials and endpoint are those of the environment, as everywhere.
+    /// Opens the bucket at `s3://bucket/prefix`, with credentials and endpoint from the environment variables of AWS.
     ///
     /// # Errors
-    /// [`BucketError::Address`] if the address is not of that form, [`BucketError::Settings`] if the
-    /// environment does not say enough, or something that is wrong.
+    ///
+    /// [`BucketError::Address`] if the address has another form, [`BucketError::Settings`] if environment variables
+    /// are missing or invalid.
     pub fn at(address: &str, copies: PathBuf) -> Result<Self, BucketError> {
         let malformed = || BucketError::Address(address.to_owned());
         let inner = address.strip_prefix("s3://").ok_or_else(malformed)?;
@@ -86,12 +85,12 @@ impl Bucket {
             return Err(malformed());
         }
         let prefix = Path::parse(prefix.trim_end_matches('/')).map_err(|_| malformed())?;
-        // A provider that is installed already will do.
+        // An error means that a provider is already installed.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let endpoint = endpoint();
         let options = ClientOptions::new()
             .with_timeout(TIMEOUT)
-            .with_connect_timeout(CONNECT);
+            .with_connect_timeout(CONNECT_TIMEOUT);
         let mut builder = AmazonS3Builder::from_env()
             .with_client_options(options)
             .with_bucket_name(name)
@@ -100,7 +99,7 @@ impl Bucket {
                 retry_timeout: RETRY,
                 ..RetryConfig::default()
             });
-        // Elsewhere, plain HTTP has to be allowed by AWS_ALLOW_HTTP.
+        // For other hosts, AWS_ALLOW_HTTP has to allow plain HTTP.
         if endpoint.as_deref().is_some_and(is_loopback) {
             builder = builder.with_allow_http(true);
         }
@@ -114,11 +113,12 @@ impl Bucket {
         })
     }
 
-    /// Writes and removes something.
+    /// Checks that the bucket can be written: writes and removes an object.
     ///
     /// # Errors
-    /// [`BucketError::Missing`] if there is no such bucket, [`BucketError::Refused`] if the credentials may
-    /// not write to it, [`BucketError::Away`] if there is no answer in time.
+    ///
+    /// [`BucketError::Missing`] if there is no such bucket, [`BucketError::Refused`] if the credentials don't permit
+    /// writes, [`BucketError::Unavailable`] if there is no response in time.
     pub fn probe(&self) -> Result<(), BucketError> {
         let key = self
             .prefix
@@ -129,24 +129,25 @@ impl Bucket {
             self.store.delete(&key).await
         };
         let (name, endpoint) = (self.name.clone(), self.endpoint.clone());
-        match self.wait(async { tokio::time::timeout(PROBE, probing).await }) {
+        match self.wait(async { tokio::time::timeout(PROBE_TIMEOUT, probing).await }) {
             Ok(Ok(())) => Ok(()),
             Ok(Err(Error::NotFound { .. })) => Err(BucketError::Missing(name, endpoint)),
             Ok(Err(Error::PermissionDenied { .. } | Error::Unauthenticated { .. })) => {
                 Err(BucketError::Refused(name, endpoint))
             }
-            Ok(Err(error)) => Err(BucketError::Away(name, endpoint, error.to_string())),
+            Ok(Err(error)) => Err(BucketError::Unavailable(name, endpoint, error.to_string())),
             Err(_) if env::var_os("AWS_ACCESS_KEY_ID").is_none() => {
                 Err(BucketError::Refused(name, endpoint))
             }
-            Err(_) => Err(BucketError::Away(name, endpoint, "no answer".into())),
+            Err(_) => Err(BucketError::Unavailable(name, endpoint, "no answer".into())),
         }
     }
 
-    /// Takes these away.
+    /// Removes these files.
     ///
     /// # Errors
-    /// As for [`Self::has`]; those after the one that failed stay.
+    ///
+    /// As for [`Self::has`]. Files after the one that failed stay.
     fn discard(&self, names: &[String]) -> io::Result<()> {
         for name in names {
             match self.wait(self.store.delete(&self.key(name)?)) {
@@ -171,7 +172,7 @@ impl Bucket {
             ..GetOptions::default()
         };
         if let Some(range) = text(header::RANGE).filter(|_| !options.head) {
-            // Whether there is such a range is known when the size is.
+            // The range can only be validated with the size.
             let meta = self.store.head(&key).await?;
             let holds = text(header::IF_RANGE).is_none_or(|tag| meta.e_tag == Some(tag));
             let ranges = http_range_header::parse_range_header(&range);
@@ -182,7 +183,7 @@ impl Bucket {
                     Ok([range]) => {
                         options.range = Some(GetRange::Bounded(*range.start()..*range.end() + 1));
                     }
-                    // Several ranges: the whole file is a permitted answer.
+                    // For several ranges, the whole file is a valid response.
                     Ok(_) => {}
                     Err(_) => return Ok(no_such_range(&format!("bytes */{}", meta.size))),
                 }
@@ -221,7 +222,7 @@ impl Bucket {
         if is_part {
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         }
-        Ok(kept_for_good(response))
+        Ok(immutable(response))
     }
 
     fn key(&self, name: &str) -> Result<Path, Error> {
@@ -234,16 +235,16 @@ impl Bucket {
 }
 
 impl OutputStore for Bucket {
-    /// They are the task's once its row names them. Each attempt has names of its own, so that one which was
-    /// believed dead overwrites nothing.
+    /// The files belong to the task once its row names them. Each attempt has its own names, so that an attempt whose
+    /// lease expired overwrites nothing.
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
-        let attempt = attempt()?;
+        let attempt = new_attempt_id()?;
         let names = artifacts.iter().enumerate();
         let names = names.map(|(n, file)| format!("{task}/{n}_{attempt}.{}", file.extension));
         let names: Vec<String> = names.collect();
         for (name, artifact) in names.iter().zip(artifacts) {
             self.put(name, &artifact.bytes).inspect_err(|_| {
-                // What stays has names that are not published; it goes with the task.
+                // Remaining files have unpublished names, and are removed with the task.
                 let _ = self.discard(&names);
             })?;
         }
@@ -281,7 +282,7 @@ impl OutputStore for Bucket {
         };
         crate::private::make_dir(&self.copies)?;
         remove_old(&self.copies);
-        let unfinished = self.copies.join(format!(".{}", attempt()?));
+        let unfinished = self.copies.join(format!(".{}", new_attempt_id()?));
         write_synced(&unfinished, &bytes)?;
         fs::rename(unfinished, &copy)?;
         Ok(Some(copy))
@@ -307,7 +308,7 @@ impl OutputStore for Bucket {
         self.wait(sum).unwrap_or_default()
     }
 
-    /// It can't tell: files of an attempt that was killed may be some of the task's files.
+    /// A bucket can't tell: a killed attempt may have saved only some of the files.
     fn saved(&self, _task: &str) -> io::Result<Option<Vec<String>>> {
         Ok(None)
     }
@@ -318,7 +319,7 @@ impl OutputStore for Bucket {
 
     fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response> {
         Box::pin(async move {
-            // Its body is not read, and need not be shared between threads.
+            // The body is not read, and is not `Sync`.
             let (head, _) = request.into_parts();
             if !matches!(head.method, Method::GET | Method::HEAD) {
                 return method_not_allowed();
@@ -327,7 +328,7 @@ impl OutputStore for Bucket {
                 Ok(response) => response,
                 Err(Error::NotFound { .. }) => not_found().into_response(),
                 Err(Error::NotModified { .. }) => {
-                    kept_for_good(StatusCode::NOT_MODIFIED.into_response())
+                    immutable(StatusCode::NOT_MODIFIED.into_response())
                 }
                 Err(error) => Failure::outputs_away(error).into_response(),
             }
@@ -339,7 +340,7 @@ async fn gone(_: Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// As the AWS tools know it.
+/// Returns the endpoint from the environment variables of the AWS tools.
 fn endpoint() -> Option<String> {
     ["AWS_ENDPOINT", "AWS_ENDPOINT_URL"]
         .iter()
@@ -359,13 +360,13 @@ fn text_of(headers: &HeaderMap, name: header::HeaderName) -> Option<String> {
     Some(headers.get(name)?.to_str().ok()?.to_owned())
 }
 
-/// Tells one attempt from another.
-fn attempt() -> io::Result<String> {
+/// Returns a random id for an attempt.
+fn new_attempt_id() -> io::Result<String> {
     let random = getrandom::u64().map_err(|error| io::Error::other(error.to_string()))?;
     Ok(format!("{random:016x}"))
 }
 
-/// Whether it works makes no difference to what is copied next.
+/// Removes expired copies; errors are ignored.
 fn remove_old(copies: &FilePath) {
     let Ok(files) = fs::read_dir(copies) else {
         return;
@@ -384,7 +385,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_this_machine_is_spoken_to_without_encryption() {
+    fn only_loopback_endpoints_are_used_without_encryption() {
         for here in [
             "http://127.0.0.1:9000",
             "http://localhost",

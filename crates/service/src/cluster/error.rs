@@ -1,4 +1,4 @@
-//! The errors of PostgreSQL as those of a store.
+//! Converts errors of PostgreSQL to errors of the store.
 
 use sqlx::error::DatabaseError;
 use sqlx::migrate::MigrateError;
@@ -8,7 +8,7 @@ use crate::store::StoreError;
 impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         Self::Server {
-            // An error in a statement does not pass; any other is one of the connection.
+            // An error of a statement is not retryable; all others are errors of the connection.
             may_pass: error.as_database_error().is_none_or(is_shutdown),
             source: error.into(),
         }
@@ -22,7 +22,7 @@ impl From<MigrateError> for StoreError {
 }
 
 fn is_shutdown(error: &(dyn DatabaseError + 'static)) -> bool {
-    // Class 57: operator intervention; 53: no room, no memory, too many connections; 40: a rollback.
+    // Class 57: operator intervention; 53: disk full, out of memory, too many connections; 40: a rollback.
     let code = error.code().unwrap_or_default();
     code.starts_with("57") || code.starts_with("53") || code.starts_with("40")
 }

@@ -1,5 +1,5 @@
-//! What several processes of the service share: tasks and accounts in PostgreSQL, outputs in a bucket, and a queue.
-//! Each part implements the trait of what one process has on its machine; [`crate::backend`] chooses.
+//! What several processes of the service share: tasks, accounts and a queue in PostgreSQL, and outputs in a bucket.
+//! Each part implements the trait that its single-machine counterpart implements; [`crate::backend`] chooses.
 
 mod accounts;
 mod attempts;
@@ -29,21 +29,21 @@ use queue::JobQueue;
 pub struct Database(Postgres);
 
 impl Database {
-    /// Makes or migrates it.
+    /// Connects to the database, and creates or migrates its tables.
     ///
     /// # Errors
     ///
-    /// [`StartError::Database`] if it can't be reached, made or migrated.
+    /// [`StartError::Database`] if it can't be reached, or its tables can't be created or migrated.
     pub fn open(url: &str) -> Result<Self, StartError> {
         let opened = Postgres::open(url).map_err(StartError::Database)?;
         Ok(Self(opened))
     }
 
-    /// Looks whether it is there, and lets these credentials in; gives its name and version.
+    /// Checks that the database is reachable and accepts these credentials. Returns its name and version.
     ///
     /// # Errors
     ///
-    /// What is wrong, for the operator.
+    /// A message for the operator.
     pub fn probe(url: &str) -> Result<String, String> {
         match Postgres::probe(url) {
             Ok(version) => Ok(format!("PostgreSQL {version}")),
@@ -69,28 +69,28 @@ impl Database {
     ///
     /// # Errors
     ///
-    /// [`StoreError::Queue`] if the queue's tables can't be made.
+    /// [`StoreError::Queue`] if the queue's tables can't be created.
     pub fn queue(&self, remotes: Vec<ModelId>) -> Result<Box<dyn SharedQueue>, StoreError> {
         Ok(Box::new(JobQueue::open(self.0.clone(), remotes)?))
     }
 }
 
-/// Opens the accounts in the database of this address, and makes or migrates it.
+/// Opens the accounts in this database, and creates or migrates its tables.
 ///
 /// # Errors
 ///
-/// The database can't be had.
+/// The database can't be reached, or its tables can't be created or migrated.
 pub fn open_accounts(url: &str) -> Result<Accounts, AccountError> {
     Ok(Accounts::with_store(PostgresAccounts::new(Postgres::open(
         url,
     )?)))
 }
 
-/// Connects to the accounts in the database of this address as it is: tables that are missing are not made.
+/// Opens the accounts in this database without creating missing tables.
 ///
 /// # Errors
 ///
-/// The database can't be had.
+/// The database can't be reached.
 pub fn look_at_accounts(url: &str) -> Result<Accounts, AccountError> {
     Ok(Accounts::with_store(PostgresAccounts::new(
         Postgres::connect(url)?,
@@ -108,11 +108,11 @@ pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
     Ok(Outputs::with_store(bucket))
 }
 
-/// Looks whether outputs can be written to their bucket.
+/// Checks that the bucket can be written.
 ///
 /// # Errors
 ///
-/// [`StartError::Outputs`] if `--outputs` is no address of a bucket, or it can't be written to.
+/// [`StartError::Outputs`] if `--outputs` is not the address of a bucket, or the bucket can't be written.
 pub fn probe_outputs(config: &Config) -> Result<(), StartError> {
     let probed = bucket(config).and_then(|bucket| bucket.probe());
     probed.map_err(unusable)

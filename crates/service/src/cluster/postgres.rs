@@ -1,4 +1,4 @@
-//! The tasks in PostgreSQL, for any number of processes. What is answered was committed before.
+//! Stores the tasks in PostgreSQL, for any number of processes.
 
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -28,73 +28,75 @@ mod usage;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// Each process has so many connections at most.
-const CONNECTIONS: u32 = 16;
+/// The maximum number of connections per process.
+const MAX_CONNECTIONS: u32 = 16;
 
-/// How long a call waits for one of them.
+/// How long a call waits for a connection.
 const TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Whether it is there is known by then.
-const PROBE: Duration = Duration::from_secs(5);
+/// How long a probe waits for a connection.
+const PROBE_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How often a process says that it is alive.
+/// The interval of a process's heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(3);
 
-/// A process that has missed so many heartbeats is dead, and its tasks are others'.
-pub const MISSED: usize = 3;
+/// The number of missed heartbeats after which a process is considered dead, and others take over its tasks.
+pub const MAX_MISSED_HEARTBEATS: usize = 3;
 
-/// How long a process has not been heard of when it is dead.
-pub const DEAD_AFTER: Duration = Duration::from_secs(HEARTBEAT.as_secs() * MISSED as u64);
+/// The time without a heartbeat after which a process is considered dead.
+pub const DEAD_AFTER: Duration =
+    Duration::from_secs(HEARTBEAT.as_secs() * MAX_MISSED_HEARTBEATS as u64);
 
-/// This process, as a part of the names of its workers.
+/// A random id of this process, part of the names of its queue workers.
 pub static PROCESS: LazyLock<String> = LazyLock::new(|| {
     let random = getrandom::u64().unwrap_or_default();
     format!("{}-{random:016x}", std::process::id())
 });
 
-/// The database, from wherever work may wait: its calls block.
+/// A pool of connections to the database. Its calls block.
 #[derive(Debug, Clone)]
 pub struct Postgres {
     pool: PgPool,
 }
 
 impl Postgres {
-    /// Makes or migrates it. Processes that start at the same time wait for each other.
+    /// Connects to the database, and creates or migrates its tables. Processes that start concurrently wait for each
+    /// other.
     ///
     /// # Errors
     ///
-    /// As for [`Self::connect`]; also [`StoreError::Migration`] if the tables can't be made or migrated.
+    /// As for [`Self::connect`]; also [`StoreError::Migration`] if the tables can't be created or migrated.
     pub fn open(url: &str) -> Result<Self, StoreError> {
         let database = Self::connect(url)?;
         database.wait(MIGRATIONS.run(&database.pool))?;
         Ok(database)
     }
 
-    /// Connects to the database as it is, for a look: its tables may not be there.
+    /// Connects to the database without a migration: its tables may be missing.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Server`] if the address is wrong, or no server there answers and lets these credentials
-    /// in within some seconds.
+    /// [`StoreError::Server`] if the address is wrong, or no server there accepts these credentials within some
+    /// seconds.
     pub fn connect(url: &str) -> Result<Self, StoreError> {
         let options = PgPoolOptions::new()
-            .max_connections(CONNECTIONS)
+            .max_connections(MAX_CONNECTIONS)
             .acquire_timeout(TIMEOUT);
         let pool = client_runtime::wait(options.connect(url))?;
         Ok(Self { pool })
     }
 
-    /// Looks whether it is there, and lets these credentials in; gives its version.
+    /// Checks that the database is reachable and accepts these credentials. Returns its version.
     ///
     /// # Errors
     ///
-    /// [`StoreError::Server`] if the address is wrong, or no server there answers and lets these credentials
-    /// in within some seconds.
+    /// [`StoreError::Server`] if the address is wrong, or no server there accepts these credentials within some
+    /// seconds.
     pub fn probe(url: &str) -> Result<String, StoreError> {
         let version = async {
             let options = PgPoolOptions::new()
                 .max_connections(1)
-                .acquire_timeout(PROBE);
+                .acquire_timeout(PROBE_TIMEOUT);
             let pool = options.connect(url).await?;
             sqlx::query_scalar("SHOW server_version")
                 .fetch_one(&pool)
@@ -170,11 +172,11 @@ impl Store for Postgres {
                 .execute(&self.pool),
         );
         if let Err(error) = set.map_err(StoreError::from) {
-            tracing::warn!("task {id}: what its model says is lost: {error}");
+            tracing::warn!("task {id}: can't store the progress message: {error}");
         }
     }
 
-    /// They are in the queue of all processes.
+    /// Unfinished tasks are in the shared queue.
     fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         Ok(Vec::new())
     }
@@ -232,7 +234,7 @@ impl Store for Postgres {
         usage::remove(self, tasks)
     }
 
-    /// Every version that wrote to PostgreSQL has counted them.
+    /// All versions with PostgreSQL have counted the bytes of tasks.
     fn unmeasured(&self, _count: usize) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use tokio::task::JoinHandle;
 
 use super::client_runtime;
-use super::postgres::{DEAD_AFTER, HEARTBEAT, MISSED, PROCESS, Postgres};
+use super::postgres::{DEAD_AFTER, HEARTBEAT, MAX_MISSED_HEARTBEATS, PROCESS, Postgres};
 use crate::metrics::Load;
 use crate::model::Stop;
 use crate::store::StoreError;
@@ -128,7 +128,7 @@ impl JobQueue {
             // A prefetched job would wait here while other processes are idle.
             .batch_size(1)
             .heartbeat_interval(HEARTBEAT)
-            .missed_heartbeats(MISSED);
+            .missed_heartbeats(MAX_MISSED_HEARTBEATS);
         PostgresStorage::new(self.store.pool()).with_config(config)
     }
 

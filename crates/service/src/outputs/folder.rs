@@ -1,4 +1,4 @@
-//! Outputs in a folder of this machine.
+//! Stores outputs in a folder of this machine.
 
 use std::fs;
 use std::io;
@@ -12,19 +12,19 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use super::{
-    Artifact, MIN_FREE_BYTES, OutputStore, kept_for_good, method_not_allowed, no_such_range,
-    not_found, write_synced,
+    Artifact, MIN_FREE_BYTES, OutputStore, immutable, method_not_allowed, no_such_range, not_found,
+    write_synced,
 };
 use crate::failure::Failure;
 
 pub struct Folder(PathBuf);
 
 impl Folder {
-    /// Makes the directory if it is absent.
+    /// Opens the folder, and creates it if it is missing.
     ///
     /// # Errors
     ///
-    /// The directory can't be made.
+    /// The folder can't be created.
     pub fn open(dir: PathBuf) -> io::Result<Self> {
         fs::create_dir_all(&dir)?;
         Ok(Self(dir))
@@ -42,7 +42,7 @@ impl Folder {
         match served {
             Ok(response) => match response.status() {
                 StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
-                    kept_for_good(response.map(Body::new))
+                    immutable(response.map(Body::new))
                 }
                 StatusCode::NOT_FOUND => not_found().into_response(),
                 StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
@@ -66,11 +66,11 @@ impl OutputStore for Folder {
             fs::remove_dir_all(&unfinished)?;
         }
         let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
-            // Half of the files would take room that may be the very thing that is missing.
+            // The incomplete files would take space, which may be what is missing.
             let _ = fs::remove_dir_all(&unfinished);
         })?;
         fs::rename(&unfinished, &finished)?;
-        // A power cut must not take back what the database is about to call completed.
+        // After a power failure, the files must exist if the database has the task as completed.
         sync_dir(&self.0)?;
         Ok(paths)
     }
@@ -83,7 +83,7 @@ impl OutputStore for Folder {
         let mut names = files
             .map(|file| Ok(file?.file_name().to_string_lossy().into_owned()))
             .collect::<io::Result<Vec<String>>>()?;
-        // A hidden file is none of the task's.
+        // Hidden files are not outputs.
         names.retain(|name| !name.starts_with('.'));
         names.sort_by_key(|name| number_of(name));
         let paths = names.iter().map(|name| format!("{task}/{name}")).collect();
@@ -91,14 +91,14 @@ impl OutputStore for Folder {
     }
 
     fn remove(&self, task: &str) -> io::Result<()> {
-        // All files go at once, so that a process killed half-way leaves nothing that looks whole.
-        let going = self.0.join(format!(".{task}"));
-        match fs::rename(self.0.join(task), &going) {
-            // A failed task has none; what an earlier attempt has left is taken away, too.
+        // Renamed first, so that a killed process leaves no incomplete output.
+        let removing = self.0.join(format!(".{task}"));
+        match fs::rename(self.0.join(task), &removing) {
+            // A failed task has no files; remaining files of an earlier attempt are removed, too.
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        match fs::remove_dir_all(&going) {
+        match fs::remove_dir_all(&removing) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
             _ => Ok(()),
         }

@@ -107,7 +107,7 @@ pub fn accept(
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
     // From here on, nothing that it is made from is removed; it is looked for next.
-    let hold = app.outputs.holds.hold(&body.to_string());
+    let pin = app.outputs.pins.pin(&body.to_string());
     keep_paths(app, &call.origin, &schema, remote, &mut input)?;
 
     check_room(app, common.uid)?;
@@ -130,7 +130,7 @@ pub fn accept(
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
-    slot.submit(task.id.clone(), &task.model, hold);
+    slot.submit(task.id.clone(), &task.model, pin);
     app.metrics.accepted(&task.model);
     // Not the whole id: outputs are found by it.
     tracing::info!("task {:.8}… of {} taken in", task.id, task.model);

@@ -1,4 +1,4 @@
-//! Why the database did not do what it was asked for.
+//! The errors of a store.
 
 use std::error::Error;
 
@@ -12,7 +12,7 @@ pub enum StoreError {
     #[error("the database failed: {source}")]
     Server {
         source: Box<dyn Error + Send + Sync>,
-        /// The connection, or the server's state, is at fault, not the statement.
+        /// The connection or the server failed, not the statement.
         may_pass: bool,
     },
     #[error("the database can't be brought to this version: {0}")]
@@ -24,12 +24,12 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// There is no room on the disk.
+    /// Whether the disk is full.
     pub fn is_full(&self) -> bool {
         self.code() == Some(ErrorCode::DiskFull)
     }
 
-    /// The disk or the connection, not the database, is at fault.
+    /// Whether the error is retryable: the disk or the connection failed, not the statement.
     pub fn may_pass(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseBusy, DiskFull, OutOfMemory, ReadOnly, SystemIoFailure,
@@ -43,7 +43,7 @@ impl StoreError {
         )
     }
 
-    /// Another process has the database.
+    /// Whether another process has locked the database.
     pub fn is_busy(&self) -> bool {
         self.code() == Some(ErrorCode::DatabaseBusy)
     }

@@ -1,4 +1,4 @@
-//! The tasks in SQLite, for one process. What is answered was committed before.
+//! Stores the tasks in SQLite, for one process.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,38 +22,39 @@ mod usage;
 
 use migrations::MIGRATIONS;
 
-/// The database. One connection: its statements take microseconds, apart from the commit.
+/// The database. A single connection suffices: apart from commits, its statements take microseconds.
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Mutex<Connection>,
-    /// The write-ahead log may still have secrets of tasks that have ended.
+    /// The write-ahead log may contain secrets of ended tasks.
     has_old_secrets: AtomicBool,
 }
 
-/// The schema of this program.
+/// The schema version of this program.
 pub const SCHEMA_VERSION: i64 = MIGRATIONS.len() as i64;
 
 impl Sqlite {
-    /// Opens the database, making or migrating it. Only one process may have it open.
+    /// Opens the database, and creates or migrates it. Locks it for this process.
     ///
     /// # Errors
-    /// [`StoreError::Newer`] if a newer version of this program has made it, [`StoreError::Database`] if
-    /// another process has it open, or it can't be read or written.
+    ///
+    /// [`StoreError::Newer`] if a newer version of this program wrote it, [`StoreError::Database`] if another
+    /// process has locked it, or it can't be read or written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         let mut connection = Connection::open(path)?;
         // Exclusive: two services on one directory would both run the same tasks.
         connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
-        // A task costs its owner something, so it has to survive a power cut.
+        // A task may cost money, so it has to survive a power failure.
         connection.pragma_update(None, "synchronous", "FULL")?;
-        // What is deleted is overwritten with zeros: it may have been a secret.
+        // Overwrites deleted data with zeros, because it may have been a secret.
         connection.pragma_update(None, "secure_delete", "ON")?;
         let version: i64 = connection.query_row("PRAGMA user_version", [], |row| row.get(0))?;
         let missing = usize::try_from(version)
             .ok()
             .and_then(|version| MIGRATIONS.get(version..))
             .ok_or(StoreError::Newer(version))?;
-        // If nothing is missing, nothing is written: a full disk is no reason not to start.
+        // Without missing migrations nothing is written, so that the service can start on a full disk.
         if !missing.is_empty() {
             let transaction = connection.transaction()?;
             for migration in missing {
@@ -64,7 +65,7 @@ impl Sqlite {
         }
         let database = Self {
             connection: Mutex::new(connection),
-            // A process that was killed may have left some.
+            // A killed process may have left some.
             has_old_secrets: AtomicBool::new(true),
         };
         database.with(|connection| {
@@ -74,9 +75,10 @@ impl Sqlite {
         Ok(database)
     }
 
-    /// The task has ended.
+    /// Stores that the task has ended.
     ///
     /// # Errors
+    ///
     /// [`StoreError::Database`] if the file can't be written.
     fn finish(
         &self,
@@ -86,7 +88,7 @@ impl Sqlite {
         error: Option<&str>,
         bytes: u64,
     ) -> Result<(), StoreError> {
-        // With one lock: no client is told of the end before the secrets are gone.
+        // Under one lock, so that no client sees the end before the secrets are deleted.
         self.with(|connection| {
             let had_secrets = Self::has_secrets(connection, id)?;
             connection
@@ -111,15 +113,16 @@ impl Sqlite {
         })
     }
 
-    /// Does something with the connection, while no other thread has it.
+    /// Runs `work` with the connection locked.
     ///
     /// # Errors
+    ///
     /// [`StoreError::Database`] if `work` fails.
     fn with<T>(
         &self,
         work: impl FnOnce(&Connection) -> rusqlite::Result<T>,
     ) -> Result<T, StoreError> {
-        // A panic between two statements leaves the database as consistent as a kill would.
+        // After a panic between two statements, the database is as consistent as after a kill.
         let connection = self
             .connection
             .lock()
@@ -137,7 +140,7 @@ impl Store for Sqlite {
         let now = now_ms();
         let input = Value::Object(task.input.clone()).to_string();
         self.with(|connection| {
-            // No other transaction can begin before this one ends: the connection is locked.
+            // The connection is locked, so no other transaction can begin before this one ends.
             let transaction = connection.unchecked_transaction()?;
             if let Some(submission) = submission {
                 if let Some(answered) = answered(&transaction, submission, now)? {
@@ -217,7 +220,7 @@ impl Store for Sqlite {
                 })
                 .optional()
         })?;
-        // Parsed after the connection is free again.
+        // Parsed after the connection is unlocked.
         Ok(found.map(|(model, input, sent, secrets)| Order {
             model,
             sent,
@@ -292,12 +295,12 @@ impl Store for Sqlite {
         self.finish(id, &StatusWord::Completed, &output, None, bytes)
     }
 
-    /// No other process can have a result, so each failure is for good.
+    /// No other process can have a result, so each failure is final.
     fn fail(&self, id: &str, message: &str, _failure: Failed) -> Result<(), StoreError> {
         self.finish(id, &StatusWord::Failed, "[]", Some(message), 0)
     }
 
-    /// One process alone works on the tasks, and has the words.
+    /// A single process runs the tasks, and has the messages in memory.
     fn set_words(&self, _id: &str, _words: &str) {}
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
@@ -382,10 +385,11 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
     })
 }
 
-/// The schema of a database, which is left as it is.
+/// Returns the schema version of a database, without a migration.
 ///
 /// # Errors
-/// [`StoreError::Database`] if the file is absent, no database, or another process has it open.
+///
+/// [`StoreError::Database`] if the file is missing or no database, or another process has locked it.
 pub fn version_of(path: &Path) -> Result<i64, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)

@@ -12,7 +12,7 @@ use super::AccountLimits;
 use super::obstacle::Obstacle;
 use super::shared_queue::SharedQueue;
 use crate::model::Stop;
-use crate::outputs::holds::Hold;
+use crate::outputs::pins::Pin;
 use crate::runner::Remote;
 use crate::turns::{Backlog, Lane, Tally, Turn};
 
@@ -41,8 +41,8 @@ pub struct Turns {
     /// Tasks in a lane that have not started.
     pub waiting_by_model: Backlog,
     pub running_by_model: Backlog,
-    /// The locks on input files, by task.
-    pub holds: HashMap<String, Hold>,
+    /// The pins on input files, by task.
+    pub pins: HashMap<String, Pin>,
     /// The latest progress messages of running tasks, by task.
     pub messages: HashMap<String, String>,
     /// Notified when a turn has ended, by task.
@@ -128,7 +128,7 @@ impl Queue {
         turns.running_by_model.take(&turn);
         // A stopped task is resumed at the next start.
         if worked.is_ok() && !self.stop.is_set() {
-            turns.holds.remove(&turn.id);
+            turns.pins.remove(&turn.id);
             for notifier in turns.end_notifiers.remove(&turn.id).unwrap_or_default() {
                 // The receiver was dropped if the worker lost its database connection.
                 let _ = notifier.send(());

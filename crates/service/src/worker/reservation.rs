@@ -6,7 +6,7 @@ use atelier_contract::ModelId;
 
 use super::Pool;
 use super::queue::Queue;
-use crate::outputs::holds::Hold;
+use crate::outputs::pins::Pin;
 use crate::store::{StoreError, now_ms};
 use crate::turns::Turn;
 
@@ -49,16 +49,16 @@ impl Pool {
 
 impl Reservation {
     /// Queues a task that is stored.
-    pub fn submit(mut self, id: String, model: &ModelId, hold: Hold) {
+    pub fn submit(mut self, id: String, model: &ModelId, pin: Pin) {
         self.used = true;
         if let Some(shared) = &self.queue.shared {
-            // The database locks the input files for all processes.
+            // The database pins the input files for all processes.
             return shared.push(&id, &self.owner, model, now_ms());
         }
         let lane = self.queue.lane(model);
         let turn = Turn::first(id, self.owner.clone(), model.clone(), now_ms());
         let mut turns = self.queue.lock();
-        turns.holds.insert(turn.id.clone(), hold);
+        turns.pins.insert(turn.id.clone(), pin);
         turns.push(lane, turn);
         drop(turns);
         self.queue.changed.notify_all();

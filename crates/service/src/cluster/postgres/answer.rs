@@ -1,10 +1,10 @@
-//! The answers to tasks that were sent, until these have ended.
+//! The responses of model servers, saved until their tasks have ended.
 
 use super::Postgres;
 use crate::store::StoreError;
 
-/// Saves the answer to a task. One that failed because its outcome was unknown is unfinished again: another
-/// process continues from the answer, should this one end before it does.
+/// A task that failed because its outcome was unknown becomes unfinished again: if this process ends first, another
+/// one continues from the response.
 pub fn save_answer(db: &Postgres, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
     db.wait(async {
         let mut transaction = db.pool.begin().await?;
@@ -33,7 +33,6 @@ pub fn save_answer(db: &Postgres, id: &str, answer: &[u8]) -> Result<bool, Store
     })
 }
 
-/// Returns the saved answer.
 pub fn saved_answer(db: &Postgres, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
     Ok(db.wait(
         sqlx::query_scalar("SELECT answer FROM answer WHERE task = $1")

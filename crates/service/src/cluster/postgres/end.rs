@@ -1,4 +1,4 @@
-//! The end of a task.
+//! Stores the end of a task.
 
 use atelier_contract::StatusWord;
 use sqlx::{Postgres as Database, Transaction};
@@ -6,13 +6,11 @@ use sqlx::{Postgres as Database, Transaction};
 use super::Postgres;
 use crate::store::{Failed, StoreError, now_ms};
 
-/// The task has its output.
 pub fn complete(db: &Postgres, id: &str, output: &[String], bytes: u64) -> Result<(), StoreError> {
     let output = serde_json::json!(output).to_string();
     db.end(id, &StatusWord::Completed, &output, None, bytes, false)
 }
 
-/// The task has failed.
 pub fn fail(db: &Postgres, id: &str, message: &str, failure: Failed) -> Result<(), StoreError> {
     let awaits_result = failure == Failed::UnlessResult;
     db.end(
@@ -26,8 +24,8 @@ pub fn fail(db: &Postgres, id: &str, message: &str, failure: Failed) -> Result<(
 }
 
 impl Postgres {
-    /// The task has ended. The first writer wins, except that a result also wins over a failure that was
-    /// [`Failed::UnlessResult`], and a saved answer over such a failure.
+    /// Stores the end of a task. The first writer wins, except that a result replaces a failure that was
+    /// [`Failed::UnlessResult`], and a saved response prevents such a failure.
     fn end(
         &self,
         id: &str,
@@ -40,7 +38,7 @@ impl Postgres {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
             if awaits_result && has_answer(&mut transaction, id).await? {
-                // The next attempt continues from it.
+                // The next attempt continues from the response.
                 return Ok(());
             }
             sqlx::query(
@@ -73,7 +71,7 @@ impl Postgres {
     }
 }
 
-/// Whether the answer to the task is saved. None is until the end of the transaction.
+/// Whether the response to the task is saved. Locks the task, so that none is saved before the transaction ends.
 async fn has_answer(
     transaction: &mut Transaction<'_, Database>,
     id: &str,

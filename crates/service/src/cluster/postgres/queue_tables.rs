@@ -1,9 +1,10 @@
-//! The statements on tables of apalis-postgres, which are not part of its public API. They were written for version
-//! 1.0.0, which `Cargo.toml` demands: its API does none of this in one statement or transaction with the service's
-//! own tables. `tests/cluster/queue_tables.rs` fails if a version has other tables; then each statement here is to
-//! be looked at before another version is demanded.
+//! Statements on tables of apalis-postgres that are not part of its public API. They were written for version 1.0.0,
+//! which `Cargo.toml` pins: its API can't do this in one statement or transaction with the service's own tables.
+//! `tests/cluster/queue_tables.rs` fails if a version has other tables; review each statement here before you pin
+//! another version.
 
-/// The order for task $1, and whether a process other than $2 has sent it that was heard of within $3 seconds.
+/// Selects what a worker needs to run task $1, and whether a process other than $2 has sent it that had a heartbeat
+/// within $3 seconds.
 pub const ORDER: &str = "SELECT category, subcategory, input, sent_ms IS NOT NULL,
          coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
              WHERE position(sent_by IN workers.id) > 0
@@ -11,20 +12,20 @@ pub const ORDER: &str = "SELECT category, subcategory, input, sent_ms IS NOT NUL
          (SELECT secret FROM secret WHERE task = $1)
      FROM task WHERE id = $1 AND finished_ms IS NULL";
 
-/// How many tasks of owner $1 other than $2 have a turn at a process that was heard of within $3 seconds.
+/// Counts the tasks of owner $1 other than $2 that have a turn at a process with a heartbeat within $3 seconds.
 pub const OTHER_TURNS: &str = "SELECT count(*) FROM turn JOIN task ON task.id = turn.task
      WHERE turn.uid = $1 AND turn.task <> $2 AND finished_ms IS NULL
      AND EXISTS (SELECT FROM apalis.workers
          WHERE position(turn.process IN workers.id) > 0
          AND last_seen > now() - make_interval(secs => $3))";
 
-/// Has process $1 count as heard of, also while its workers take no jobs: `queries::keep_alive` is for one that does.
+/// Updates the heartbeat of process $1, also while its workers take no jobs: `queries::keep_alive` is for a worker
+/// that does.
 pub const KEEP_ALIVE: &str =
     "UPDATE apalis.workers SET last_seen = now() WHERE position($1 IN id) > 0";
 
-/// Gives back the jobs that process $1 has, other than those of the tasks $2, and announces them in the way that the
-/// queue's own trigger announces new ones. `queries::reenqueue_abandoned` counts that as an attempt, and announces
-/// nothing.
+/// Releases the jobs of process $1 except those of the tasks $2, and notifies the workers as the queue's own trigger
+/// does for new jobs. `queries::reenqueue_abandoned` would count an attempt and notify no worker.
 pub const RELEASE_JOBS: &str = "WITH given AS (
          UPDATE apalis.jobs SET status = 'Pending', lock_by = NULL, lock_at = NULL
          WHERE status IN ('Queued', 'Running')
@@ -35,8 +36,8 @@ pub const RELEASE_JOBS: &str = "WITH given AS (
      SELECT pg_notify('apalis::job::insert',
          json_build_object('job_type', job_type, 'id', id)::text) FROM given";
 
-/// Gives another number to the job of each unfinished task from before $1 whose job is not in the queue, unless it
-/// waits for a turn at a process that was heard of within $2 seconds.
+/// Gives a new job number to each unfinished task from before $1 whose job is not in the queue, unless it waits for
+/// a turn at a process with a heartbeat within $2 seconds.
 pub const WITHOUT_JOB: &str = "WITH lost AS (
          SELECT seq FROM task
          WHERE finished_ms IS NULL AND created_ms < $1 AND NOT EXISTS (
@@ -58,12 +59,12 @@ pub const WITHOUT_JOB: &str = "WITH lost AS (
      UPDATE task SET job = job + 1 FROM lost WHERE task.seq = lost.seq
      RETURNING id, uid, category, subcategory, created_ms, input";
 
-/// Deletes jobs that were done before $1, in milliseconds since 1970. The storage's own `vacuum` deletes those that
-/// were done just now, too, by whose keys a job is put there once.
+/// Deletes jobs that were done before $1, in milliseconds since 1970. The storage's own `vacuum` also deletes recent
+/// ones, whose keys prevent duplicate jobs.
 pub const DELETE_OLD_JOBS: &str = "DELETE FROM apalis.jobs WHERE status IN ('Done', 'Killed')
      AND done_at < to_timestamp($1 / 1000.0)";
 
-/// Deletes workers that were not heard of since $1 and have no job; nothing of the queue's own does.
+/// Deletes workers without a heartbeat since $1 and without a job; apalis itself never deletes them.
 pub const DELETE_OLD_WORKERS: &str =
     "DELETE FROM apalis.workers WHERE last_seen < to_timestamp($1 / 1000.0)
      AND NOT EXISTS (SELECT 1 FROM apalis.jobs WHERE lock_by = workers.id)";
@@ -72,10 +73,10 @@ pub const DELETE_OLD_WORKERS: &str =
 mod tests {
     use super::*;
 
-    /// Guards against given-back jobs that idle workers only find at their next heartbeat: the library listens on this
-    /// channel alone.
+    /// Guards against released jobs that idle workers only find at their next heartbeat: the library listens only on
+    /// this channel.
     #[test]
-    fn given_back_jobs_are_announced_on_the_channel_of_the_library() {
+    fn released_jobs_are_announced_on_the_channel_of_the_library() {
         assert!(RELEASE_JOBS.contains("pg_notify('apalis::job::insert',"));
     }
 }

@@ -1,4 +1,4 @@
-//! The secrets of tasks that ended before they were kept apart.
+//! Removes secrets from the inputs of tasks that ended before secrets were stored separately.
 
 use atelier_contract::ModelId;
 use sqlx::Row;
@@ -6,7 +6,6 @@ use sqlx::Row;
 use super::Postgres;
 use crate::store::{SECRETS_STEP, StoreError, without};
 
-/// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
 pub fn delete_old_secrets(
     db: &Postgres,
     model: &ModelId,

@@ -1,4 +1,4 @@
-//! What was sent to where its model runs, and by which process.
+//! Which tasks were sent to their model's server, and by which process.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::{PROCESS, Postgres, queue_tables};
 use crate::secrets::Secrets;
 use crate::store::{Order, StoreError, json};
 
-/// How long a process that is silent may still be waiting for the answer to what it has sent. After that it is
-/// taken for dead; a result that it gets later counts all the same.
-const SENDER_SILENT: Duration = Duration::from_secs(60);
+/// How long after its last heartbeat a process may still be waiting for the response to a task that it sent. A
+/// result that it receives later is still accepted.
+const SENDER_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Gives `None` for a task that has ended: another process may have been faster.
+/// Returns `None` for an ended task: another process may have finished it.
 pub fn order(db: &Postgres, id: &str) -> Result<Option<Order>, StoreError> {
     db.wait(async {
         let row = sqlx::query(queue_tables::ORDER)
             .bind(id)
             .bind(PROCESS.as_str())
-            .bind(SENDER_SILENT.as_secs_f64())
+            .bind(SENDER_TIMEOUT.as_secs_f64())
             .fetch_optional(&db.pool)
             .await?;
         Ok(row.map(|row| Order {
@@ -36,7 +36,6 @@ pub fn order(db: &Postgres, id: &str) -> Result<Option<Order>, StoreError> {
     })
 }
 
-/// The task is about to be sent to where its model runs.
 pub fn set_sent(db: &Postgres, id: &str, again: bool) -> Result<bool, StoreError> {
     let changed = db.wait(
         sqlx::query(
@@ -51,7 +50,6 @@ pub fn set_sent(db: &Postgres, id: &str, again: bool) -> Result<bool, StoreError
     Ok(changed.rows_affected() > 0)
 }
 
-/// It was not: the runner that was to take it has refused it, or was not there.
 pub fn set_unsent(db: &Postgres, id: &str) -> Result<(), StoreError> {
     db.update(
         "UPDATE task SET sent_ms = NULL, sent_by = NULL WHERE id = $1",
@@ -60,7 +58,7 @@ pub fn set_unsent(db: &Postgres, id: &str) -> Result<(), StoreError> {
 }
 
 impl Postgres {
-    /// This process waits for no answers any more: it is about to end.
+    /// Stores that this process no longer waits for responses: it is about to exit.
     ///
     /// # Errors
     ///

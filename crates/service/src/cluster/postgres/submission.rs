@@ -1,4 +1,4 @@
-//! Taking tasks in, each key once, whichever process is called.
+//! Accepts tasks, with each idempotency key once across all processes.
 
 use atelier_contract::StatusWord;
 use serde_json::Value;
@@ -7,13 +7,9 @@ use sqlx::{Postgres as Database, Row, Transaction};
 
 use super::Postgres;
 use crate::idempotency::Submission;
-use crate::outputs::holds::tasks_in;
+use crate::outputs::pins::tasks_in;
 use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
 
-/// Writes a new task. When this returns, it is on disk, and so is the key it was submitted with: both or
-/// neither.
-///
-/// If the key has been answered already, nothing is written, and that answer is returned.
 pub fn insert(
     db: &Postgres,
     task: &Task,
@@ -61,7 +57,6 @@ pub fn insert(
     })
 }
 
-/// Gives the answer to the first submission with this key, if that was within a day.
 pub fn answered(db: &Postgres, submission: &Submission) -> Result<Option<Answered>, StoreError> {
     db.wait(async {
         let row = sqlx::query(ANSWERED)
@@ -77,8 +72,8 @@ pub fn answered(db: &Postgres, submission: &Submission) -> Result<Option<Answere
 const ANSWERED: &str = "SELECT id, status, fingerprint FROM submission
      WHERE account = $1 AND key = $2 AND created_ms > $3";
 
-/// Writes down what is about to be answered, unless the key has been answered already. Another call
-/// with it, at whichever process, is waited for.
+/// Stores the response to a key, unless the key was used before; returns the earlier response then. Waits for
+/// concurrent calls with the same key, at any process.
 async fn remember(
     transaction: &mut Transaction<'_, Database>,
     task: &Task,

@@ -1,5 +1,4 @@
-//! Who works on what: the turns of accounts that may have so many tasks running at once, at all
-//! processes together, and the leases of the queue that a process gives back.
+//! The turns of owners with a limit of running tasks across all processes, and the release of a process's jobs.
 
 use std::time::{Duration, Instant};
 
@@ -13,9 +12,9 @@ use crate::store::{StoreError, Unfinished};
 use crate::turns::Turn;
 
 impl Postgres {
-    /// Whether this process may work on the task now, because fewer than so many others of its owner
-    /// are worked on anywhere. If not, the task waits without a job, until [`Self::end_turn`]. The attempts so
-    /// far are kept with it meanwhile; the turn continues from those that were kept.
+    /// Returns whether this process may run the task now: fewer than `most` other tasks of its owner are running, at
+    /// any process. If not, the task waits without a job until [`Self::end_turn`]. The attempts so far are stored
+    /// meanwhile, and the turn continues from those that were stored.
     ///
     /// # Errors
     ///
@@ -23,7 +22,7 @@ impl Postgres {
     pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
-            alone(&mut transaction, &turn.owner).await?;
+            lock_turns(&mut transaction, &turn.owner).await?;
             let kept = sqlx::query(
                 "SELECT failures, extract(epoch FROM now() - first_attempt)::double precision, last_error
                  FROM turn WHERE task = $1",
@@ -34,7 +33,7 @@ impl Postgres {
             if let Some(row) = kept {
                 turn.resume(read_attempts(&row), Instant::now());
             }
-            // A process that is dead works on nothing: its tasks are others' soon.
+            // Ignores dead processes: others take over their tasks.
             let others: i64 = sqlx::query_scalar(
                 queue_tables::OTHER_TURNS,
             )
@@ -56,7 +55,7 @@ impl Postgres {
             .bind(begins.then_some(PROCESS.as_str()))
             .bind(i32::try_from(attempts.failures).unwrap_or(i32::MAX))
             .bind(attempts.since_first.map(|since| since.as_secs_f64()))
-            // A server may send one, and PostgreSQL stores no text that has one.
+            // A server may send a NUL, which PostgreSQL can't store in text.
             .bind(attempts.last_error.map(|error| error.replace('\0', "")))
             .execute(&mut *transaction)
             .await?;
@@ -65,16 +64,16 @@ impl Postgres {
         })
     }
 
-    /// The task is not worked on here any more. The next one of its owner that waits for this has the
-    /// turn instead; it needs a job.
+    /// Ends the task's turn at this process. Returns the owner's next waiting task, which has the turn now and needs
+    /// a job.
     ///
     /// # Errors
     ///
-    /// The database does not respond, or the statement fails; no process has the turn then.
+    /// The database does not respond, or the statement fails. No turn changes then.
     pub fn end_turn(&self, id: &str, uid: &str) -> Result<Option<Unfinished>, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
-            alone(&mut transaction, uid).await?;
+            lock_turns(&mut transaction, uid).await?;
             let ended = sqlx::query("DELETE FROM turn WHERE task = $1 AND process = $2")
                 .bind(id)
                 .bind(PROCESS.as_str())
@@ -91,7 +90,7 @@ impl Postgres {
                  UPDATE task SET job = job + 1 FROM next WHERE task.id = next.id
                  RETURNING task.id, uid, category, subcategory, created_ms, input",
             );
-            // A process that has taken the task up meanwhile has the turn, too.
+            // Another process that resumed the task meanwhile has its turn.
             let next = match ended.rows_affected() {
                 0 => None,
                 _ => {
@@ -104,12 +103,12 @@ impl Postgres {
         })
     }
 
-    /// Gives the jobs that this process has back to the queue, other than those of these tasks, which
-    /// it keeps for as long as it is heard of: from now.
+    /// Releases this process's jobs to the queue, except those of these tasks. Also sends a heartbeat, which keeps the
+    /// other jobs.
     ///
     /// # Errors
     ///
-    /// The database does not respond, or the statement fails; no job is given back then.
+    /// The database does not respond, or the statement fails. No job is released then.
     pub fn release_jobs_but(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
@@ -137,8 +136,11 @@ fn read_attempts(row: &PgRow) -> Attempts {
     }
 }
 
-/// One at a time begins and ends turns of this owner.
-async fn alone(transaction: &mut Transaction<'_, Database>, uid: &str) -> Result<(), sqlx::Error> {
+/// Locks the turns of this owner until the transaction ends.
+async fn lock_turns(
+    transaction: &mut Transaction<'_, Database>,
+    uid: &str,
+) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended('turn ' || $1, 0))")
         .bind(uid)
         .execute(&mut **transaction)

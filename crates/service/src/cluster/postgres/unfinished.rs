@@ -1,4 +1,4 @@
-//! The tasks that have not ended: how many there are, and those that no process works on.
+//! Counts unfinished tasks, and finds those without a job.
 
 use atelier_contract::ModelId;
 use sqlx::Row;
@@ -10,7 +10,7 @@ use crate::store::{StoreError, Unfinished, now_ms};
 use crate::turns::UnfinishedCount;
 
 impl Postgres {
-    /// How many tasks of an owner there are that have not ended: those of all processes.
+    /// Returns the number of an owner's unfinished tasks, at all processes.
     ///
     /// # Errors
     ///
@@ -32,8 +32,8 @@ impl Postgres {
         })
     }
 
-    /// How many unfinished tasks of each model there are, and since when the oldest of those that wait
-    /// has waited.
+    /// Returns the number of unfinished tasks of each model, and the creation time of the oldest waiting task, in
+    /// milliseconds since 1970.
     ///
     /// # Errors
     ///
@@ -58,7 +58,7 @@ impl Postgres {
         Ok((rows.iter().map(load).collect(), oldest.min()))
     }
 
-    /// The number of the task's job, and how many unfinished tasks its owner has.
+    /// Returns the number of the task's current job, and the number of its owner's unfinished tasks.
     ///
     /// # Errors
     ///
@@ -77,8 +77,8 @@ impl Postgres {
         })
     }
 
-    /// Tasks whose job is not in the queue: a process ended in between. From here on each has
-    /// another job, which is to be put there; a process that asks at the same time gets others.
+    /// Returns tasks whose job is not in the queue, because a process ended before it added the job. Gives each a new
+    /// job number; the caller has to add that job. Concurrent callers get different tasks.
     ///
     /// # Errors
     ///

@@ -1,4 +1,4 @@
-//! The room that tasks take, and the tasks that go to make room.
+//! The disk usage of tasks, and the removal of old tasks and other expired rows.
 
 use sqlx::Row;
 use sqlx::postgres::PgRow;
@@ -6,7 +6,6 @@ use sqlx::postgres::PgRow;
 use super::{Postgres, queue_tables};
 use crate::store::{EndPosition, Ended, StoreError, now_ms, oldest_kept};
 
-/// The bytes of all tasks.
 pub fn bytes(db: &Postgres) -> Result<u64, StoreError> {
     db.sum(
         "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE $1 = ''",
@@ -14,7 +13,6 @@ pub fn bytes(db: &Postgres) -> Result<u64, StoreError> {
     )
 }
 
-/// The bytes of this user's tasks.
 pub fn bytes_of(db: &Postgres, uid: &str) -> Result<u64, StoreError> {
     db.sum(
         "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE uid = $1",
@@ -22,8 +20,7 @@ pub fn bytes_of(db: &Postgres, uid: &str) -> Result<u64, StoreError> {
     )
 }
 
-/// The next tasks after this place that ended before that time, oldest first; without those that an
-/// unfinished task is made from.
+/// Skips tasks whose outputs are the input of an unfinished task.
 pub fn ended_after(
     db: &Postgres,
     after: EndPosition,
@@ -55,12 +52,11 @@ pub fn ended_after(
     Ok(rows.iter().map(read).collect())
 }
 
-/// Takes tasks away that have ended; any other stays.
 pub fn remove(db: &Postgres, tasks: &[Ended]) -> Result<(), StoreError> {
-    let places: Vec<i64> = tasks.iter().map(|task| task.position.seq).collect();
+    let numbers: Vec<i64> = tasks.iter().map(|task| task.position.seq).collect();
     db.wait(
         sqlx::query("DELETE FROM task WHERE seq = ANY($1) AND finished_ms IS NOT NULL")
-            .bind(places)
+            .bind(numbers)
             .execute(&db.pool),
     )?;
     Ok(())
@@ -73,11 +69,12 @@ impl Postgres {
         Ok(bytes.max(0).unsigned_abs())
     }
 
-    /// Takes away what is not needed any more: done jobs, old keys, full allowances.
+    /// Deletes expired rows: idempotency keys, finished jobs, dead workers, turns of ended tasks and full token
+    /// buckets.
     ///
     /// # Errors
     ///
-    /// The database does not respond, or the statement fails; what comes after the statement that failed stays.
+    /// The database does not respond, or a statement fails. Later statements are not run then.
     pub fn delete_expired(&self) -> Result<(), StoreError> {
         self.wait(async {
             for (statement, before) in [

@@ -1,11 +1,10 @@
-//! The answers to tasks that were sent, until these have ended.
+//! The responses of model servers, saved until their tasks have ended.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::Sqlite;
 use crate::store::StoreError;
 
-/// Saves the answer to a task. Returns `false` if that has ended.
 pub fn save_answer(db: &Sqlite, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
     let saved = db.with(|connection| {
         connection
@@ -19,7 +18,6 @@ pub fn save_answer(db: &Sqlite, id: &str, answer: &[u8]) -> Result<bool, StoreEr
     Ok(saved > 0)
 }
 
-/// Returns the saved answer.
 pub fn saved_answer(db: &Sqlite, id: &str) -> Result<Option<Vec<u8>>, StoreError> {
     db.with(|connection| {
         connection

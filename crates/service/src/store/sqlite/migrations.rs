@@ -1,6 +1,6 @@
 //! The tables of a SQLite database.
 
-/// The additions of each version of the schema; a database goes through those that it lacks.
+/// The migrations, one for each schema version; a database runs those it lacks.
 pub const MIGRATIONS: [&str; 7] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
@@ -27,11 +27,11 @@ pub const MIGRATIONS: [&str; 7] = [
          PRIMARY KEY (account, key)
      ) WITHOUT ROWID;
      CREATE INDEX submission_by_age ON submission (created_ms);",
-    // An input may be large, and is read once; the rest of a row is read at every poll.
+    // An input may be large and is read once; the rest of a row is read at every poll.
     "CREATE TABLE input (seq INTEGER PRIMARY KEY, input TEXT NOT NULL);
      INSERT INTO input SELECT seq, input FROM task;
      ALTER TABLE task DROP COLUMN input;",
-    // Some servers take the same task twice, and are paid twice: it has to be known what was sent.
+    // Some servers run and charge a task twice if it is sent twice, so record what was sent.
     "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
      CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
     // Triggers keep `usage` up to date, whatever changes a task.
@@ -51,13 +51,13 @@ pub const MIGRATIONS: [&str; 7] = [
          UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.uid;
          DELETE FROM usage WHERE uid = OLD.uid AND bytes <= 0;
      END;",
-    // An answer that was paid for outlives the process until its files are saved.
+    // A paid response outlives the process until its files are saved.
     "CREATE TABLE answer (seq INTEGER PRIMARY KEY, answer BLOB NOT NULL);
      CREATE TRIGGER task_answered AFTER UPDATE OF finished_ms ON task
      WHEN NEW.finished_ms IS NOT NULL BEGIN
          DELETE FROM answer WHERE seq = NEW.seq;
      END;",
-    // Trigger as for `answer`: whatever ends a task takes its secrets with it.
+    // A trigger as for `answer`: the end of a task deletes its secrets.
     "CREATE TABLE secret (seq INTEGER PRIMARY KEY, secret TEXT NOT NULL);
      CREATE TRIGGER task_without_secrets AFTER UPDATE OF finished_ms ON task
      WHEN NEW.finished_ms IS NOT NULL BEGIN

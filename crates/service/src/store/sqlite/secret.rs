@@ -1,4 +1,4 @@
-//! The secrets of tasks that have not ended. A trigger deletes those of a task that has; here, the file is rid of them.
+//! The secrets of tasks. A trigger deletes them when a task ends; this module removes their traces from the files.
 
 use std::sync::atomic::Ordering;
 
@@ -8,7 +8,6 @@ use rusqlite::{Connection, params};
 use super::Sqlite;
 use crate::store::{SECRETS_STEP, StoreError, without};
 
-/// Deletes these parameters from the inputs of the model's tasks that have ended. Returns of how many tasks.
 pub fn delete_old_secrets(
     db: &Sqlite,
     model: &ModelId,
@@ -62,16 +61,16 @@ pub fn delete_old_secrets(
 }
 
 impl Sqlite {
-    /// Whether the task has secrets still.
+    /// Whether the task still has secrets.
     pub(super) fn has_secrets(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
         connection
             .prepare_cached("SELECT 1 FROM secret JOIN task USING (seq) WHERE id = ?1")?
             .exists([id])
     }
 
-    /// Empties the write-ahead log if it may have secrets of tasks that have ended: a deleted row is overwritten with
-    /// zeros in the database, and stays in the log until that is written over. If it can't, the next end of a task,
-    /// or the next start, tries again.
+    /// Truncates the write-ahead log if it may contain secrets of ended tasks. A deleted row is zeroed in the database
+    /// file, but stays in the log until the log is overwritten. If truncating fails, the end of the next task or the
+    /// next start retries.
     pub(super) fn forget_old_secrets(&self, connection: &Connection) {
         if !self.has_old_secrets.load(Ordering::Relaxed) {
             return;

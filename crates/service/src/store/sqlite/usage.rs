@@ -1,12 +1,10 @@
-//! The room that tasks take on the disk, by user, and the way old ones are taken away. The database itself keeps the
-//! sums: none of this counts anew what is stored.
+//! The disk usage of tasks by user, and the removal of old tasks. Triggers of the database keep the sums up to date.
 
 use rusqlite::{OptionalExtension, params};
 
 use super::Sqlite;
 use crate::store::{EndPosition, Ended, StoreError};
 
-/// The bytes of all tasks.
 pub fn bytes(db: &Sqlite) -> Result<u64, StoreError> {
     let bytes: i64 = db.with(|connection| {
         connection
@@ -16,7 +14,6 @@ pub fn bytes(db: &Sqlite) -> Result<u64, StoreError> {
     Ok(bytes.max(0).unsigned_abs())
 }
 
-/// The bytes of this user's tasks.
 pub fn bytes_of(db: &Sqlite, uid: &str) -> Result<u64, StoreError> {
     let bytes: Option<i64> = db.with(|connection| {
         connection
@@ -27,7 +24,6 @@ pub fn bytes_of(db: &Sqlite, uid: &str) -> Result<u64, StoreError> {
     Ok(bytes.unwrap_or_default().max(0).unsigned_abs())
 }
 
-/// The next tasks after this place that ended before that time, oldest first.
 pub fn ended_after(
     db: &Sqlite,
     after: EndPosition,
@@ -54,7 +50,6 @@ pub fn ended_after(
     })
 }
 
-/// Takes tasks away that have ended; any other stays.
 pub fn remove(db: &Sqlite, tasks: &[Ended]) -> Result<(), StoreError> {
     db.with(|connection| {
         let transaction = connection.unchecked_transaction()?;
@@ -72,7 +67,6 @@ pub fn remove(db: &Sqlite, tasks: &[Ended]) -> Result<(), StoreError> {
     })
 }
 
-/// Tasks that ended before their bytes were counted: those of an earlier version.
 pub fn unmeasured(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> {
     db.with(|connection| {
         connection
@@ -84,7 +78,6 @@ pub fn unmeasured(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> 
     })
 }
 
-/// Notes what their outputs take; their inputs are measured here.
 pub fn measured(db: &Sqlite, tasks: &[(String, u64)]) -> Result<(), StoreError> {
     db.with(|connection| {
         let transaction = connection.unchecked_transaction()?;
