@@ -32,11 +32,11 @@ pub enum AccountError {
     Store(#[from] StoreError),
     #[error("accounts in PostgreSQL: this build has no feature cluster")]
     Cluster,
-    #[error("there is an account {0} already; `account rotate` gives it another token")]
+    #[error("account {0} already exists; `account rotate` replaces its token")]
     Exists(String),
     #[error("there is no account {0}")]
     Unknown(String),
-    #[error("{0:?} is no name: 1 to 64 letters, digits, `-`, `_`, `.` and `@`")]
+    #[error("invalid account name {0:?}: use 1 to 64 letters, digits, `-`, `_`, `.` or `@`")]
     Name(String),
     #[error("the system has no random numbers: {0}")]
     Random(getrandom::Error),

@@ -1,4 +1,4 @@
-//! `atelier-service doctor`: looks at a configuration without starting, and says what is wrong.
+//! `atelier-service doctor`: checks a configuration without starting, and reports problems.
 
 use std::fmt;
 use std::fs;
@@ -16,31 +16,31 @@ use crate::outputs::{MIN_FREE_BYTES, free_bytes};
 use crate::runner::http::Client;
 use crate::store::{SCHEMA_VERSION, version_of};
 
-/// If less is free, the operator should free some soon.
-const COMFORT: u64 = 1 << 30;
+/// Below this many free bytes, the operator is warned.
+const LOW_SPACE_BYTES: u64 = 1 << 30;
 
-/// A service that answers takes no longer.
+/// How long to wait for another service's response.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// 1 January 2025: no clock that is right is before.
-const PAST: Duration = Duration::from_secs(1_735_689_600);
+/// 1 January 2025: a correct clock is later.
+const MIN_TIME: Duration = Duration::from_secs(1_735_689_600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     Ok,
-    /// It would start, but something is not as it should be.
+    /// The service would start, but something needs attention.
     Warning,
-    /// It would not start, or not work.
+    /// The service would not start, or not work.
     Error,
 }
 
-/// One line of what was found.
+/// A line of the report.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Finding {
     pub level: Level,
     pub part: String,
-    /// The words that say what is the case, and what to do about it.
-    pub words: String,
+    /// The result of the check, and what to do about it.
+    pub message: String,
 }
 
 impl fmt::Display for Finding {
@@ -50,7 +50,7 @@ impl fmt::Display for Finding {
             Level::Warning => "warning",
             Level::Error => "error",
         };
-        write!(f, "{level:8} {}: {}", self.part, self.words)
+        write!(f, "{level:8} {}: {}", self.part, self.message)
     }
 }
 
@@ -71,18 +71,18 @@ fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
     Finding {
         level,
         part: part.to_owned(),
-        // One line each, even if another program's message has several.
-        words: words.split_whitespace().collect::<Vec<_>>().join(" "),
+        // One line, even if the message of another program has several.
+        message: words.split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 
-/// The number and its noun: "1 model", "2 models".
+/// Returns the number with its noun: "1 model", "2 models".
 fn counted(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
 
-/// Everything that can be told before the start.
+/// Checks everything that can be checked before the start.
 pub fn examine(config: &Config) -> Vec<Finding> {
     let mut found = data(&config.data);
     found.extend(outputs(config));
@@ -139,12 +139,13 @@ fn data(dir: &Path) -> Vec<Finding> {
     found.extend(free_bytes(there).map(|free| {
         let words = format!("{:.1} GB free", free as f64 / 1e9);
         match free {
-            free if free < MIN_FREE_BYTES => {
-                error("disk", format!("{words}: no task is taken in; make room"))
-            }
-            free if free < COMFORT => warning(
+            free if free < MIN_FREE_BYTES => error(
                 "disk",
-                format!("{words}: make room, or clean up by --keep-days or --keep-bytes"),
+                format!("{words}: no task is accepted; free some space"),
+            ),
+            free if free < LOW_SPACE_BYTES => warning(
+                "disk",
+                format!("{words}: free some space, or clean up with --keep-days or --keep-bytes"),
             ),
             _ => ok("disk", words),
         }
@@ -152,7 +153,7 @@ fn data(dir: &Path) -> Vec<Finding> {
     found
 }
 
-/// Looks at the outputs. Those next to the database are as good as the database is.
+/// Checks the outputs, unless they are in the data directory.
 fn outputs(config: &Config) -> Option<Finding> {
     config.outputs.as_ref()?;
     if let Some(folder) = config.outputs_folder() {
@@ -215,7 +216,7 @@ fn database(file: &Path) -> Finding {
         Ok(version) => ok("database", format!("schema {version}")),
         Err(problem) if problem.is_busy() => warning(
             "database",
-            "a running service has it; so it was not looked at",
+            "locked by a running service, so it was not checked",
         ),
         Err(problem) => error(
             "database",
@@ -242,16 +243,16 @@ fn access(config: &Config) -> Finding {
     match accounts.has_accounts().then(|| accounts.list()) {
         Some(Ok(list)) if list.is_empty() => warning(
             "access",
-            "there are no accounts left, so nobody comes in: atelier-service account add NAME",
+            "there are no accounts left, so no client has access: atelier-service account add NAME",
         ),
         Some(Ok(list)) => ok("access", counted(list.len(), "account")),
         Some(Err(problem)) => error("access", problem.to_string()),
-        None if config.token.is_some() => ok("access", "one token for everybody"),
+        None if config.token.is_some() => ok("access", "one token for all clients"),
         None => match &config.public_url {
             Some(url) => warning(
                 "access",
                 format!(
-                    "whoever reaches {url} comes in with any token: atelier-service account add NAME"
+                    "anyone who can reach {url} has access with any token: atelier-service account add NAME"
                 ),
             ),
             None => ok("access", "open to this machine"),
@@ -259,12 +260,12 @@ fn access(config: &Config) -> Finding {
     }
 }
 
-/// Also that the environment has the variables that it names, which is part of reading it.
+/// Checks the models file, including the environment variables that it names.
 fn models(config: &Config) -> Vec<Finding> {
     let Some(file) = &config.models else {
         return Vec::new();
     };
-    // The parameters that are learned of models are written down, but not in the service's own directory.
+    // The parameters that models report are cached on disk, here outside of the service's own directory.
     let scratch = std::env::temp_dir().join(format!("atelier-doctor-{}", std::process::id()));
     let found = models_with(file, &scratch);
     // The directory may not exist.
@@ -352,7 +353,7 @@ fn files(config: &Config) -> Finding {
 fn clock(data: &Path) -> Finding {
     let now = SystemTime::now();
     let since = now.duration_since(SystemTime::UNIX_EPOCH);
-    if since.is_ok_and(|since| since < PAST) || now < SystemTime::UNIX_EPOCH {
+    if since.is_ok_and(|since| since < MIN_TIME) || now < SystemTime::UNIX_EPOCH {
         return error("clock", "it is years behind; set it, or let NTP do so");
     }
     let written = fs::metadata(data.join("tasks.sqlite")).and_then(|file| file.modified());
@@ -371,7 +372,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_a_line() {
+    fn a_finding_is_one_line() {
         let found = error("models", "m.toml:3:\n  no such key");
         assert_eq!(found.to_string(), "error    models: m.toml:3: no such key");
     }

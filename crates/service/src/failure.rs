@@ -1,4 +1,4 @@
-//! The answer to a call that can't be carried out.
+//! The error response to a refused call.
 
 use atelier_contract::{Envelope, ErrorBody, FieldProblem, Problem};
 use axum::Json;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use crate::idempotency::KeyError;
 use crate::store::StoreError;
 
-/// When to try again what the disk did not permit.
+/// The `Retry-After` of retryable errors, in seconds.
 const RETRY_SECONDS: u64 = 5;
 
 /// A refused call: an HTTP status, and the body `{success: false, error, message, fields?}`.
@@ -38,7 +38,7 @@ impl Failure {
         Self::new(StatusCode::NOT_FOUND, code, message)
     }
 
-    /// 422, with every problem named.
+    /// Returns a 422 that lists all problems.
     pub fn invalid(problems: Vec<Problem>) -> Self {
         let sentences: Vec<&str> = problems.iter().map(|p| p.message.as_str()).collect();
         let mut failure = Self::new(
@@ -56,7 +56,7 @@ impl Failure {
         failure
     }
 
-    /// 422 for one field.
+    /// Returns a 422 for one field.
     pub fn invalid_field(parameter: &str, message: impl Into<String>) -> Self {
         Self::invalid(vec![Problem {
             parameter: parameter.to_owned(),
@@ -64,47 +64,47 @@ impl Failure {
         }])
     }
 
-    /// 503: nothing was taken in, and it may work later.
+    /// Returns a 503: nothing was accepted, and a retry may work.
     fn later(code: &str, message: &str) -> Self {
         let mut failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
         failure.retry_after = Some(RETRY_SECONDS);
         failure
     }
 
-    /// There is no room for what another task would make.
+    /// Returns a 503: the disk has no space for the output of another task.
     pub fn full() -> Self {
         Self::later(
             "disk_full",
-            "The service's disk is full. Nothing was taken in; make room on it, then try again.",
+            "The service's disk is full. Nothing was accepted; free some space, then try again.",
         )
     }
 
-    /// The service is about to stop.
+    /// Returns a 503: the service is about to stop.
     pub fn draining() -> Self {
         Self::later(
             "draining",
-            "The service is about to be started anew. Nothing was taken in; try again in a moment.",
+            "The service is about to restart. Nothing was accepted; try again in a moment.",
         )
     }
 
-    /// What the model takes is not known yet: where it runs could not be asked.
+    /// Returns a 503: the parameters of the model are unknown, because its server was never available.
     pub fn model_away() -> Self {
         Self::later(
             "model_away",
-            "The model is away, and has not said yet what it takes. Nothing was taken in; try again later.",
+            "The model is unavailable, and its parameters are unknown. Nothing was accepted; try again later.",
         )
     }
 
-    /// The store of the outputs does not answer, or refuses.
-    pub fn outputs_away(cause: impl std::fmt::Display) -> Self {
+    /// Returns a 503: the store of the outputs does not respond, or refuses the request.
+    pub fn outputs_unavailable(cause: impl std::fmt::Display) -> Self {
         tracing::error!("outputs: {cause}");
         Self::later(
             "storage_unavailable",
-            "The service can't reach its outputs at the moment; its log says why.",
+            "The service can't reach its outputs at the moment; see its log.",
         )
     }
 
-    /// The store could not read or write something.
+    /// Returns a 500 or 503 for an error of the store of the tasks.
     pub fn store(error: StoreError) -> Self {
         if error.is_full() {
             tracing::warn!("{error}");
@@ -114,23 +114,23 @@ impl Failure {
             tracing::error!("{error}");
             return Self::later(
                 "storage_unavailable",
-                "The service can't use its disk at the moment; its log says why.",
+                "The service can't use its disk at the moment; see its log.",
             );
         }
         Self::internal(error)
     }
 
-    /// 500; the cause goes to the log, not to the caller.
+    /// Returns a 500; the cause is logged, and not returned to the caller.
     pub fn internal(cause: impl std::fmt::Display) -> Self {
         tracing::error!("{cause}");
         Self::new(
             StatusCode::INTERNAL_SERVER_ERROR,
             "internal",
-            "The service failed on its own; its log says why.",
+            "The service failed; see its log.",
         )
     }
 
-    /// The `body` of a batch entry (INTERFACE "Batch result entry").
+    /// Returns the `body` of a batch entry (INTERFACE "Batch result entry").
     pub fn to_body(&self) -> Value {
         json!(self.body)
     }
@@ -142,7 +142,7 @@ impl From<KeyError> for Failure {
     }
 }
 
-/// Goes with the answer to a refused call, for metrics: the code of the refusal.
+/// The error code of a refused call, attached to the response for metrics and the log.
 #[derive(Debug, Clone)]
 pub struct Refusal(pub String);
 
@@ -160,7 +160,7 @@ impl IntoResponse for Failure {
     }
 }
 
-/// The answer to a single v2 call: `{success: true, data}`.
+/// Returns the response to a single v2 call: `{success: true, data}`.
 pub fn success(data: Value) -> Json<Envelope<Value>> {
     Json(Envelope::success(data))
 }

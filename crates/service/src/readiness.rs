@@ -1,4 +1,4 @@
-//! Whether the service can do its work at this moment.
+//! Checks whether the service is ready for new tasks.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,28 +10,28 @@ use crate::outputs::Outputs;
 use crate::store::Store;
 use crate::worker::Pool;
 
-/// A client that asks more often gets the last answer: asking writes to the disk.
+/// How long a result is cached: a check writes to the disk.
 const FRESH: Duration = Duration::from_secs(1);
 
-/// The store has this long to answer.
+/// How long to wait for the store.
 const TIMEOUT: Duration = Duration::from_secs(2);
 
-/// A part of the service, and what is wrong with it.
+/// The result of a check: a part of the service, and its problem, if any.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Check {
     pub part: &'static str,
     pub problem: Option<String>,
 }
 
-/// Looks at the parts, and remembers for a moment what it saw.
+/// Checks the parts of the service, and caches the results.
 #[derive(Debug, Default)]
 pub struct Readiness {
     last: Mutex<Option<(Instant, Vec<Check>)>>,
-    /// The store has not answered yet.
+    /// A check of the store is under way.
     asking: Arc<AtomicBool>,
 }
 
-/// Ends on every way out: were one that panics never at its end, it would never be asked again.
+/// Marks the end of a check of the store on drop, also after a panic.
 struct Asking(Arc<AtomicBool>);
 
 impl Drop for Asking {
@@ -41,7 +41,13 @@ impl Drop for Asking {
 }
 
 impl Readiness {
-    pub async fn look(&self, store: &Arc<dyn Store>, pool: &Pool, outputs: &Outputs) -> Vec<Check> {
+    /// Returns the results of all checks.
+    pub async fn check(
+        &self,
+        store: &Arc<dyn Store>,
+        pool: &Pool,
+        outputs: &Outputs,
+    ) -> Vec<Check> {
         let mut last = self.last.lock().await;
         let checks = match &*last {
             Some((at, checks)) if at.elapsed() < FRESH => checks.clone(),
@@ -56,16 +62,16 @@ impl Readiness {
             }
         };
         let draining = pool.is_draining();
-        let stopping = || "The service is about to stop and takes no more tasks.".to_owned();
+        let stopping = || "The service is about to stop and accepts no more tasks.".to_owned();
         let accepting = check("accepting", draining.then(stopping));
         checks.into_iter().chain([accepting]).collect()
     }
 
-    /// Not two at a time wait for a disk that does not answer.
+    /// Checks the store. At most one check at a time waits for a disk that does not respond.
     async fn store(&self, store: &Arc<dyn Store>) -> Option<String> {
-        let silent = || Some("The database does not answer.".to_owned());
+        let no_response = || Some("The database does not respond.".to_owned());
         if self.asking.swap(true, Ordering::AcqRel) {
-            return silent();
+            return no_response();
         }
         let (store, asking) = (store.clone(), Asking(self.asking.clone()));
         let asked = tokio::task::spawn_blocking(move || {
@@ -76,9 +82,9 @@ impl Readiness {
             Ok(Ok(Ok(()))) => None,
             Ok(Ok(Err(error))) => {
                 tracing::warn!("not ready: {error}");
-                Some("The database can't be written to; the log says why.".to_owned())
+                Some("The database can't be written; see the log.".to_owned())
             }
-            Ok(Err(_)) | Err(_) => silent(),
+            Ok(Err(_)) | Err(_) => no_response(),
         }
     }
 }
@@ -93,5 +99,5 @@ fn workers(pool: &Pool) -> Option<String> {
 }
 
 fn disk(outputs: &Outputs) -> Option<String> {
-    (!outputs.has_space()).then(|| "There is no room on the disk for another task.".to_owned())
+    (!outputs.has_space()).then(|| "The disk has no space for another task.".to_owned())
 }

@@ -1,4 +1,4 @@
-//! Why the service does not start.
+//! Why the service can't start.
 
 use std::error::Error;
 use std::io;
@@ -19,19 +19,19 @@ pub enum StartError {
     #[error(transparent)]
     Models(#[from] ModelFileError),
     #[error(
-        "{0} is in reach of others: they need a token. Add an account (atelier-service account add NAME), \
-         or give --token"
+        "{0} is reachable from other machines, so clients need a token. Add an account (atelier-service account add NAME), \
+         or set --token"
     )]
     Open(SocketAddr),
-    #[error("the metrics at {0} are in reach of others: they need a --metrics-token")]
+    #[error("the metrics at {0} are reachable from other machines: set --metrics-token")]
     OpenMetrics(SocketAddr),
     #[error("--token can't be combined with accounts; remove it")]
     Token,
     #[error("can't use --database: {0}")]
     Database(StoreError),
-    #[error("processes that only serve or only work share their tasks: name a --database")]
+    #[error("processes that only serve or only work share their tasks: set --database")]
     Role,
-    #[error("this build knows no {0}; build it with --features cluster")]
+    #[error("this build does not support {0}; build it with --features cluster")]
     Cluster(&'static str),
     #[error(transparent)]
     Outputs(Box<dyn Error + Send + Sync>),

@@ -180,7 +180,7 @@ fn an_account_takes_no_more_of_the_disk_than_it_may() {
         (402, "account_disk_full")
     );
     assert!(
-        refused.text().contains("may take 0.1 MB"),
+        refused.text().contains("at most 0.1 MB"),
         "{}",
         refused.text()
     );

@@ -204,7 +204,7 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
         of_call.iter().find(of_message).copied()
     };
     // Also what was logged on another thread.
-    assert!(has("taken in").is_some(), "{log}");
+    assert!(has("accepted").is_some(), "{log}");
     let answered = has("answered").unwrap();
     assert_eq!(
         (&answered["route"], &answered["status"]),
@@ -282,7 +282,7 @@ mod drain {
             (503, "draining")
         );
         assert_eq!(refused.header("retry-after"), "5");
-        // Of an entry that is refused a client would not know when to try again, nor that nothing was taken in.
+        // From a refused entry, a client could tell neither when to retry nor that nothing was accepted.
         let batch = json!({"requests": [request(STRATA, json!({"prompt": "c"}))]});
         let refused = server.post("/v2/generate-batch", &batch);
         assert_eq!(refused.status, 503);

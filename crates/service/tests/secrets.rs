@@ -165,7 +165,7 @@ fn a_secret_is_gone_when_its_task_has_ended() {
     log.push_str(&server.log());
     nowhere();
     assert!(!log.contains(SECRET), "{log}");
-    assert!(log.contains("taken in"), "{log}");
+    assert!(log.contains("accepted"), "{log}");
 }
 
 /// Guards against keys that stay in the database because they were stored before the service knew that they are keys.

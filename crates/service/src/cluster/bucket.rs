@@ -44,14 +44,14 @@ const KEEP_COPY: Duration = Duration::from_secs(24 * 60 * 60);
 /// Why a bucket can't be used.
 #[derive(Debug, Error)]
 pub enum BucketError {
-    #[error("{0} is no address of a bucket: s3://bucket/prefix")]
+    #[error("{0} is not the address of a bucket: use s3://bucket/prefix")]
     Address(String),
-    #[error("{0}; AWS_ENDPOINT, AWS_REGION and the like say where the bucket is")]
+    #[error("{0}; check AWS_ENDPOINT, AWS_REGION and the other AWS_ variables")]
     Settings(Error),
-    #[error("there is no bucket {0} at {1}: make it, or name another")]
+    #[error("there is no bucket {0} at {1}: create it, or use another")]
     Missing(String, String),
     #[error(
-        "{1} does not let these credentials write to {0}: look at AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
+        "{1} does not let these credentials write to {0}: check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and \
          the bucket's policy"
     )]
     Refused(String, String),
@@ -330,7 +330,7 @@ impl OutputStore for Bucket {
                 Err(Error::NotModified { .. }) => {
                     immutable(StatusCode::NOT_MODIFIED.into_response())
                 }
-                Err(error) => Failure::outputs_away(error).into_response(),
+                Err(error) => Failure::outputs_unavailable(error).into_response(),
             }
         })
     }

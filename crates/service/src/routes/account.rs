@@ -1,4 +1,4 @@
-//! `GET /api/account`: which account a token is of. No part of INTERFACE.
+//! `GET /api/account`: the account of a token. Not part of INTERFACE.
 
 use std::sync::Arc;
 
@@ -12,12 +12,11 @@ use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::state::App;
 
-/// Answers `GET /api/account`: whose the token is, and what that account may have and has left. No part of
-/// INTERFACE.
+/// Answers `GET /api/account`: the account of the token, its limits, and what of them it uses. Not part of INTERFACE.
 ///
 /// # Errors
 ///
-/// As for [`admitted`]; also 500 or 503 if the store does not answer.
+/// As for [`admitted`]; also 500 or 503 if the store does not respond.
 pub async fn status(
     State(app): State<Arc<App>>,
     request: Request,

@@ -24,7 +24,7 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
             "A batch takes an idempotency_key in each of its items, not in a header.",
         ));
     }
-    // For the whole call, with its Retry-After: an entry could not say that nothing was taken in.
+    // Refuses the whole call, with Retry-After: an entry can't tell the client that nothing was accepted.
     if app.pool.is_draining() {
         return Err(Failure::draining());
     }
@@ -38,7 +38,7 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
         Ok(accepted.data)
     })
     .await;
-    // An item that was only answered again is not charged; the call itself is.
+    // Repeated submissions are not charged; the call itself is.
     if let Some(limit) = &limiting.limit {
         limit.refund(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
     }
@@ -61,7 +61,7 @@ pub async fn response(State(app): State<Arc<App>>, request: Request) -> Reply {
     .await
 }
 
-/// Answers every item on its own: one that fails touches no other. 422 unless there are 1 to 10.
+/// Answers each item separately: the failure of one does not affect the others. 422 unless there are 1 to 10.
 async fn each(
     app: &App,
     call: Call,

@@ -1,4 +1,4 @@
-//! What every call under `/v2` goes through before it is looked at.
+//! Checks every call under `/v2`: access, rate limit and body.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -19,40 +19,40 @@ use crate::state::App;
 /// The largest request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;
 
-/// Of a body that is not wanted, this much is read, so that its sender gets to read the answer.
+/// The number of bytes of a refused body that are read, so that its sender can read the response.
 const MAX_DRAINED: usize = 32 << 20;
 
-/// A body may pause for this long, …
-const PAUSE: Duration = Duration::from_secs(10);
+/// The longest pause within a body.
+const MAX_PAUSE: Duration = Duration::from_secs(10);
 
-/// … and take this long in all.
-const WHOLE: Duration = Duration::from_secs(60);
+/// The longest time for a whole body.
+const MAX_BODY_TIME: Duration = Duration::from_secs(60);
 
-/// A v2 call that may go ahead: its token is good, it is within the rate, its body is JSON.
+/// An accepted v2 call: its token is valid, it is within the rate limit, and its body is JSON.
 pub struct Call {
     pub origin: Origin,
     pub headers: HeaderMap,
     /// The caller's access token.
     pub token: String,
-    /// The account that has the token, where there are accounts.
+    /// The account of the token, if the service has accounts.
     pub account: Option<String>,
-    /// What the caller is counted by.
+    /// The names of the caller's rate limit buckets.
     pub caller: Vec<String>,
     pub body: Value,
 }
 
 impl Call {
-    /// Reads a v2 request: who calls, and the body.
+    /// Reads a v2 request: the caller and the body.
     ///
     /// # Errors
     ///
-    /// As for [`admitted`]; also 408 if the body does not come in time, 413 if it is too large, 400 if it
-    /// breaks off or is not JSON. INTERFACE ("Errors" 5) shows none of these.
+    /// As for [`admitted`]; also 408 if the body does not arrive in time, 413 if it is too large, 400 if it
+    /// is incomplete or not JSON. INTERFACE ("Errors" 5) shows none of these.
     pub async fn of(app: &Arc<App>, request: Request) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let headers = parts.headers;
         let peer = parts.extensions.get::<Peer>().cloned();
-        // Decided by the headers, before any of the body is kept.
+        // Checks the headers before any of the body is read into memory.
         let Admitted {
             token,
             account,
@@ -81,28 +81,28 @@ impl Call {
         })
     }
 
-    /// Whether this user's tasks are the caller's: an account's are those of its name.
+    /// Whether the caller may access this user's tasks: an account has those of its own name.
     pub fn is_of(&self, uid: &str) -> bool {
         self.account.as_deref().is_none_or(|account| account == uid)
     }
 }
 
-/// A caller that may go on.
+/// A caller with access.
 pub struct Admitted {
     pub token: String,
-    /// The account that has the token, where there are accounts.
+    /// The account of the token, if the service has accounts.
     pub account: Option<String>,
-    /// What the caller is counted by.
+    /// The names of the caller's rate limit buckets.
     pub caller: Vec<String>,
 }
 
-/// Who calls, by what the headers say; counted by `--rate`, first by the address that the call comes from: a call
-/// with a bad token costs its sender as much as any other.
+/// Identifies the caller by the headers, and counts the call for `--rate`. The call's address is charged first, so
+/// that a call with an invalid token costs as much as any other.
 ///
 /// # Errors
 ///
-/// 401 without a token that is known (INTERFACE "Authentication" 2), 429 if the caller calls too often, 413
-/// if the body is to be too large, 500 or 503 if accounts or limits can't be read.
+/// 401 without a valid token (INTERFACE "Authentication" 2), 429 above the rate limit, 413 if the declared body is too
+/// large, 500 or 503 if accounts or limits can't be read.
 pub async fn admitted(
     app: &Arc<App>,
     headers: &HeaderMap,
@@ -134,8 +134,8 @@ pub async fn admitted(
     })
 }
 
-/// The account that has this token; `None` where there are no accounts. What is not known by now is looked up away
-/// from the threads that serve requests, a few at a time.
+/// Returns the account of this token; `None` if the service has no accounts. Lookups that are not cached run on
+/// blocking threads, a few at a time.
 async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failure> {
     let now = Instant::now();
     if let Some(account) = app.accounts.recent(token, now) {
@@ -160,7 +160,7 @@ async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failu
     .await
 }
 
-/// Counts a call by the first name of its caller, too; the others are those that it has been counted by.
+/// Counts a call against the first of its caller's buckets, too; the others were charged before.
 async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
     let (Some(limit), [name, address @ ..]) = (&app.limit, caller) else {
         return Ok(());
@@ -176,8 +176,8 @@ async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
     .await
 }
 
-/// Reads on and drops what is read, while the answer is on its way: a client that is cut off while
-/// it sends sees a broken connection instead of the answer.
+/// Drains a refused body during the response: a client that is cut off while it sends sees a broken connection
+/// instead of the response.
 fn decline(headers: &HeaderMap, body: Body) {
     // A client that sent `Expect` will not send the body.
     if headers.contains_key(header::EXPECT) {
@@ -187,8 +187,8 @@ fn decline(headers: &HeaderMap, body: Body) {
 }
 
 fn drain(mut chunks: BodyDataStream, mut length: usize) {
-    tokio::spawn(tokio::time::timeout(WHOLE, async move {
-        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(PAUSE, chunks.next()).await {
+    tokio::spawn(tokio::time::timeout(MAX_BODY_TIME, async move {
+        while let Ok(Some(Ok(chunk))) = tokio::time::timeout(MAX_PAUSE, chunks.next()).await {
             length += chunk.len();
             if length > MAX_DRAINED {
                 break;
@@ -197,13 +197,13 @@ fn drain(mut chunks: BodyDataStream, mut length: usize) {
     }));
 }
 
-/// The whole body; 413 if it is too large, 408 if it does not come.
+/// Reads the whole body; 413 if it is too large, 408 if it does not arrive in time.
 async fn read(body: Body) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     let mut chunks = body.into_data_stream();
-    let deadline = tokio::time::Instant::now() + WHOLE;
+    let deadline = tokio::time::Instant::now() + MAX_BODY_TIME;
     loop {
-        let due = deadline.min(tokio::time::Instant::now() + PAUSE);
+        let due = deadline.min(tokio::time::Instant::now() + MAX_PAUSE);
         let chunk = match tokio::time::timeout_at(due, chunks.next()).await {
             Ok(Some(chunk)) => chunk
                 .map_err(|error| Failure::bad_request(format!("The body broke off: {error}.")))?,

@@ -29,9 +29,9 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
         "count": entries.len(),
         "data": entries,
         "message": "Models retrieved",
-        // No part of INTERFACE: that a submission may be sent again with the same key.
+        // Not part of INTERFACE: submissions can be repeated with the same key.
         "idempotency_key": {"ttl_seconds": TTL_SECONDS},
-        // No part of INTERFACE either: which files it has in addition to those of INTERFACE.
+        // Not part of INTERFACE: the additional files.
         "integrations": [
             Integration::COMFYUI_NODES,
             Integration::OPENAI_FUNCTIONS,
@@ -40,8 +40,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     });
     let needs_account = needs_account(&app).await;
     if app.token.is_none() && !needs_account {
-        // A client that may come with any token may come without choosing one: the page's first run
-        // needs no typing. No secret, and no part of INTERFACE.
+        // If any token works, the page can use this one, so that its first use needs no typing. Not secret, and not
+        // part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});
     }
     if needs_account {
@@ -71,9 +71,9 @@ fn entry(app: &App, model: &dyn Model, origin: &Origin) -> Value {
             entry["poster"] = origin.url(&sample_path::poster(model)).into();
         }
         Some(remote) => {
-            // A sample would have to be paid for.
+            // A sample would cost money.
             entry["preview"] = remote.preview().unwrap_or(&documentation).into();
-            // No part of INTERFACE: tasks are taken in all the same, and wait.
+            // Not part of INTERFACE: tasks are accepted and wait.
             if let Some(why) = remote.away() {
                 entry["away"] = why.into();
             }
@@ -98,7 +98,7 @@ pub async fn schema(
     }))
 }
 
-/// Where a model's documentation page is.
+/// Returns the path of a model's documentation page.
 pub fn documentation_path(id: &ModelId) -> String {
     format!("/api/docs/{}", path::model_segments(id))
 }

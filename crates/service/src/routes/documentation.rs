@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::models::sample_path;
 use crate::state::App;
 
-/// Nothing is loaded but the preview, and nothing runs.
+/// Permits only the preview, and no scripts.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; img-src http: https:; \
                       media-src http: https:; base-uri 'none'; form-action 'none'";
 

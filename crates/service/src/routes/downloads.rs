@@ -1,5 +1,5 @@
-//! The files that take models elsewhere: the two Python files of INTERFACE ("GET
-//! /api/openai-function", "GET /api/comfyui-node"), and what is additional. Public.
+//! The files for other programs: the two Python files of INTERFACE ("GET /api/openai-function",
+//! "GET /api/comfyui-node"), and additional ones. Public.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ pub async fn comfyui_node(
     python(&app, &id, &headers, &name, python::render_comfyui_node)
 }
 
-/// One model as a Python file.
+/// Returns one model as a Python file.
 fn python(
     app: &App,
     id: &ModelId,
@@ -130,7 +130,7 @@ fn described(model: &dyn Model) -> (Schema, Words) {
     (model.schema(), model.into())
 }
 
-/// `name` is a module's or a constant: it needs no escaping.
+/// `name` needs no escaping: it is the name of a module or a constant.
 fn file(content_type: &'static str, name: &str, body: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type.to_owned()),

@@ -1,4 +1,4 @@
-//! Files in the input of a task: outputs of this service, and addresses from elsewhere.
+//! Files in the input of a task: outputs of this service, and addresses of other servers.
 
 use atelier_contract::{Kind, Media, Parameter, Problem, Schema};
 use serde_json::{Map, Value};
@@ -8,30 +8,29 @@ use crate::origin::Origin;
 use crate::runner::Remote;
 use crate::state::App;
 
-/// No task is made from more files than this: each is looked for in the outputs.
+/// The maximum number of files in an input: each is looked up in the outputs.
 const MAX_FILES: usize = 100;
 
 /// Schemes that URL parsers also accept without the two slashes.
 const LENIENT: [&str; 4] = ["http", "https", "ftp", "file"];
 
-/// What a text in the input is.
+/// The role of a text in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Words, even if they are an address: the schema says so.
+    /// Plain text according to the schema, even if it is an address.
     Text,
     /// Declared as a file.
     File,
-    /// The schema does not say: a file if it is an address.
+    /// Not declared: a file if it is an address.
     Unknown,
 }
 
-/// Replaces addresses of files by their paths, which hold under any host name, in lists and objects, too.
-/// Any but an earlier output of this service is refused, unless the model runs elsewhere and its owner permits
-/// it; so nothing is fetched here.
+/// Replaces addresses of outputs by their paths, which are independent of the host name, also in lists and objects.
+/// Refuses other addresses, unless the model is remote and the models file permits them. Fetches nothing.
 ///
 /// # Errors
 ///
-/// 422 with each address that is refused; 503 if the outputs don't answer.
+/// 422 with each address that is refused; 503 if the outputs don't respond.
 pub fn keep_paths(
     app: &App,
     origin: &Origin,
@@ -63,9 +62,9 @@ pub fn keep_paths(
 struct Keeper<'a> {
     app: &'a App,
     origin: &'a Origin,
-    /// The model runs elsewhere.
+    /// The model is remote.
     elsewhere: bool,
-    /// http(s) addresses may be passed on to it.
+    /// http(s) addresses may be passed on to the model.
     addresses: bool,
     files: usize,
     problems: Vec<Problem>,
@@ -75,7 +74,7 @@ impl Keeper<'_> {
     fn role_of(&self, parameter: &Parameter) -> Role {
         let has_media_name = parameter.media().is_some();
         if !self.elsewhere {
-            // The built-in models take images alone.
+            // Built-in models only accept images.
             return match parameter.media() {
                 Some(Media::Image) => Role::File,
                 _ => Role::Text,
@@ -83,7 +82,7 @@ impl Keeper<'_> {
         }
         match parameter.kind() {
             _ if is_uri(&parameter.extra) => Role::File,
-            // A name says less than a format does.
+            // A declared format takes precedence over a name.
             Kind::Text | Kind::Enum | Kind::MultiChoice if !has_media_name => Role::Text,
             _ => Role::Unknown,
         }
@@ -124,7 +123,7 @@ impl Keeper<'_> {
         Ok(())
     }
 
-    /// The path of an output of this service; `None` if the text stays as it is.
+    /// Returns the path of an output of this service; `None` if the text is unchanged.
     fn keep_text(
         &mut self,
         parameter: &Parameter,
@@ -155,7 +154,7 @@ impl Keeper<'_> {
         Ok(None)
     }
 
-    /// Says what may be given instead of a text with this scheme.
+    /// Describes the accepted values, for a refused text with this scheme.
     fn permitted(&self, scheme: Option<&str>) -> String {
         match scheme {
             _ if !self.elsewhere => {
@@ -177,7 +176,7 @@ impl Keeper<'_> {
         }
     }
 
-    /// Whether something else than an output of this service may be given: a text with this scheme.
+    /// Whether a text with this scheme is accepted that is not an output of this service.
     fn passes_on(&self, role: Role, scheme: Option<&str>) -> bool {
         if !self.elsewhere {
             return false;
@@ -191,7 +190,7 @@ impl Keeper<'_> {
     }
 }
 
-/// The role of the texts in a list with these rules.
+/// Returns the role of the texts in a list with these rules.
 fn role_of_items(parameter: &Parameter, rules: Option<&Map<String, Value>>) -> Role {
     let named = Parameter {
         type_name: "string".into(),
@@ -210,12 +209,12 @@ fn is_uri(rules: &Map<String, Value>) -> bool {
     rules.get("format").and_then(Value::as_str) == Some("uri")
 }
 
-/// The scheme of an address, in lower case: read as leniently as the most lenient URL parser does, which drops
-/// control characters. `//host` has the scheme of the page that reads it: an empty one.
+/// Returns the scheme of an address in lower case. Parses as leniently as the most lenient URL parser, which drops
+/// control characters. `//host` has an empty scheme, because it uses that of the page.
 fn scheme_of(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     let text = text.trim_start();
-    // No parser finds a host behind a space: a comment, or a word and a colon.
+    // No parser accepts a space before the host: it is a comment, or a word and a colon.
     let is_words = |rest: &str| rest.starts_with(char::is_whitespace);
     if text.starts_with("//") || text.starts_with(r"\\") {
         return (!is_words(&text[2..])).then(String::new);
@@ -238,16 +237,16 @@ fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
     if let Err(error) = app.samples.prepare(path) {
         tracing::error!("{path}: {error}");
     }
-    app.outputs.has(path).map_err(Failure::outputs_away)
+    app.outputs.has(path).map_err(Failure::outputs_unavailable)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Guards against spellings of an address that the service takes for words and a URL parser does not.
+    /// Guards against spellings of an address that a URL parser accepts and the service takes for plain text.
     #[test]
-    fn an_address_is_one_however_it_is_spelled() {
+    fn addresses_are_found_in_every_spelling() {
         for (text, scheme) in [
             ("http://a.example/", Some("http")),
             ("HTTPS://a.example/", Some("https")),

@@ -17,14 +17,14 @@ use crate::secrets::Secrets;
 use crate::state::App;
 use crate::store::{Answered, Task};
 
-/// When to try again if too many tasks wait.
+/// The `Retry-After` if too many tasks wait, in seconds.
 const WAITING_RETRY_SECONDS: u64 = 5;
 
 /// Answers `POST /v2/generate` (INTERFACE).
 ///
 /// # Errors
 ///
-/// As for [`Call::of`] and [`accept`]; also 400 if the idempotency key in the headers is none.
+/// As for [`Call::of`] and [`accept`]; also 400 if the idempotency key in the headers is invalid.
 pub async fn single(
     State(app): State<Arc<App>>,
     request: Request,
@@ -36,24 +36,24 @@ pub async fn single(
     Ok(success(data))
 }
 
-/// The answer to a submission.
+/// The response to a submission.
 pub struct Accepted {
     /// `{id, status}`
     pub data: Value,
-    /// It was answered before: there is no new task.
+    /// The submission was repeated: there is no new task.
     pub again: bool,
 }
 
-/// Takes a task in. When this returns, the task is on disk and queued. Blocks.
+/// Accepts a task. When this returns, the task is on disk and queued. Blocks.
 ///
-/// A submission whose key has been answered gets that answer again.
+/// A submission with a known key gets the first response again.
 ///
 /// # Errors
 ///
-/// 400 or 422 if the common fields or the input are wrong, 403 for another user's `uid`, 404 for an unknown
-/// model, 400 or 422 for an idempotency key that is none or was used for another request, 402, 429 or 503 if
-/// there is no room or too many tasks wait, 503 while the service is about to stop or the model is away, 500
-/// or 503 if the store or the outputs don't answer. INTERFACE ("Errors" 5) shows none of these.
+/// 400 or 422 if the common fields or the input are invalid, 403 for another user's `uid`, 404 for an unknown model,
+/// 400 or 422 for an idempotency key that is invalid or was used for another request, 402 or 503 without disk space,
+/// 429 if too many tasks wait, 503 while the service is about to stop or the model is unavailable, 500 or 503 if the
+/// store or the outputs don't respond. INTERFACE ("Errors" 5) shows none of these.
 pub fn accept(
     app: &App,
     call: &Call,
@@ -80,7 +80,7 @@ pub fn accept(
         account: account(
             common.uid,
             &call.token,
-            // An account stays the same one when it gets another token.
+            // An account stays the same when its token is replaced.
             app.token.is_some() || call.account.is_some(),
         ),
         key,
@@ -106,11 +106,11 @@ pub fn accept(
         return Err(Failure::model_away());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    // From here on, nothing that it is made from is removed; it is looked for next.
+    // From here on, clean-up removes none of the input files; the next step checks that they exist.
     let pin = app.outputs.pins.pin(&body.to_string());
     keep_paths(app, &call.origin, &schema, remote, &mut input)?;
 
-    check_room(app, common.uid)?;
+    check_space(app, common.uid)?;
     let slot = app.pool.reserve(common.uid).map_err(Failure::store)?;
     let slot = slot.ok_or_else(too_many_wait)?;
     let secrets = Secrets::take_from(&mut input, &schema);
@@ -126,25 +126,25 @@ pub fn accept(
         .store
         .insert(&task, submission.as_ref())
         .map_err(Failure::store)?;
-    // Another call with the same key may have come in between.
+    // A concurrent call may have used the same key.
     if let (Some(submission), Some(answered)) = (&submission, &answered) {
         return again(submission, answered);
     }
     slot.submit(task.id.clone(), &task.model, pin);
     app.metrics.accepted(&task.model);
-    // Not the whole id: outputs are found by it.
-    tracing::info!("task {:.8}… of {} taken in", task.id, task.model);
+    // The whole id would give access to the outputs.
+    tracing::info!("task {:.8}… of {} accepted", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
         again: false,
     })
 }
 
-/// The idempotency key of a submission, which may stand in a header or in a field.
+/// Returns the idempotency key of a submission, from the header or the field.
 ///
 /// # Errors
 ///
-/// 400 if both are there and differ.
+/// 400 if both are present and differ.
 fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
     match (header, field) {
         (Some(header), Some(field)) if header != field => Err(Failure::bad_request(
@@ -154,12 +154,12 @@ fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failu
     }
 }
 
-/// Checks that the disk, and this user's share of it, have room for another task.
+/// Checks that there is space for another task, on the disk and within the user's limit.
 ///
 /// # Errors
 ///
-/// 503 if the disk is full, 402 if the user's share is, or the store's own.
-fn check_room(app: &App, uid: &str) -> Result<(), Failure> {
+/// 503 if the disk is full, 402 if the user's limit is reached; also errors of the store.
+fn check_space(app: &App, uid: &str) -> Result<(), Failure> {
     if !app.outputs.has_space() {
         return Err(Failure::full());
     }
@@ -172,7 +172,7 @@ fn check_room(app: &App, uid: &str) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The first answer once more; 422 if the key came with another request then.
+/// Returns the first response again; 422 if the key was used for another request.
 fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failure> {
     if submission.fingerprint != answered.fingerprint {
         return Err(Failure::new(
@@ -201,7 +201,7 @@ impl<'a> Common<'a> {
     ///
     /// # Errors
     ///
-    /// 400 if the body is no object, 422 unless each of them is a non-empty string.
+    /// 400 if the body is not an object, 422 unless each field is a non-empty string.
     pub fn read(body: &'a Value, with_id: bool) -> Result<Self, Failure> {
         let fields = body
             .as_object()
@@ -236,28 +236,28 @@ impl<'a> Common<'a> {
     }
 }
 
-/// 429: its owner has as many tasks waiting as may.
+/// Returns a 429: the user's limit of waiting tasks is reached.
 fn too_many_wait() -> Failure {
     let mut failure = Failure::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_waiting",
-        "As many of your tasks are waiting as may. Nothing was taken in; try again later.",
+        "Too many of your tasks are waiting. Nothing was accepted; try again later.",
     );
     failure.retry_after = Some(WAITING_RETRY_SECONDS);
     failure
 }
 
-/// 402: its owner's tasks take as much of the disk as they may.
+/// Returns a 402: the user's disk limit is reached.
 fn account_full(taken: u64, most: u64) -> Failure {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    // Not 429: waiting does not help, and nothing else has to wait for it. Not 409 either, which with an idempotency
-    // key says that the same submission is under way.
+    // Not 429, because waiting does not help. Not 409, which with an idempotency key means that the same submission is
+    // in progress.
     Failure::new(
         StatusCode::PAYMENT_REQUIRED,
         "account_disk_full",
         format!(
-            "Your tasks take {:.1} MB of the disk, and may take {:.1} MB. Nothing was taken in; there \
-             is room again when old tasks are removed.",
+            "Your tasks use {:.1} MB of at most {:.1} MB of disk space. Nothing was accepted; space is \
+             freed when old tasks are removed.",
             megabytes(taken),
             megabytes(most)
         ),
@@ -268,7 +268,7 @@ pub fn unknown_model(model: &ModelId) -> Failure {
     Failure::not_found("unknown_model", format!("There is no model {model}."))
 }
 
-/// 128 random bits: an id can't be guessed, and outputs are found by it.
+/// Returns 128 random bits: an id gives access to the outputs, so it must not be guessable.
 fn new_id() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Failure::internal)?;

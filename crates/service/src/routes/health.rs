@@ -1,5 +1,4 @@
-//! Answers operators and their programs: whether the service lives, whether it can do its work, and how much of it
-//! there is.
+//! Health checks and metrics for operators.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,16 +20,16 @@ pub const LIVE: &str = "/healthz";
 pub const READY: &str = "/readyz";
 pub const METRICS: &str = "/metrics";
 
-/// The process answers.
+/// Answers `GET /healthz`: the process responds.
 pub async fn live() -> Json<Value> {
     Json(json!({"success": true}))
 }
 
-/// 503 names each part that is not ready.
+/// Answers `GET /readyz`: 503 if a part is not ready, with the problem of each.
 pub async fn ready(State(app): State<Arc<App>>) -> Response {
     let checks = app
         .readiness
-        .look(&app.store, &app.pool, &app.outputs)
+        .check(&app.store, &app.pool, &app.outputs)
         .await;
     let words: Map<String, Value> = checks
         .iter()
@@ -54,13 +53,13 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, refusal, Json(body)).into_response()
 }
 
-/// Answers with the metrics. They are of the tasks of all owners, so not for every client: for those that have the
-/// token for it, or, where none is demanded, for this machine.
+/// Answers `GET /metrics`. The metrics cover the tasks of all owners, so they require the metrics token, if one is
+/// set. Without one, they are served only if the service itself requires no token.
 ///
 /// # Errors
 ///
-/// 401 without the metrics' token where there is one, 403 where there is none and other doors are closed; 500
-/// if the metrics can't be written.
+/// 401 without the metrics token, if one is set; 403 if none is set, but the service requires a token or the metrics
+/// have their own address; 500 if the metrics can't be encoded.
 pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<Response, Failure> {
     match &app.metrics_token {
         Some(token) => {
@@ -70,20 +69,20 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
             return Err(Failure::new(
                 StatusCode::FORBIDDEN,
                 "metrics_closed",
-                "Metrics are not for everybody: --metrics-token opens them to whoever has it, \
-                 --metrics-listen serves them at an address of their own.",
+                "Metrics are closed: --metrics-token opens them to clients with that token, \
+                 --metrics-listen serves them at their own address.",
             ));
         }
         None => {}
     }
-    tell(&app)
+    render_metrics(&app)
 }
 
-/// The same on a listener of their own.
+/// Answers `GET /metrics` on the listener of `--metrics-listen`.
 ///
 /// # Errors
 ///
-/// 401 without the metrics' token where there is one; 500 if the metrics can't be written.
+/// 401 without the metrics token, if one is set; 500 if the metrics can't be encoded.
 pub async fn metrics_apart(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -91,10 +90,10 @@ pub async fn metrics_apart(
     if let Some(token) = &app.metrics_token {
         auth::bearer(&headers, Some(token))?;
     }
-    tell(&app)
+    render_metrics(&app)
 }
 
-fn tell(app: &App) -> Result<Response, Failure> {
+fn render_metrics(app: &App) -> Result<Response, Failure> {
     let (loads, oldest) = app.pool.load();
     let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
     let now = Now {

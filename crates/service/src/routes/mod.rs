@@ -1,4 +1,4 @@
-//! The ten endpoints of INTERFACE.md, the outputs, and the pages and files in addition to them.
+//! The routes: the ten endpoints of INTERFACE.md, the outputs, and additional pages and files.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -35,11 +35,11 @@ use call::Call;
 use model_path::ModelPath;
 pub use observed::REQUEST_ID;
 
-/// How long a browser may remember what CORS permits.
+/// How long a browser may cache the result of a CORS preflight.
 const PREFLIGHT_AGE: Duration = Duration::from_secs(2 * 60 * 60);
 
-/// Every endpoint: its path, as both the router and OpenAPI write it, its method, and what answers.
-/// The document at [`openapi::PATH`] is checked against this list.
+/// Returns every endpoint: its path, as both the router and OpenAPI write it, its method, and its handler. A test
+/// checks the document at [`openapi::PATH`] against this list.
 fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
     use atelier_contract::path;
     vec![
@@ -93,7 +93,7 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
     ]
 }
 
-/// Every route of the service.
+/// Returns the router of the service.
 pub fn router(app: Arc<App>) -> Router {
     endpoints()
         .into_iter()
@@ -101,27 +101,27 @@ pub fn router(app: Arc<App>) -> Router {
             router.route(path, endpoint)
         })
         .route(health::METRICS, get(health::metrics))
-        .fallback(elsewhere)
+        .fallback(fallback)
         .method_not_allowed_fallback(method_not_allowed)
         .layer(from_fn_with_state(app.clone(), delayed))
         .layer(cors(app.access.clone()))
-        .layer(from_fn_with_state(app.access.clone(), let_in))
+        .layer(from_fn_with_state(app.access.clone(), check_access))
         .layer(from_fn_with_state(app.clone(), observed::observed))
         .with_state(app)
 }
 
-/// Makes the routes that `--metrics-listen` serves.
+/// Returns the router of `--metrics-listen`.
 pub fn metrics_router(app: Arc<App>, access: Arc<Access>) -> Router {
     Router::new()
         .route(health::METRICS, get(health::metrics_apart))
         .route(health::LIVE, get(health::live))
         .route(health::READY, get(health::ready))
-        .layer(from_fn_with_state(access, let_in))
+        .layer(from_fn_with_state(access, check_access))
         .with_state(app)
 }
 
-/// Names and pages that are not let in.
-async fn let_in(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
+/// Refuses requests for other host names and from other origins.
+async fn check_access(State(access): State<Arc<Access>>, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     match access.check(&parts) {
         Ok(()) => next.run(Request::from_parts(parts, body)).await,
@@ -129,7 +129,7 @@ async fn let_in(State(access): State<Arc<Access>>, request: Request, next: Next)
     }
 }
 
-/// Pages that are let in may call: callers are known by their token, never by a cookie.
+/// Permits calls from allowed origins. Callers are identified by a token, never by a cookie.
 fn cors(access: Arc<Access>) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(AllowOrigin::predicate(move |origin, parts| {
@@ -164,8 +164,8 @@ async fn delayed(State(app): State<Arc<App>>, request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// Answers a call that has no route: with an output, a file of the front-end, or nothing.
-async fn elsewhere(State(app): State<Arc<App>>, request: Request) -> Response {
+/// Answers requests without a route: with an output, a file of the front-end, or 404.
+async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
     let path = request.uri().path().to_owned();
     let inside = |prefix: &str| {
         path.strip_prefix(prefix)
@@ -198,18 +198,18 @@ async fn method_not_allowed(method: Method) -> Failure {
     )
 }
 
-/// Runs work that waits for the disk or computes, away from the threads that serve requests.
+/// Runs blocking or CPU-bound work on the blocking threads.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    // The lines that it logs belong to the call.
+    // Log lines of the work belong to the call.
     let call = tracing::Span::current();
     tokio::task::spawn_blocking(move || call.in_scope(work))
         .await
         .unwrap_or_else(|error| Err(Failure::internal(error)))
 }
 
-/// Whether an account is needed to come in; where that can't be known, one is.
+/// Whether clients need an account; `true` if the store can't be read.
 async fn needs_account(app: &Arc<App>) -> bool {
     match app.accounts.has_accounts_cached() {
         Some(has_accounts) => has_accounts,

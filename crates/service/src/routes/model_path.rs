@@ -1,4 +1,4 @@
-//! `:category/:subcategory` in a path.
+//! Extracts `:category/:subcategory` from a path.
 
 use atelier_contract::ModelId;
 use axum::extract::{FromRequestParts, Path};
@@ -6,7 +6,7 @@ use axum::http::request::Parts;
 
 use crate::failure::Failure;
 
-/// A model named by a path; a path that is no text is answered like every other failure.
+/// The model in a path. A malformed path gets an error response like every other failure.
 pub struct ModelPath(pub ModelId);
 
 impl<S: Send + Sync> FromRequestParts<S> for ModelPath {

@@ -1,4 +1,4 @@
-//! Logs and counts every call: its id, how long it took, and why it was refused.
+//! Logs and counts every call: its id, its duration, and why it was refused.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,14 +13,13 @@ use crate::failure::Refusal;
 use crate::outputs::ROUTE as OUTPUTS;
 use crate::state::App;
 
-/// Names a call, in its answer and in the log.
+/// The id of a call, in its response and in the log.
 pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest id that is taken over.
-const LONGEST: usize = 128;
+/// The maximum length of an id that is adopted from the caller.
+const MAX_LENGTH: usize = 128;
 
-/// Counts and logs a call. What it carries, tokens and prompts, is not logged, nor is its address:
-/// only the route that it took.
+/// Counts and logs a call. Logs only the route: neither tokens and prompts, nor the URL.
 pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = request_id(request.headers());
@@ -30,7 +29,7 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         Method::GET | Method::HEAD | Method::OPTIONS
     ) || route.starts_with("/v2/status")
         || route.starts_with("/v2/response");
-    // At the highest level, so that no filter takes the id away from a line.
+    // At the highest level, so that no filter removes the id from a line.
     let call = tracing::error_span!("call", request_id = %id);
     let mut response = next.run(request).instrument(call.clone()).await;
     let took = begun.elapsed();
@@ -45,7 +44,7 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         let ms = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         match &refusal {
             Some(Refusal(reason)) => tracing::info!(route, status, ms, reason, "refused"),
-            // There are thousands of polls.
+            // Polls are frequent, so they are only traced.
             None if reads => tracing::trace!(route, status, ms, "answered"),
             None => tracing::info!(route, status, ms, "answered"),
         }
@@ -56,17 +55,19 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
     response
 }
 
-/// The caller's own, if it can stand in a log as it is; else a new one.
+/// Returns the caller's id if it needs no escaping in a log; otherwise a new one.
 fn request_id(headers: &HeaderMap) -> String {
-    let plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b"-_.".contains(&b);
     let given = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok());
     match given {
-        Some(id) if (1..=LONGEST).contains(&id.len()) && id.bytes().all(plain) => id.to_owned(),
+        Some(id) if (1..=MAX_LENGTH).contains(&id.len()) && id.bytes().all(is_plain) => {
+            id.to_owned()
+        }
         _ => format!("{:016x}", getrandom::u64().unwrap_or_default()),
     }
 }
 
-/// Gives the route as the router writes it: there are few, whatever is asked for.
+/// Returns the route as the router writes it, so that there are few values.
 fn route(request: &Request) -> String {
     match request.extensions().get::<MatchedPath>() {
         Some(path) => path.as_str().to_owned(),
@@ -80,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_taken_over_if_it_is_sane() {
+    fn a_plain_id_of_the_caller_is_adopted() {
         let of = |id: &str| {
             let mut headers = HeaderMap::new();
             headers.insert(REQUEST_ID, HeaderValue::from_bytes(id.as_bytes()).unwrap());

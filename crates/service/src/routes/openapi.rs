@@ -1,7 +1,7 @@
 //! `GET /api/openapi.json`: the whole interface as an OpenAPI document, for other programs.
 //!
-//! What is said once stands in `templates/openapi.json`; what depends on the models is made from
-//! their schemas, so that it is what is checked.
+//! The fixed parts are in `templates/openapi.json`; the parts that depend on models are generated from the schemas
+//! that inputs are validated against.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use crate::state::App;
 
 pub const PATH: &str = "/api/openapi.json";
 
-/// The place of the models' inputs in the document.
+/// The JSON pointer to the models' inputs in the document.
 const INPUT: &str = "/components/schemas/GenerateRequest";
 
-/// Answers with the OpenAPI document of all endpoints.
+/// Answers `GET /api/openapi.json`: the OpenAPI document of all endpoints.
 ///
 /// # Errors
 ///
-/// 500 if the template is no JSON.
+/// 500 if the template is not JSON.
 pub async fn document(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
@@ -41,7 +41,7 @@ fn template() -> serde_json::Result<Value> {
     serde_json::from_str(include_str!("../../templates/openapi.json"))
 }
 
-/// The body of a generate request of one model.
+/// Returns the schema of a generate request of one model.
 fn request(schema: &Schema) -> Value {
     let mut properties = Map::new();
     let common = |name: &str| json!({"$ref": format!("#/components/schemas/{name}")});
@@ -71,7 +71,7 @@ fn request(schema: &Schema) -> Value {
     })
 }
 
-/// `null` leaves an optional parameter out.
+/// Permits `null`, which omits an optional parameter.
 fn permit_null(property: &mut Value) {
     if let Some(Value::String(name)) = property.get("type").cloned() {
         property["type"] = json!([name, "null"]);
@@ -86,7 +86,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Guards against a document and a service that say different things.
+    /// Guards against a document that differs from the routes.
     #[test]
     fn every_endpoint_is_in_the_document_and_nothing_else() {
         let document = template().unwrap();

@@ -45,35 +45,35 @@ pub async fn response(
     ))
 }
 
-/// `{id, status}`, and `error` if the task failed. Never any output. Blocks.
+/// Returns `{id, status}`, with `error` if the task failed, and never any output. Blocks.
 ///
 /// # Errors
 ///
 /// As for [`Common::read`]; also 404 if the caller has no such task of this model, 500 or 503 if the store
-/// does not answer.
+/// does not respond.
 pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
     let mut data = json!({"id": task.id, "status": word(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
     } else if !task.status.is_terminal()
-        && let Some(line) = line_of(app, &task)
+        && let Some(line) = progress_line(app, &task)
     {
-        // No part of INTERFACE.
+        // Not part of INTERFACE.
         data["progress"] = line.into();
     }
     Ok(data)
 }
 
-/// Why its model is away, else what that has said last.
-fn line_of(app: &App, task: &Progress) -> Option<String> {
+/// Returns why the task's model is unavailable, or its latest progress message.
+fn progress_line(app: &App, task: &Progress) -> Option<String> {
     let away = app.models.remote(&task.model).and_then(Remote::away);
     let away = away.map(|why| format!("The model is away: {why}"));
     away.or_else(|| app.pool.message(&task.id))
         .or_else(|| task.words.clone())
 }
 
-/// One of the three standardized words: `starting` and `queued` are for the answer to generate.
+/// Returns one of the three standardized words: `starting` and `queued` only occur in the response to generate.
 fn word(status: &StatusWord) -> &StatusWord {
     if status.is_terminal() {
         status
@@ -82,12 +82,12 @@ fn word(status: &StatusWord) -> &StatusWord {
     }
 }
 
-/// `{status, output}` when completed, `{status, error}` when failed, else
-/// `{status: "processing"}`: asking early is no error. Blocks.
+/// Returns `{status, output}` when completed, `{status, error}` when failed, and otherwise
+/// `{status: "processing"}`: an early request is no error. Blocks.
 ///
 /// # Errors
 ///
-/// As for [`progress_of`]. A task that failed is none: its error is in the body (INTERFACE "Errors" 2).
+/// As for [`progress_of`]. A failed task is not an error: its message is in the body (INTERFACE "Errors" 2).
 pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
     Ok(match task.status {
@@ -104,8 +104,7 @@ pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure>
     })
 }
 
-/// The task asked for. To any client but its owner, and under another model's name, it does not
-/// exist.
+/// Finds the requested task. Returns 404 to clients other than its owner, and for another model.
 fn find(app: &App, call: &Call, body: &Value) -> Result<Progress, Failure> {
     let common = Common::read(body, true)?;
     app.store
