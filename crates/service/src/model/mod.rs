@@ -10,21 +10,21 @@ pub use pace::{Ended, Pace, Stop};
 
 /// A model, wherever it runs.
 pub trait Model: Send + Sync {
-    /// Name, identity and words for people.
+    /// Returns the name, identity and description.
     fn about(&self) -> About<'_>;
 
     /// Returns the model's input schema.
     fn schema(&self) -> Schema;
 
-    /// An input for examples and for its preview; parameters left out take their defaults.
+    /// Returns a sample input for examples and the preview; omitted parameters take their defaults.
     fn sample(&self) -> Value;
 
-    /// The model whose preview the sample takes as its input image.
+    /// Returns the model whose preview is the input image of the sample.
     fn sample_source(&self) -> Option<ModelId> {
         None
     }
 
-    /// The extension of the files it makes, without the dot.
+    /// Returns the extension of the output files, without the dot.
     fn extension(&self) -> &'static str;
 }
 
@@ -49,12 +49,12 @@ impl dyn Model + '_ {
 pub struct BuiltIn(Box<dyn atelier_procedural::Model>);
 
 impl BuiltIn {
-    /// Returns all of them.
+    /// Returns all built-in models.
     pub fn all() -> Vec<Self> {
         atelier_procedural::models().into_iter().map(Self).collect()
     }
 
-    /// Returns what runs it.
+    /// Returns the procedural model.
     pub fn procedural(&self) -> &dyn atelier_procedural::Model {
         self.0.as_ref()
     }

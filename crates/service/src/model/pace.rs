@@ -1,4 +1,4 @@
-//! The time that a model takes to be watched: work, then waiting until each stage is due.
+//! Paces the built-in models: each stage of a run waits until it is due. Also how a run can end.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,27 +8,27 @@ use atelier_procedural::Error;
 /// Why a run ended without output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// The task failed; a sentence for its owner.
+    /// The task failed; a message for its owner.
     Failed(String),
-    /// It was sent, and no answer came, so whether the work was done is unknown; a sentence for its owner.
+    /// The task was sent and no response came, so its outcome is unknown; a message for its owner.
     Unknown(String),
-    /// Something that may pass is in the way, for the log; the task is to be run again.
-    Hindered(String),
-    /// The service's own database or outputs can't be used at present, for the log; the task is to be run
-    /// again, whatever its time limit.
+    /// A retryable error of the model, for the log; the task is retried within its time limit.
+    Retry(String),
+    /// The service's own database or outputs are unavailable, for the log; the task is retried regardless of its time
+    /// limit.
     Blocked(String),
-    /// The service is stopping; the task is to be run again.
+    /// The service is stopping; the task is resumed later.
     Stopped,
 }
 
 impl Ended {
-    /// The same with other words.
+    /// Changes the message.
     #[must_use]
     pub fn map_text(self, change: impl FnOnce(&str) -> String) -> Self {
         match self {
             Self::Failed(text) => Self::Failed(change(&text)),
             Self::Unknown(text) => Self::Unknown(change(&text)),
-            Self::Hindered(text) => Self::Hindered(change(&text)),
+            Self::Retry(text) => Self::Retry(change(&text)),
             Self::Blocked(text) => Self::Blocked(change(&text)),
             Self::Stopped => Self::Stopped,
         }
@@ -45,7 +45,7 @@ impl From<Error> for Ended {
     }
 }
 
-/// Tells every waiting model that the service is stopping.
+/// A flag that the service is stopping, which threads can wait for.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
 
@@ -59,7 +59,7 @@ impl Stop {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits that long for it, at most.
+    /// Waits up to `time` for the flag. Returns whether it is set.
     pub fn is_set_within(&self, time: Duration) -> bool {
         let (stopping, changed) = &*self.0;
         let stopping = stopping.lock().unwrap_or_else(PoisonError::into_inner);
@@ -68,7 +68,7 @@ impl Stop {
     }
 }
 
-/// One run's share of time.
+/// The pace of one run.
 #[derive(Debug, Clone)]
 pub struct Pace {
     begun: Instant,
@@ -77,7 +77,7 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A run that is to take `seconds`, or longer if its work does.
+    /// Starts a run that takes `seconds`, or longer if its work does.
     pub fn new(seconds: f64, stop: &Stop) -> Self {
         Self {
             begun: Instant::now(),

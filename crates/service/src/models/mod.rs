@@ -1,5 +1,5 @@
-//! The models that the service offers: the procedural ones ([`atelier_procedural`]) and, in addition to or instead of
-//! them, those that run elsewhere ([`crate::runner`]).
+//! The models that the service offers: procedural ones ([`atelier_procedural`]) and, in addition or instead, remote
+//! ones ([`crate::runner`]).
 
 use std::fs;
 use std::io::ErrorKind;
@@ -22,7 +22,7 @@ pub struct Models {
 }
 
 impl Models {
-    /// The procedural ones.
+    /// Returns the procedural models.
     pub fn built_in() -> Self {
         Self {
             remotes: Vec::new(),
@@ -37,12 +37,12 @@ impl Models {
         }
     }
 
-    /// Adds models that run elsewhere.
+    /// Adds remote models.
     pub fn add(&mut self, remotes: &[Arc<Remote>]) {
         self.remotes.extend_from_slice(remotes);
     }
 
-    /// Returns all models. Those that run elsewhere come first, because the operator has set them up.
+    /// Returns all models. Remote models come first, because the operator has configured them.
     pub fn iter(&self) -> impl Iterator<Item = &dyn Model> {
         let built_in = self.built_in.iter().map(|model| model as _);
         self.remotes().map(|remote| remote as _).chain(built_in)
@@ -53,7 +53,7 @@ impl Models {
         &self.built_in
     }
 
-    /// Returns the models that run elsewhere. They have no samples.
+    /// Returns the remote models. They have no samples.
     pub fn remotes(&self) -> impl Iterator<Item = &Remote> {
         self.remotes.iter().map(Arc::as_ref)
     }
@@ -62,22 +62,22 @@ impl Models {
         self.iter().find(|model| model.id() == *id)
     }
 
-    /// The model, if it runs elsewhere.
+    /// Returns the remote model of that name.
     pub fn remote(&self, id: &ModelId) -> Option<&Remote> {
         self.remotes().find(|remote| remote.id() == id)
     }
 
-    /// The built-in model of that name.
+    /// Returns the built-in model of that name.
     pub fn find_built_in(&self, id: &ModelId) -> Option<&BuiltIn> {
         let is_it = |model: &&BuiltIn| (*model as &dyn Model).id() == *id;
         self.built_in.iter().find(is_it)
     }
 
-    /// The complete input of a built-in model's sample.
+    /// Returns the complete sample input of a built-in model.
     ///
     /// # Errors
     ///
-    /// A sentence: the model's own sample does not fit its schema.
+    /// A message: the model's own sample does not fit its schema.
     pub fn sample_input(&self, model: &BuiltIn) -> Result<Map<String, Value>, String> {
         let mut sample = model.sample();
         if let Some(source) = model.sample_source().and_then(|id| self.find_built_in(&id)) {
@@ -91,7 +91,7 @@ impl Models {
     }
 }
 
-/// Checks the values and adds what was left out; see [`Schema::complete`].
+/// Validates the values and adds defaults; see [`Schema::complete`].
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ mod tests {
     use crate::outputs::Artifact;
 
     #[test]
-    fn opens_what_is_there_and_fails_without_it() {
+    fn opens_existing_outputs_and_fails_for_others() {
         let dir = tempfile::tempdir().unwrap();
         let outputs = Outputs::open(dir.path().to_owned()).unwrap();
         let made = Artifact {

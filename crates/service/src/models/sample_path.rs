@@ -1,4 +1,4 @@
-//! The addresses at which the samples of models are served; [`crate::sample`] makes them.
+//! The paths at which the samples of models are served; [`crate::sample`] renders them.
 
 use atelier_contract::ModelId;
 use atelier_procedural::SOURCE_HASH;
@@ -6,22 +6,22 @@ use atelier_procedural::SOURCE_HASH;
 use crate::model::Model;
 use crate::outputs::{POSTERS, PREVIEWS, ROUTE};
 
-/// The path that a model's preview is served at.
+/// Returns the path of a model's preview.
 pub fn preview(model: &dyn Model) -> String {
     format!("{ROUTE}/{PREVIEWS}/{}", file_name(model, model.extension()))
 }
 
-/// The path that a model's poster is served at.
+/// Returns the path of a model's poster.
 pub fn poster(model: &dyn Model) -> String {
     format!("{ROUTE}/{POSTERS}/{}", file_name(model, "webp"))
 }
 
-/// The name of either.
+/// Returns the file name of a model's preview or poster.
 pub fn file_name(model: &dyn Model, extension: &str) -> String {
     let ModelId {
         category,
         subcategory,
     } = model.id();
-    // What an address shows never changes: whatever changes a picture changes its name.
+    // Samples are served as immutable, so each change of a picture changes its name.
     format!("{category}_{subcategory}_{SOURCE_HASH}.{extension}")
 }

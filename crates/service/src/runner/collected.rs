@@ -1,14 +1,14 @@
-//! Collects the files of one answer: those that came, and the reasons why others are missing.
+//! Collects the files of one response, and the reasons why files are missing.
 
 use super::{Run, file};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
-/// The files of one answer, in its order.
+/// The files of one response, in its order.
 #[derive(Debug, Default)]
 pub struct Collected {
     pub files: Vec<Artifact>,
-    /// A sentence for each file that is missing.
+    /// The reason for each missing file.
     pub missing: Vec<String>,
 }
 
@@ -17,7 +17,7 @@ impl Collected {
     ///
     /// # Errors
     ///
-    /// Anything but [`Ended::Failed`], which says nothing about the file.
+    /// Any other error than [`Ended::Failed`]: it is not about this file.
     pub fn add(&mut self, file: Result<Artifact, Ended>) -> Result<(), Ended> {
         match file {
             Ok(file) => self.files.push(file),
@@ -27,13 +27,13 @@ impl Collected {
         Ok(())
     }
 
-    /// All reasons, in one text.
+    /// Returns all reasons in one text.
     pub fn reasons(&self) -> String {
         self.missing.join(" ")
     }
 
-    /// Returns a text output that reports the missing files, if there are any. `noun` is what they are;
-    /// at least `expected` were to come.
+    /// Returns a text output that reports the missing files, if any. `noun` names the files; at least `expected` of them
+    /// should be in the response.
     pub fn report(&self, run: &Run<'_>, noun: &str, expected: usize) -> Option<Artifact> {
         let text = self.report_text(noun, expected)?;
         let text = (run.hide)(&text);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_that_came_are_kept_and_missing_ones_are_reported() {
+    fn received_files_are_kept_and_missing_ones_are_reported() {
         let came = || Ok(file::artifact(b"a".to_vec(), "", ""));
         let mut collected = Collected::default();
         collected.add(came()).unwrap();

@@ -1,4 +1,4 @@
-//! A ComfyUI server and a workflow in its API format.
+//! Runs a workflow in API format on a ComfyUI server.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ mod results;
 
 use results::Item;
 
-/// How long it may take to answer, and to hand out a file.
+/// The timeout of a request, including the download of a file.
 const SHORT: Duration = Duration::from_secs(10);
 const FETCH: Duration = Duration::from_secs(120);
 
-/// Between two questions how far it is.
+/// The interval of polls for progress.
 const POLL: Duration = Duration::from_millis(500);
 
 /// All but the unreserved characters of RFC 3986.
@@ -32,7 +32,7 @@ const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'.')
     .remove(b'~');
 
-/// Of the pictures that are uploaded, all that is sent in addition to them.
+/// The boundary of the multipart form that uploads a picture.
 const BOUNDARY: &str = "atelier-7f3a9c2e51d84b60";
 
 /// A workflow, and which of its inputs the parameters set.
@@ -43,7 +43,7 @@ pub struct Workflow {
     /// Parameter, node, and input of the node.
     pub bindings: Vec<(String, String, String)>,
     pub parameters: Parameters,
-    /// What looks like a mistake in them.
+    /// Warnings about the bindings.
     pub warnings: Vec<String>,
 }
 
@@ -68,14 +68,14 @@ impl Runner for Workflow {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let submission = uuid(run.id);
-        // An earlier attempt, of a service that was killed, may have got as far as that.
+        // An earlier attempt, before the service was killed, may have submitted the task.
         let mut prompt = self.find(run, &submission)?;
         let mut asked_before = prompt.is_some();
         loop {
             let Some(id) = &prompt else {
                 if asked_before {
-                    // ComfyUI forgets all that waits when it is started anew.
-                    (run.say)("ComfyUI has forgotten it; it is sent again");
+                    // ComfyUI loses its queue when it restarts.
+                    (run.report_progress)("ComfyUI has lost the task; it is sent again");
                 }
                 prompt = Some(self.submit(run, &submission)?);
                 asked_before = true;
@@ -93,7 +93,7 @@ impl Runner for Workflow {
                 }
                 return Err(ended);
             }
-            // A new start of ComfyUI forgets what waits.
+            // ComfyUI loses its queue when it restarts.
             if !self.has(run, id)? {
                 prompt = self.find(run, &submission)?;
             }
@@ -102,13 +102,13 @@ impl Runner for Workflow {
 }
 
 impl Workflow {
-    /// Whether it is in the queue or the history.
+    /// Whether the prompt is in the queue or the history.
     fn has(&self, run: &Run<'_>, id: &str) -> Result<bool, Ended> {
         let waits = self.waiting(run)?.iter().any(|item| item[1] == id);
         Ok(waits || self.ask(run, &format!("/history/{id}"))?.get(id).is_some())
     }
 
-    /// Gives the prompts that run or wait.
+    /// Returns the prompts that run or wait.
     fn waiting(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
         let queue = self.ask(run, "/queue")?;
         let lists = ["queue_running", "queue_pending"].iter();
@@ -116,8 +116,8 @@ impl Workflow {
         Ok(items.cloned().collect())
     }
 
-    /// The prompt id under which ComfyUI has the task, if it has it. Older versions choose the id
-    /// themselves; whose it is they know, too.
+    /// Returns the prompt id of the task, if ComfyUI has it. Older versions choose the id themselves, but store the
+    /// submission.
     fn find(&self, run: &Run<'_>, submission: &str) -> Result<Option<String>, Ended> {
         let is_ours = |item: &&Value| {
             item[1] == submission || item.pointer("/3/client_id") == Some(&json!(submission))
@@ -157,7 +157,7 @@ impl Workflow {
         }
     }
 
-    /// The graph with what was given; a file of ours is uploaded, and its name takes its place.
+    /// Returns the graph with the input filled in. Uploads outputs of this service and sets their names.
     fn filled_in(&self, run: &Run<'_>) -> Result<Value, Ended> {
         let given = run.given(|path| {
             let name = format!(
@@ -238,7 +238,7 @@ impl Workflow {
             ("/queue", json!({"delete": [prompt]})),
             ("/interrupt", json!({"prompt_id": prompt})),
         ];
-        // Older versions end whatever runs: only if it is this one.
+        // Older versions interrupt whatever runs, so check that it is this prompt.
         let running = self.client.get(&format!("{}/queue", self.address), SHORT);
         let runs = running.is_ok_and(|reply| {
             let body = reply.json();
@@ -261,11 +261,11 @@ impl Workflow {
         if reply.is_success() {
             Ok(reply.json())
         } else {
-            Err(run.asked_later(reply.reason(), reply.retry_after))
+            Err(run.deferred_poll(reply.reason(), reply.retry_after))
         }
     }
 
-    /// A call that does not come through hinders: its task is looked for before it is sent again.
+    /// A failed call is retryable: the next attempt looks for the task before it sends it again.
     fn call(
         &self,
         run: &Run<'_>,
@@ -275,12 +275,12 @@ impl Workflow {
         run.wait_for(move || call(&client, &address))?
             .map_err(|error| match error {
                 CallError::Refused(why) => Ended::Failed(why),
-                error => Ended::Hindered(error.to_string()),
+                error => Ended::Retry(error.to_string()),
             })
     }
 }
 
-/// An entry of the history may be there while it is still written.
+/// Whether an entry of the history is complete: it may exist while it is still written.
 fn is_over(entry: &Value) -> bool {
     match entry.pointer("/status/completed") {
         Some(Value::Bool(true)) => true,
@@ -303,14 +303,14 @@ fn failure(entry: &Value) -> String {
     found.unwrap_or_else(|| "ComfyUI failed, and does not say why.".to_owned())
 }
 
-/// A task's id as ComfyUI wants it: the same digits with dashes.
+/// Formats a task's id as a UUID, as ComfyUI requires.
 fn uuid(id: &str) -> String {
     let parts = [0..8, 8..12, 12..16, 16..20, 20..32];
     let parts = parts.map(|range| id.get(range).unwrap_or_default());
     parts.join("-")
 }
 
-/// A file as the one field of a form. Its name is of our making.
+/// Returns a form with the file as its only field. The name needs no escaping.
 fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     let head = format!(
         "--{BOUNDARY}\r\nContent-Disposition: form-data; name=\"image\"; filename=\"{name}\"\r\n\

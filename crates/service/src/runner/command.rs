@@ -1,5 +1,5 @@
-//! A program of the person's own: its input as JSON on standard input, its files in the folder that
-//! it is started in, its progress on standard error.
+//! Runs a program: it reads its input as JSON from standard input, writes its files to its working directory, and
+//! reports progress on standard error.
 
 use std::collections::VecDeque;
 use std::fs;
@@ -20,32 +20,32 @@ use crate::private;
 
 mod environment;
 
-/// The environment variable that tells a program which task it works on.
-const TASK: &str = "ATELIER_TASK";
+/// The environment variable with the id of the task.
+const TASK_VARIABLE: &str = "ATELIER_TASK";
 
-/// How often it is looked whether the program has ended.
-const LOOK: Duration = Duration::from_millis(50);
+/// How often to check whether the program has ended.
+const POLL: Duration = Duration::from_millis(50);
 
-/// So many of the last lines of standard error are kept, …
-const LINES_KEPT: usize = 5;
+/// The number of last lines of standard error that an error message contains.
+const MAX_LAST_LINES: usize = 5;
 
-/// … each of at most so many bytes.
-const LINE: usize = 2000;
+/// The maximum length of a line, in bytes.
+const MAX_LINE: usize = 2000;
 
-/// So many lines wait to be looked at; a program that writes faster waits itself.
-const WAITING: usize = 1000;
+/// The number of buffered lines; a program that writes faster blocks.
+const BUFFERED_LINES: usize = 1000;
 
-/// No task makes more files than this.
+/// The maximum number of output files of a task.
 const MAX_FILES: usize = 100;
 
-/// A program with its arguments. No shell reads them.
+/// A program with its arguments, which are not passed through a shell.
 pub struct Program {
     pub program: PathBuf,
     pub arguments: Vec<String>,
-    /// The names of further environment variables that it gets, as far as the service has them.
+    /// The names of additional environment variables that are passed on.
     pub environment: Vec<String>,
     pub parameters: Parameters,
-    /// The folder in which each task has one of its own while it runs.
+    /// The parent of the tasks' working directories.
     pub work: PathBuf,
 }
 
@@ -76,9 +76,8 @@ impl Runner for Program {
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
         let folder = self.work.join(run.id);
-        // A program that an earlier attempt began, before the service was killed, must not go on in parallel to this
-        // one.
-        end_left_over(run.id);
+        // A program of an earlier attempt may still run after the service was killed.
+        kill_leftovers(run.id);
         let made = self.run_in(run, &folder);
         let _ = fs::remove_dir_all(&folder);
         made
@@ -105,11 +104,11 @@ impl Program {
         let _ = fs::remove_dir_all(folder);
         private::make_dir(folder).map_err(blocked)?;
         let mut child = self.start(folder, run.id).map_err(|error| {
-            Ended::Hindered(format!("can't start {}: {error}", self.program.display()))
+            Ended::Retry(format!("can't start {}: {error}", self.program.display()))
         })?;
         let lines = child.stderr.take().map(lines_of);
         if let Some(mut stdin) = child.stdin.take() {
-            // A program that does not read it all must not hold this up.
+            // On a separate thread, because the program may not read all of its input.
             std::thread::spawn(move || stdin.write_all(input.to_string().as_bytes()));
         }
         let mut last = VecDeque::new();
@@ -133,72 +132,72 @@ impl Program {
             .current_dir(folder)
             .env_clear()
             .envs(environment::passed_on(&self.environment))
-            .env(TASK, task)
+            .env(TASK_VARIABLE, task)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped());
-        // With whatever it starts itself, so that all of it can be ended at once.
+        // In a process group, so that the program can be killed with its children.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         command.spawn()
     }
 }
 
-/// Waits for the program's end, saying what it says; ends it when time is up or the service stops.
+/// Waits until the program has ended, and reports its output as progress. Kills it when the time limit expires or the
+/// service stops.
 fn wait(
     run: &Run<'_>,
     child: &mut Child,
-    lines: Option<&Receiver<Said>>,
+    lines: Option<&Receiver<Output>>,
     last: &mut VecDeque<String>,
 ) -> Result<ExitStatus, Ended> {
-    // A program that writes without end delays neither the time limit nor a stop.
-    let mut hear = |patience: Duration| {
+    // Reads a limited number of lines, so that endless output delays neither the time limit nor a stop.
+    let mut read_lines = |patience: Duration| {
         let until = Instant::now() + patience;
-        for _ in 0..WAITING {
+        for _ in 0..BUFFERED_LINES {
             let left = until.saturating_duration_since(Instant::now());
             let Some(said) = lines.and_then(|lines| lines.recv_timeout(left).ok()) else {
                 return;
             };
             let line = match said {
-                Said::Line(line) => line,
-                Said::Bar(bar) => {
-                    run_say(run, &bar);
+                Output::Line(line) => line,
+                Output::Bar(bar) => {
+                    report(run, &bar);
                     continue;
                 }
             };
-            run_say(run, &line);
+            report(run, &line);
             last.push_back(line);
-            if last.len() > LINES_KEPT {
+            if last.len() > MAX_LAST_LINES {
                 last.pop_front();
             }
         }
     };
     let waited = loop {
-        hear(Duration::ZERO);
+        read_lines(Duration::ZERO);
         match has_ended(child) {
             Ok(true) => break Ok(()),
             Ok(false) => {}
             Err(error) => break Err(blocked(error)),
         }
-        if let Err(ended) = run.pause(LOOK) {
+        if let Err(ended) = run.pause(POLL) {
             break Err(ended);
         }
     };
-    // The processes that it left behind end, too. Its own id is not given to another before
-    // its status was asked for.
-    end_group(child);
+    // Kills remaining child processes, too. The program's id is not reused before its status is collected.
+    kill_group(child);
     let status = child.wait().map_err(blocked);
-    hear(Duration::from_millis(200));
+    read_lines(Duration::from_millis(200));
     waited.and(status)
 }
 
-fn run_say(run: &Run<'_>, line: &str) {
+fn report(run: &Run<'_>, line: &str) {
     if !line.trim().is_empty() {
-        (run.say)(line.trim());
+        (run.report_progress)(line.trim());
     }
 }
 
-/// Whether it has ended. Its status is left for later.
+/// Whether the program has ended. Does not collect its status.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -211,35 +210,35 @@ fn has_ended(child: &mut Child) -> io::Result<bool> {
     Ok(child.try_wait()?.is_some())
 }
 
-fn end_group(child: &mut Child) {
+fn kill_group(child: &mut Child) {
     #[cfg(unix)]
     {
         use rustix::process::{Pid, Signal, kill_process_group};
-        // There may be no process left.
+        // An error means that no process is left.
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     }
     #[cfg(not(unix))]
     let _ = child.kill();
 }
 
-/// A line that a program writes to standard error.
+/// Output of a program on standard error.
 #[derive(Debug, PartialEq, Eq)]
-enum Said {
+enum Output {
     Line(String),
-    /// A progress bar at present: it goes back to the start of its line, and ends it when all is done.
+    /// The current state of a progress bar, which returns to the start of its line.
     Bar(String),
 }
 
-/// Standard error as it comes.
-fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Said> {
-    let (sender, lines) = sync_channel(WAITING);
+/// Reads standard error on a separate thread.
+fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Output> {
+    let (sender, lines) = sync_channel(BUFFERED_LINES);
     std::thread::spawn(move || {
         let mut bytes = [0; 4096];
         let mut line = Line::default();
         while let Ok(count @ 1..) = stderr.read(&mut bytes) {
-            let mut said: Vec<Said> = bytes[..count]
+            let mut said: Vec<Output> = bytes[..count]
                 .iter()
-                .filter_map(|byte| line.take(*byte))
+                .filter_map(|byte| line.push(*byte))
                 .collect();
             said.extend(line.bar());
             if said.into_iter().any(|said| sender.send(said).is_err()) {
@@ -252,20 +251,20 @@ fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Said> {
     lines
 }
 
-/// A line that is not whole yet.
+/// An incomplete line.
 #[derive(Default)]
 struct Line {
     text: Vec<u8>,
-    /// What stood there before the program went back to the start.
+    /// The text of the line before the program returned to its start.
     before: Vec<u8>,
     is_bar: bool,
 }
 
 impl Line {
-    /// What a byte makes whole. A line without an end comes in pieces.
-    fn take(&mut self, byte: u8) -> Option<Said> {
+    /// Adds a byte. Returns the line if it is complete or has the maximum length.
+    fn push(&mut self, byte: u8) -> Option<Output> {
         match byte {
-            b'\n' => return self.end().or(Some(Said::Line(String::new()))),
+            b'\n' => return self.end().or(Some(Output::Line(String::new()))),
             b'\r' => {
                 if !self.text.is_empty() {
                     self.before = std::mem::take(&mut self.text);
@@ -274,7 +273,7 @@ impl Line {
             }
             _ => self.text.push(byte),
         }
-        (self.text.len() >= LINE).then(|| self.end()).flatten()
+        (self.text.len() >= MAX_LINE).then(|| self.end()).flatten()
     }
 
     fn words(&self) -> Option<String> {
@@ -286,23 +285,23 @@ impl Line {
         (!words.is_empty()).then_some(words)
     }
 
-    fn bar(&self) -> Option<Said> {
-        self.is_bar.then(|| self.words().map(Said::Bar)).flatten()
+    fn bar(&self) -> Option<Output> {
+        self.is_bar.then(|| self.words().map(Output::Bar)).flatten()
     }
 
-    fn end(&mut self) -> Option<Said> {
+    fn end(&mut self) -> Option<Output> {
         let words = self.words();
         *self = Self::default();
-        words.map(Said::Line)
+        words.map(Output::Line)
     }
 }
 
-/// Ends what bears the task's name still, if the service was killed; that can be found on Linux alone.
-fn end_left_over(task: &str) {
+/// Kills processes of earlier attempts at the task, which are left if the service was killed. Only for Linux.
+fn kill_leftovers(task: &str) {
     #[cfg(target_os = "linux")]
     {
-        let mark = format!("{TASK}={task}");
-        let bears_it = |process: &Path| {
+        let mark = format!("{TASK_VARIABLE}={task}");
+        let belongs_to_task = |process: &Path| {
             // Processes of other users can't be read.
             let environment = fs::read(process.join("environ")).unwrap_or_default();
             let mut variables = environment.split(|byte| *byte == 0);
@@ -312,9 +311,9 @@ fn end_left_over(task: &str) {
         for process in processes.filter_map(Result::ok) {
             let id = process.file_name().to_str().and_then(|id| id.parse().ok());
             if let Some(id) = id.and_then(rustix::process::Pid::from_raw)
-                && bears_it(&process.path())
+                && belongs_to_task(&process.path())
             {
-                // It may have ended by itself.
+                // An error means that it has already ended.
                 let _ = rustix::process::kill_process(id, rustix::process::Signal::KILL);
             }
         }
@@ -323,7 +322,7 @@ fn end_left_over(task: &str) {
     let _ = task;
 }
 
-/// Collects the files in the folder, by name; hidden files and folders are the program's own.
+/// Collects the files in the folder, by name; ignores hidden files and folders.
 fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     let mut files: Vec<PathBuf> = fs::read_dir(folder)
         .map_err(file::unreadable)?
@@ -334,13 +333,13 @@ fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
         .collect();
     files.sort();
     if files.is_empty() {
-        return Err(Ended::Failed("The program has made no file.".into()));
+        return Err(Ended::Failed("The program wrote no file.".into()));
     }
     let sizes = files.iter().filter_map(|file| fs::metadata(file).ok());
     let size: u64 = sizes.map(|found| found.len()).sum();
     if files.len() > MAX_FILES || size > LARGEST {
         return Err(Ended::Failed(format!(
-            "The program has made {} files of {size} bytes; {MAX_FILES} of {LARGEST} bytes are permitted.",
+            "The program wrote {} files of {size} bytes; at most {MAX_FILES} files of {LARGEST} bytes are permitted.",
             files.len()
         )));
     }
@@ -365,24 +364,24 @@ fn blocked(error: impl std::fmt::Display) -> Ended {
 mod tests {
     use super::*;
 
-    fn said(text: &'static str) -> Vec<Said> {
+    fn output(text: &'static str) -> Vec<Output> {
         lines_of(text.as_bytes()).iter().collect()
     }
 
-    /// Guards against a bar of which nothing is seen before its line ends.
+    /// Guards against a progress bar that is reported only when its line ends.
     #[test]
-    fn a_bar_is_seen_while_it_grows() {
-        let [line, bar] = [Said::Line, Said::Bar];
-        assert_eq!(said("one\ntwo"), [line("one".into()), line("two".into())]);
+    fn a_progress_bar_is_reported_while_it_grows() {
+        let [line, bar] = [Output::Line, Output::Bar];
+        assert_eq!(output("one\ntwo"), [line("one".into()), line("two".into())]);
         assert_eq!(
-            said("\r10%\r 20% "),
+            output("\r10%\r 20% "),
             [bar("20%".into()), line("20%".into())]
         );
-        assert_eq!(said("30%\r"), [bar("30%".into()), line("30%".into())]);
+        assert_eq!(output("30%\r"), [bar("30%".into()), line("30%".into())]);
         assert_eq!(
-            said("\r10%\r100%\ndone\r\n"),
+            output("\r10%\r100%\ndone\r\n"),
             [line("100%".into()), line("done".into())]
         );
-        assert_eq!(said(""), []);
+        assert_eq!(output(""), []);
     }
 }

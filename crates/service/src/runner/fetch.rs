@@ -1,4 +1,4 @@
-//! Fetches the files that a server has made, by the addresses in its answer.
+//! Fetches a server's output files by the addresses in its response.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use super::http::{CallError, Client};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
-/// How long one try may take.
+/// The timeout of one try.
 const FETCH: Duration = Duration::from_secs(120);
 
 /// How often an address is tried that answers 4xx, and one that does so in passing or not at all.
 const MAX_REFUSALS: u32 = 4;
 const MAX_TRIES: u32 = 8;
 
-/// Fetches a file from where `client`'s server says that it is. It may be paid for, so it is tried a few
-/// times; a dead address does not take the whole time limit.
+/// Fetches a file from an address in a response of `client`'s server. Retries a few times, because the file may have
+/// cost money, but a dead address does not use up the time limit.
 ///
 /// # Errors
 ///
-/// [`Ended::Failed`], with the address, if it is none that may be fetched, or the file did not come;
+/// [`Ended::Failed`], with the address, if it may not be fetched or the file was not received;
 /// [`Ended::Stopped`] when the service stops.
 pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, Ended> {
     if let Some(file) = file::of_data_uri(text) {
@@ -91,7 +91,7 @@ fn not_fetched(uri: &Uri, tries: u32, why: &str) -> Ended {
     ))
 }
 
-/// How often an address is tried, by the status of the last answer, if one came.
+/// Returns the maximum number of tries, by the status of the last response, if any.
 fn max_tries(status: Option<u16>) -> u32 {
     match status {
         Some(408 | 425 | 429) | None => MAX_TRIES,

@@ -1,4 +1,4 @@
-//! Files on their way in and out: what they are, and as `data:` URIs.
+//! Types of input and output files, and `data:` URIs.
 
 use std::fs;
 use std::io::ErrorKind;
@@ -14,10 +14,10 @@ use super::addresses::strip_prefix;
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
-/// The largest file that is taken from anywhere, in bytes.
+/// The maximum size of a file, in bytes.
 pub const LARGEST: u64 = 512 << 20;
 
-/// Extensions and types of what is served under its own name; anything else is just bytes.
+/// The extensions and content types of known files.
 const TYPES: [(&str, &str); 20] = [
     ("png", "image/png"),
     ("jpg", "image/jpeg"),
@@ -46,10 +46,10 @@ const LENIENT: GeneralPurpose = GeneralPurpose::new(
     NO_PAD.with_decode_allow_trailing_bits(true),
 );
 
-/// The extension for bytes that nothing is known of.
+/// The extension of files of an unknown type.
 const UNKNOWN: &str = "bin";
 
-/// A file, by the type that it is said to have, or what it begins with, or its name.
+/// Returns a file with its extension, determined by its first bytes, its content type, or its name.
 pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
     let essence = content_type.split(';').next().unwrap_or_default().trim();
     let by_type = || {
@@ -66,7 +66,7 @@ pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
         let found = TYPES.iter().find(|(known, _)| *known == extension);
         found.map(|(extension, _)| *extension)
     };
-    // The content type counts more than the name.
+    // The content type takes precedence over the name.
     let extension = magic(&bytes).or_else(by_type).or_else(by_name);
     Artifact {
         extension: extension.unwrap_or(UNKNOWN),
@@ -74,7 +74,7 @@ pub fn artifact(bytes: Vec<u8>, content_type: &str, name: &str) -> Artifact {
     }
 }
 
-/// Pictures, films and sounds say what they are.
+/// Returns the extension of known image, video and audio formats by their first bytes.
 fn magic(bytes: &[u8]) -> Option<&'static str> {
     let at = |from: usize, what: &[u8]| bytes.get(from..).is_some_and(|b| b.starts_with(what));
     let riff = |what: &[u8]| at(0, b"RIFF") && at(8, what);
@@ -97,7 +97,7 @@ fn magic(bytes: &[u8]) -> Option<&'static str> {
     })
 }
 
-/// The file that a `data:` URI holds.
+/// Decodes the file in a `data:` URI.
 pub fn of_data_uri(uri: &str) -> Option<Artifact> {
     let (head, data) = strip_prefix(uri, "data:")?.split_once(',')?;
     let head = head.to_ascii_lowercase();
@@ -108,7 +108,7 @@ pub fn of_data_uri(uri: &str) -> Option<Artifact> {
     Some(artifact(bytes, &head, ""))
 }
 
-/// Reads base64 in either alphabet, with or without padding, in one line or many.
+/// Decodes base64 in either alphabet, with or without padding and line breaks.
 pub fn of_base64(text: &str) -> Option<Vec<u8>> {
     let usual: String = text
         .chars()
@@ -122,12 +122,12 @@ pub fn of_base64(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(usual.trim_end_matches('=')).ok()
 }
 
-/// Whether bytes begin like a picture, a film or a sound.
+/// Whether bytes begin like a known image, video or audio format.
 pub fn is_known(bytes: &[u8]) -> bool {
     magic(bytes).is_some()
 }
 
-/// A file of ours as a `data:` URI.
+/// Encodes an output of this service as a `data:` URI.
 ///
 /// # Errors
 ///
@@ -144,7 +144,7 @@ pub fn to_data_uri(path: &Path) -> Result<Value, Ended> {
     Ok(format!("data:{content_type};base64,{data}").into())
 }
 
-/// Reads a file of ours.
+/// Reads an output of this service.
 ///
 /// # Errors
 ///
@@ -153,8 +153,8 @@ pub fn read(path: &Path) -> Result<Vec<u8>, Ended> {
     fs::read(path).map_err(|error| Ended::Failed(format!("The file given can't be read: {error}.")))
 }
 
-/// Why the files that a program has left can't be read: a failure of the program if they are not there or not
-/// permitted to the service, else of this machine.
+/// Converts an error of reading a program's files: the program has failed if they are missing or not readable for the
+/// service; otherwise the error is retryable.
 pub fn unreadable(error: std::io::Error) -> Ended {
     match error.kind() {
         ErrorKind::NotFound | ErrorKind::PermissionDenied => {
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_what_it_begins_with_then_what_it_is_said_to_be() {
+    fn the_first_bytes_decide_the_type_before_content_type_and_name() {
         let extension = |bytes: &[u8], content_type: &str, name: &str| {
             artifact(bytes.to_vec(), content_type, name).extension
         };
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn data_uris_are_read_whichever_way_they_are_written() {
+    fn data_uris_are_decoded_in_every_form() {
         let text = |uri: &str| of_data_uri(uri).map(|file| (file.extension, file.bytes));
         assert_eq!(
             text("data:text/plain;base64,aGk="),

@@ -1,4 +1,4 @@
-//! Calls to the servers that models run on.
+//! The HTTP client for the servers of remote models.
 
 use std::io;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// How many redirects of one file are followed.
 const MAX_REDIRECTS: u32 = 5;
 
-/// A caller of one server, and of the addresses that its answers lead to; cheap to clone.
+/// A client for one server, and for the addresses in its responses; cheap to clone.
 #[derive(Clone)]
 pub struct Client {
     agent: Agent,
@@ -29,28 +29,28 @@ pub struct Client {
     authorization: Option<HeaderValue>,
 }
 
-/// An answer, whatever its status.
+/// A response of any status.
 #[derive(Debug, Clone)]
 pub struct Reply {
     /// The HTTP status.
     pub status: u16,
     pub content_type: String,
-    /// The wait that `Retry-After` asks for.
+    /// The wait that `Retry-After` requests.
     pub retry_after: Option<Duration>,
     /// The whole body, of at most [`LARGEST`] bytes.
     pub body: Vec<u8>,
 }
 
-/// Why there is none.
+/// Why a call has no response.
 #[derive(Debug, Clone, Error)]
 pub enum CallError {
-    /// Its address, or one that it was redirected to, may not be fetched.
+    /// The address, or the target of a redirect, may not be fetched.
     #[error("{0}")]
     Refused(String),
-    /// The request did not leave.
+    /// The request was not sent.
     #[error("{0}")]
     NotSent(String),
-    /// It may have arrived.
+    /// The request may have arrived.
     #[error("{0}")]
     Broken(String),
 }
@@ -86,7 +86,7 @@ impl Client {
         &self.policy
     }
 
-    /// Asks for an address, and follows redirects.
+    /// Sends a GET request, and follows redirects.
     ///
     /// # Errors
     ///
@@ -95,7 +95,7 @@ impl Client {
         self.send(Request::get(url), Vec::new(), time)
     }
 
-    /// Sends a body of JSON.
+    /// Sends a JSON body.
     ///
     /// # Errors
     ///
@@ -116,7 +116,7 @@ impl Client {
         self.send(request, body.to_string().into_bytes(), time)
     }
 
-    /// Sends a body as it is.
+    /// Sends a body unchanged.
     ///
     /// # Errors
     ///
@@ -214,7 +214,7 @@ fn call_error(error: ureq::Error) -> CallError {
     }
 }
 
-/// Why a call failed, without the words and numbers of the system.
+/// Returns why a call failed, without error codes of the system.
 fn reason(error: &ureq::Error) -> String {
     match error {
         ureq::Error::Io(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
@@ -226,7 +226,7 @@ fn reason(error: &ureq::Error) -> String {
 }
 
 impl Reply {
-    /// A successful answer whose body was saved by an earlier attempt.
+    /// Returns a successful response with a body that an earlier attempt saved.
     pub fn saved(body: Vec<u8>) -> Self {
         Self {
             status: 200,
@@ -240,12 +240,12 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
-    /// `null` if it is none.
+    /// Parses the body as JSON; `null` if it is none.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
 
-    /// Gives the reason that a refusing answer names, in short.
+    /// Returns a short reason from an error response.
     pub fn reason(&self) -> String {
         let body = self.json();
         let words = ["/error/message", "/error", "/detail", "/message"]

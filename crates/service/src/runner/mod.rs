@@ -1,5 +1,5 @@
-//! Models that run elsewhere: in a program of one's own, in a container, behind another service.
-//! Each kind of place is one file here, a [`Runner`]; [`Remote`] makes a model of it.
+//! Remote models: they run in a program, in a container, or on another server. Each kind is a [`Runner`] in its own
+//! module; [`Remote`] is the model.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -26,68 +26,68 @@ pub mod watch;
 
 pub use run::{Run, out_of_time};
 
-/// A place where a model runs, and the way to ask it.
+/// Runs tasks of a remote model.
 pub trait Runner: Send + Sync {
-    /// Gives the parameters that it takes, as far as they are known by now.
+    /// Returns the parameters of the model, as far as they are known.
     fn parameters(&self) -> Parameters;
 
-    /// Asks whether it is there. Blocks.
+    /// Checks whether the model is available. Blocks.
     ///
     /// # Errors
     ///
-    /// A sentence that says why it is not there.
+    /// A message why it is unavailable.
     fn check(&self) -> Result<(), String>;
 
-    /// Says what is to be known of its parameters, once it has been checked.
+    /// Returns a note about the parameters, after the first successful check.
     fn note(&self) -> Option<String> {
         None
     }
 
-    /// Whether it is a program on this machine, which does not come by itself if it is not there.
+    /// Whether the model is a program on this machine, which does not become available by itself.
     fn is_program(&self) -> bool {
         false
     }
 
-    /// Lists what looks like a mistake in its entry, each with what to do. The model runs all the same.
+    /// Returns warnings about the model's entry in the models file, each with what to do. The model runs anyway.
     fn warnings(&self) -> Vec<String> {
         Vec::new()
     }
 
-    /// How long to wait between two checks.
+    /// Returns the interval between two checks.
     fn check_interval(&self) -> Duration {
         Duration::from_secs(5)
     }
 
-    /// Does the work, within the run's deadline.
+    /// Runs a task, within the run's deadline.
     ///
     /// # Errors
     ///
-    /// [`Ended::Hindered`] if the work was surely not done and may be later: the task is tried again after a
-    /// pause, until its time limit passes. [`Ended::Failed`] if it failed or did not end in time,
-    /// [`Ended::Unknown`] if it may have been done, and would be paid for once more, [`Ended::Stopped`] when
+    /// [`Ended::Retry`] if the work was certainly not done: the task is retried after a pause, until its time limit
+    /// expires. [`Ended::Failed`] if it failed or did not end in time,
+    /// [`Ended::Unknown`] if it may have been done and another run might cost money again, [`Ended::Stopped`] when
     /// the service stops.
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended>;
 }
 
-/// A model that runs elsewhere.
+/// A remote model.
 pub struct Remote {
     id: ModelId,
     words: Words,
     at_once: usize,
     time_limit: Duration,
     runner: Box<dyn Runner>,
-    /// Why it is away, if it is.
+    /// Why the model is unavailable, if it is.
     away: Mutex<Option<String>>,
 }
 
-/// What the file of models says of one for people.
+/// How the models file presents a model.
 #[derive(Debug, Clone, Default)]
 pub struct Words {
     pub name: String,
     pub description: String,
     pub makes: Option<Media>,
     pub preview: Option<String>,
-    /// Addresses of anywhere are passed on to where it runs.
+    /// All http(s) addresses are passed on to the model.
     pub addresses: bool,
 }
 
@@ -113,7 +113,7 @@ impl Remote {
         &self.id
     }
 
-    /// How many tasks it is given at the same time.
+    /// Returns the number of tasks that may run concurrently.
     pub fn at_once(&self) -> usize {
         self.at_once
     }
@@ -122,27 +122,27 @@ impl Remote {
         self.time_limit
     }
 
-    /// The address of its preview, where one was named.
+    /// Returns the address of the preview, if the models file has one.
     pub fn preview(&self) -> Option<&str> {
         self.words.preview.as_deref()
     }
 
-    /// Whether addresses of anywhere are passed on.
+    /// Whether all http(s) addresses are passed on to the model.
     pub fn takes_addresses(&self) -> bool {
         self.words.addresses
     }
 
-    /// Why it is away, if it is.
+    /// Returns why the model is unavailable; `None` if it is available.
     pub fn away(&self) -> Option<String> {
         self.lock().clone()
     }
 
-    /// What is to be known of its parameters, once it has been checked.
+    /// Returns a note about the parameters, after the first successful check.
     pub fn note(&self) -> Option<String> {
         self.runner.note()
     }
 
-    /// Asks whether it is there, and remembers the answer. Blocks.
+    /// Checks whether the model is available, and stores the result. Blocks.
     pub fn check(&self) {
         let found = self.runner.check().err();
         let mut away = self.lock();
@@ -158,7 +158,7 @@ impl Remote {
         self.runner.is_program()
     }
 
-    /// Lists what looks like a mistake in its entry of the models file.
+    /// Returns warnings about the model's entry in the models file.
     pub fn warnings(&self) -> Vec<String> {
         self.runner.warnings()
     }
@@ -167,7 +167,7 @@ impl Remote {
         self.runner.check_interval()
     }
 
-    /// Takes a task to its end.
+    /// Runs a task.
     ///
     /// # Errors
     ///
@@ -200,7 +200,7 @@ impl Model for Remote {
         }
     }
 
-    /// Something for each parameter that must be given, for examples.
+    /// Returns a value for each required parameter.
     fn sample(&self) -> Value {
         let schema = self.schema();
         let sample = schema.parameters().filter(|(_, required)| *required);
@@ -240,7 +240,7 @@ impl Model for Remote {
     }
 }
 
-/// What examples have in place of a secret.
+/// Returns the placeholder of a secret in examples.
 fn secret_sample(name: &str) -> String {
     format!("YOUR_{}", name.to_uppercase())
 }

@@ -1,4 +1,4 @@
-//! Any server with OpenAI's images interface: `POST /v1/images/generations`.
+//! Runs tasks on a server with OpenAI's images API: `POST /v1/images/generations`.
 
 use std::time::Duration;
 
@@ -14,18 +14,18 @@ use super::{Run, Runner};
 use crate::model::Ended;
 use crate::outputs::Artifact;
 
-/// How long it may take to say that it is there.
+/// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// A server, and what it is given in addition to the parameters.
+/// A server, and what is sent to it in addition to the parameters.
 pub struct Images {
     pub client: Client,
-    /// Up to and with `/v1`.
+    /// The address, including `/v1`.
     pub address: String,
     pub model: Option<String>,
-    /// Further fields of each request.
+    /// Additional fields of each request.
     pub fields: Map<String, Value>,
-    /// It takes a request that is sent again with the same `Idempotency-Key` for the same request.
+    /// The server treats a repeated request with the same `Idempotency-Key` as the same request.
     pub idempotent: bool,
     pub parameters: Parameters,
 }
@@ -38,7 +38,7 @@ impl Runner for Images {
     fn check(&self) -> Result<(), String> {
         let found = self.client.get(&format!("{}/models", self.address), SHORT);
         match found {
-            // Not every server has the list; but a server that answers is there.
+            // Not every server lists its models, but any response shows that it is available.
             Ok(reply) if matches!(reply.status, 401 | 403) => Err(reply.reason()),
             Ok(reply) if reply.status >= 500 => Err(reply.reason()),
             Ok(_) => Ok(()),
@@ -79,7 +79,7 @@ impl Runner for Images {
             Err(CallError::NotSent(why) | CallError::Refused(why)) => {
                 return not_processed(run, why, None);
             }
-            Err(CallError::Broken(why)) if self.idempotent => return Err(Ended::Hindered(why)),
+            Err(CallError::Broken(why)) if self.idempotent => return Err(Ended::Retry(why)),
             Err(CallError::Broken(why)) => return Err(unknown(&why)),
         };
         let (why, wait) = (reply.reason(), reply.retry_after);
@@ -96,15 +96,15 @@ impl Runner for Images {
     }
 }
 
-/// What an answer says about a request that costs money.
+/// What a response means for a request that costs money.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Made,
-    /// Certainly not processed, and may be later.
+    /// Certainly not processed; may be retried.
     NotProcessed,
-    /// It may have been processed, as if no answer had come.
+    /// May have been processed, as without a response.
     Unknown,
-    /// Not processed, and never will be.
+    /// Not processed; a retry is pointless.
     Refused,
 }
 
@@ -117,7 +117,7 @@ fn verdict(status: u16, has_retry_after: bool, idempotent: bool) -> Verdict {
         401 | 402 | 403 | 429 => Verdict::NotProcessed,
         503 if has_retry_after => Verdict::NotProcessed,
         408 | 500.. => Verdict::Unknown,
-        // The request that was sent before with the same key is still at work.
+        // The earlier request with the same key is still in progress.
         409 if idempotent => Verdict::Unknown,
         _ => Verdict::Refused,
     }
@@ -169,7 +169,7 @@ impl Images {
     }
 }
 
-/// What an answer without pictures says.
+/// Returns an excerpt of a response without pictures.
 fn excerpt_of(reply: &Reply) -> String {
     match reply.json() {
         Value::Null => String::from_utf8_lossy(&reply.body)
@@ -180,7 +180,7 @@ fn excerpt_of(reply: &Reply) -> String {
     }
 }
 
-/// A person has to decide whether to pay once more.
+/// Leaves it to the user whether to pay again.
 fn unknown(why: &str) -> Ended {
     Ended::Unknown(format!(
         "The task was sent to the server, and no answer came ({why}). It may have been made and paid \

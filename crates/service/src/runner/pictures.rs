@@ -1,4 +1,4 @@
-//! Reads the pictures in an answer of OpenAI's images interface, in the forms that compatible servers give it.
+//! Reads the pictures in a response of OpenAI's images API, in the forms that compatible servers use.
 
 use serde_json::Value;
 
@@ -12,22 +12,22 @@ const OTHER_KEYS: [&str; 4] = ["url", "image_url", "uri", "image"];
 /// The most characters of an answer that a message repeats.
 const MAX_EXCERPT: usize = 500;
 
-/// One entry of an answer.
+/// One entry of a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Picture {
     Bytes(Vec<u8>),
     /// Absolute, or relative to the server.
     Address(String),
-    /// Why there is none.
+    /// Why there is no picture.
     Missing(String),
 }
 
-/// Reads all entries of an answer, in their order.
+/// Reads all entries of a response, in order.
 pub fn pictures(body: &Value) -> Vec<Picture> {
     entries(body, 0).into_iter().map(picture).collect()
 }
 
-/// The reason that an answer without any picture gives.
+/// Returns the reason in a response without any picture.
 pub fn excerpt(body: &Value) -> String {
     let found = ["/error/message", "/error", "/detail", "/message"]
         .iter()
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_keeps_its_reason() {
+    fn a_missing_picture_keeps_its_reason() {
         let body = json!({"data": [{"b64_json": BASE64}, {"error": {"message": "filtered"}}]});
         let missing = Picture::Missing("filtered".into());
         assert_eq!(pictures(&body), [Picture::Bytes(PNG.to_vec()), missing]);

@@ -1,4 +1,4 @@
-//! One attempt at a task of a model that runs elsewhere: its input, its time, and what it stores.
+//! One attempt at a task of a remote model: its input, its time limit, and what it stores.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,8 +9,8 @@ use crate::model::{Ended, Stop};
 use crate::outputs::Outputs;
 use crate::store::Store;
 
-/// The pause before the store is written to again.
-const WRITE_AGAIN: Duration = Duration::from_secs(1);
+/// The pause before a failed write to the store is retried.
+const WRITE_RETRY: Duration = Duration::from_secs(1);
 
 /// One attempt at a task.
 pub struct Run<'a> {
@@ -24,11 +24,11 @@ pub struct Run<'a> {
     pub time_limit: Duration,
     /// The error that ended the attempt before this one.
     pub last_error: Option<&'a str>,
-    /// An earlier attempt has set the mark of [`Run::mark_sent`].
+    /// An earlier attempt has called [`Run::mark_sent`].
     pub sent: bool,
     pub store: &'a dyn Store,
-    /// Reports to clients how far it is.
-    pub say: &'a dyn Fn(&str),
+    /// Reports a progress message to clients.
+    pub report_progress: &'a dyn Fn(&str),
     /// Hides the task's secrets in a text that is logged or stored.
     pub hide: &'a dyn Fn(&str) -> String,
 }
@@ -48,7 +48,7 @@ impl Run<'_> {
         }
     }
 
-    /// Takes the mark back: it was surely not taken. Repeated until the store can write it.
+    /// Undoes [`Self::mark_sent`]: the task was certainly not accepted. Retries until the store can write it.
     ///
     /// # Errors
     ///
@@ -56,14 +56,13 @@ impl Run<'_> {
     pub fn mark_unsent(&self) -> Result<(), Ended> {
         while let Err(error) = self.store.set_unsent(self.id) {
             tracing::error!("task {:.8}…: {error}", self.id);
-            self.pause(WRITE_AGAIN)?;
+            self.pause(WRITE_RETRY)?;
         }
         Ok(())
     }
 
-    /// Saves an answer that was paid for, so that an attempt after a restart continues from it. Returns whether
-    /// it is saved: without space for it, or if another process has ended the task, this attempt goes on all
-    /// the same.
+    /// Saves a paid response, so that an attempt after a restart continues from it. Returns whether it is saved. If
+    /// there is no space, or another process has ended the task, this attempt continues anyway.
     pub fn save_answer(&self, answer: &[u8]) -> bool {
         self.store
             .save_answer(self.id, answer)
@@ -73,7 +72,7 @@ impl Run<'_> {
             })
     }
 
-    /// Returns the answer that an earlier attempt has saved.
+    /// Returns the response that an earlier attempt saved.
     ///
     /// # Errors
     ///
@@ -85,11 +84,11 @@ impl Run<'_> {
         }
     }
 
-    /// Waits.
+    /// Waits for `time`.
     ///
     /// # Errors
     ///
-    /// [`Ended::Stopped`] when the service stops, [`Ended::Failed`] when the run's time is up.
+    /// [`Ended::Stopped`] when the service stops, [`Ended::Failed`] when the time limit expires.
     pub fn pause(&self, time: Duration) -> Result<(), Ended> {
         let left = self.deadline.saturating_duration_since(Instant::now());
         if self.stop.is_set_within(time.min(left)) {
@@ -102,8 +101,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Does what may block for long on a thread of its own, which is left to itself when the service
-    /// stops or time is up.
+    /// Runs blocking work on a separate thread, which is detached when the service stops or the time limit expires.
     ///
     /// # Errors
     ///
@@ -125,11 +123,11 @@ impl Run<'_> {
         }
     }
 
-    /// Waits as long as a server asks before the next request (`Retry-After`), and returns why the task is
-    /// deferred. A wait beyond the time limit is not begun: the task fails with `why`.
+    /// Waits as long as a server requests (`Retry-After`), and returns why the task is deferred. If the wait exceeds
+    /// the time limit, the task fails at once with `why`.
     pub fn deferred(&self, why: String, wait: Option<Duration>) -> Ended {
         let Some(wait) = wait else {
-            return Ended::Hindered(why);
+            return Ended::Retry(why);
         };
         let (seconds, left) = (wait.as_secs(), self.time_left());
         if wait >= left {
@@ -138,16 +136,16 @@ impl Run<'_> {
                 left.as_secs()
             ));
         }
-        (self.say)(&format!("{why}; trying again in {seconds} s"));
+        (self.report_progress)(&format!("{why}; trying again in {seconds} s"));
         match self.pause(wait) {
-            Ok(()) => Ended::Hindered(why),
+            Ok(()) => Ended::Retry(why),
             Err(ended) => ended,
         }
     }
 
-    /// Like [`Self::deferred`], for a question about a task that was sent: a long wait does not end the task
-    /// before its time limit.
-    pub fn asked_later(&self, why: String, wait: Option<Duration>) -> Ended {
+    /// Like [`Self::deferred`], for a poll of a task that was sent: a long wait does not fail the task before its time
+    /// limit.
+    pub fn deferred_poll(&self, why: String, wait: Option<Duration>) -> Ended {
         self.deferred(why, wait.map(|wait| wait.min(self.time_left() / 2)))
     }
 
@@ -155,11 +153,11 @@ impl Run<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// The file of ours that a value is the path of.
+    /// Returns a local path of the output that a value refers to, if it does.
     ///
     /// # Errors
     ///
-    /// [`Ended::Blocked`] if the outputs' bucket does not answer.
+    /// [`Ended::Blocked`] if the outputs' bucket does not respond.
     pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
         match value.as_str() {
             Some(text) => self.outputs.own_file(text).map_err(blocked),
@@ -167,8 +165,7 @@ impl Run<'_> {
         }
     }
 
-    /// What was given: without what was left out, and with files of this service's own as `file`
-    /// writes them, in lists and objects, too.
+    /// Returns the input without nulls. `file` converts each output of this service, also in lists and objects.
     ///
     /// # Errors
     ///
@@ -211,7 +208,7 @@ fn blocked(error: impl std::fmt::Display) -> Ended {
     Ended::Blocked(error.to_string())
 }
 
-/// Says that the time limit of a task has passed, and the last error of its attempts, if there was one.
+/// Returns the message that a task's time limit has expired, with the last error of its attempts, if any.
 pub fn out_of_time(limit: Duration, last_error: Option<&str>) -> String {
     let limit = limit.as_secs();
     let last = last_error.map(|error| format!(" The last error: {error}"));

@@ -1,11 +1,11 @@
-//! Knows which models are away: asks each now and then.
+//! Checks periodically which models are available.
 
 use std::sync::Arc;
 
 use super::Remote;
 use crate::model::Stop;
 
-/// Logs the warnings about each model's entry, and asks each model once, all at the same time.
+/// Logs the warnings about each model's entry, and checks all models once, concurrently.
 pub fn check_all(remotes: &[Arc<Remote>]) {
     for remote in remotes {
         for words in remote.warnings() {
@@ -24,7 +24,7 @@ pub fn check_all(remotes: &[Arc<Remote>]) {
     }
 }
 
-/// Asks each model again and again until `stop`.
+/// Checks each model periodically until `stop` is set.
 pub fn watch(remotes: &[Arc<Remote>], stop: &Stop) {
     for remote in remotes {
         let (remote, stop) = (remote.clone(), stop.clone());

@@ -1,4 +1,4 @@
-//! Why a task was not worked off.
+//! Why a task has to be retried.
 
 use std::io;
 
@@ -6,7 +6,7 @@ use thiserror::Error;
 
 use crate::store::StoreError;
 
-/// An obstacle that may pass: the task has not failed.
+/// A retryable error: the task has not failed.
 #[derive(Debug, Error)]
 pub enum Obstacle {
     #[error(transparent)]

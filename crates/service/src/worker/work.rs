@@ -88,7 +88,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             last_error: turn.last_error.as_deref(),
             sent: order.sent,
             store: &**store,
-            say: &|message| {
+            report_progress: &|message| {
                 let message = secrets.hide_in(message);
                 store.set_words(id, &message);
                 queue.lock().messages.insert(id.clone(), message);
@@ -148,7 +148,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             fail(context, queue, turn, &message, Failed::UnlessResult);
             Ok(())
         }
-        Err(Ended::Hindered(error)) => match limit {
+        Err(Ended::Retry(error)) => match limit {
             Some(limit) if is_last_attempt() => {
                 fail(
                     context,

@@ -1,9 +1,8 @@
-//! A running cog container: the standard that Replicate's models are packaged in.
+//! Runs tasks in a cog container, the format of Replicate's models.
 //!
-//! A task is `PUT /predictions/{id}` with its own id, and the answer comes on the same connection: in
-//! no other way do all versions hand out files. Both versions in use were tried (0.16 and coglet
-//! 0.23): asked once more about a prediction that has just ended, either runs it again, and `GET` is
-//! not there at all, so it can't be asked how far it is without the danger of a second run.
+//! A task is `PUT /predictions/{id}` with its own id, and the response comes on the same connection: only this way
+//! returns files in all versions. In both tested versions (0.16 and coglet 0.23), another `PUT` for a prediction that
+//! has just ended runs it again, and there is no `GET`, so polling for progress would risk a second run.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -28,23 +27,23 @@ use output::{Shape, shape_of, take_files, without_nulls};
 use schema::Inputs;
 pub use schema::inputs_of;
 
-/// How long it may take to say that it is there.
+/// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// Between two questions to a container that is busy with what a killed service left there.
+/// The interval of retries while the container still runs a prediction of a killed service.
 const ABANDONED: Duration = Duration::from_millis(500);
 
-/// After so many answers that broke off a task has failed.
+/// The number of broken connections after which a task has failed.
 const MAX_BREAKS: u32 = 4;
 
-/// A container.
+/// A cog container.
 pub struct Container {
     client: Client,
     address: String,
-    /// As last seen: it is to be known while the container is away, too.
+    /// The latest known document, also while the container is unavailable.
     known: Mutex<Option<Known>>,
     kept: PathBuf,
-    /// How often the container has broken off over each task.
+    /// The number of broken connections of each task.
     breaks: Mutex<HashMap<String, u32>>,
 }
 
@@ -63,7 +62,7 @@ impl Known {
         })
     }
 
-    /// Says which inputs are called otherwise here.
+    /// Returns a note about renamed inputs.
     fn note(&self) -> Option<String> {
         let names: Vec<String> = self
             .inputs
@@ -82,14 +81,14 @@ impl Known {
     }
 }
 
-/// Asks a container for its OpenAPI document.
+/// Fetches a container's OpenAPI document.
 fn ask_document(client: &Client, address: &str) -> Result<Reply, CallError> {
     client.get(&format!("{address}/openapi.json"), SHORT)
 }
 
 impl Container {
     /// `given` is the OpenAPI document of a container that does not serve its own; `kept` is where
-    /// the last one seen is kept.
+    /// the latest known one is cached.
     pub fn new(client: Client, address: String, given: Option<&Value>, kept: PathBuf) -> Self {
         let seen = || {
             let bytes = std::fs::read(&kept).ok()?;
@@ -105,7 +104,7 @@ impl Container {
         }
     }
 
-    /// Learns what the container takes and makes, if its answer says so.
+    /// Stores the inputs and outputs that the container declares, if the reply is its document.
     fn learn(&self, reply: &Reply) {
         let found = Known::of(&reply.json());
         let mut known = self.lock();
@@ -122,15 +121,15 @@ impl Container {
         }
     }
 
-    /// Learns before the first task: a worker may have one before the first check, and would take the addresses of
-    /// its files for text.
+    /// Fetches the document before the first task if no check has done so: without it, the addresses of output files
+    /// would be treated as text.
     fn learn_first(&self, run: &Run<'_>) -> Result<(), Ended> {
         if self.lock().is_some() {
             return Ok(());
         }
         let (client, address) = (self.client.clone(), self.address.clone());
         let asked = run.wait_for(move || ask_document(&client, &address))?;
-        let reply = asked.map_err(|error| Ended::Hindered(error.to_string()))?;
+        let reply = asked.map_err(|error| Ended::Retry(error.to_string()))?;
         if reply.status >= 500 {
             return Err(run.deferred(reply.reason(), reply.retry_after));
         }
@@ -142,13 +141,14 @@ impl Container {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A container may be stopped under a task; but one that each attempt at it kills is its fault.
+    /// Counts a broken connection. A container may be stopped during a task, but if each attempt breaks, the task has
+    /// failed.
     fn broke_off(&self, id: &str, why: String) -> Ended {
         let mut breaks = self.breaks.lock().unwrap_or_else(PoisonError::into_inner);
         let count = breaks.entry(id.to_owned()).or_default();
         *count += 1;
         if *count < MAX_BREAKS {
-            return Ended::Hindered(why);
+            return Ended::Retry(why);
         }
         breaks.remove(id);
         Ended::Failed(format!(
@@ -164,7 +164,7 @@ impl Container {
     }
 
     fn input(&self, run: &Run<'_>) -> Result<Map<String, Value>, Ended> {
-        // Files in lists, too.
+        // Includes files in lists.
         let mut input = run.given(to_data_uri)?;
         for value in input.values_mut().filter_map(Value::as_array_mut).flatten() {
             if let Some(path) = run.own_file(value)? {
@@ -217,7 +217,7 @@ impl Runner for Container {
         let body = json!({"input": self.input(run)?});
         loop {
             let (client, url, body) = (self.client.clone(), url.clone(), body.clone());
-            // Time is up here first: then it is cancelled there.
+            // The time limit expires here first, and the prediction is cancelled then.
             let time = run.time_left() + SHORT;
             let answered = run.wait_for(move || client.json("PUT", &url, &[], &body, time));
             let answered = answered.inspect_err(|ended| {
@@ -227,15 +227,15 @@ impl Runner for Container {
             });
             let reply = match answered? {
                 Ok(reply) => reply,
-                // Sent again under the same id, it is taken for the same prediction.
+                // A request with the same id is the same prediction, so it can be retried.
                 Err(CallError::NotSent(why) | CallError::Refused(why)) => {
-                    return Err(Ended::Hindered(why));
+                    return Err(Ended::Retry(why));
                 }
                 Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
             };
             match reply.status {
-                // What an earlier attempt has begun, still going on, though no attempt is left to take its
-                // files: this one shall.
+                // A prediction of an earlier attempt is still running, but nothing receives its files: cancel it and
+                // retry.
                 202 => {
                     self.cancel(run);
                     run.pause(ABANDONED)?;
@@ -249,8 +249,7 @@ impl Runner for Container {
                     let why = "the container is busy".into();
                     return Err(run.deferred(why, reply.retry_after));
                 }
-                // The container's own failure at this task; one that is not ready says 503,
-                // whatever else it says.
+                // The container failed at this task; a container that is not ready responds with 503.
                 500 => {
                     let words = reply.reason();
                     return Err(Ended::Failed(format!("The container failed: {words}")));
@@ -265,16 +264,16 @@ impl Container {
     fn result(&self, run: &Run<'_>, prediction: &Value) -> Result<Vec<Artifact>, Ended> {
         match prediction["status"].as_str() {
             Some("succeeded") => self.files(run, &prediction["output"]),
-            // Another client has cancelled it, or the container was being stopped: not the task's fault.
+            // Another client cancelled the prediction, or the container was stopped: retry.
             Some("canceled" | "aborted") => {
-                Err(Ended::Hindered("the container has canceled it".into()))
+                Err(Ended::Retry("the container has canceled it".into()))
             }
             Some("failed") => Err(failure(prediction)),
-            other => Err(Ended::Hindered(format!("the container says {other:?}"))),
+            other => Err(Ended::Retry(format!("the container says {other:?}"))),
         }
     }
 
-    /// The files in the order of the output, then the rest as one file, then a report of missing files.
+    /// Returns the files in the order of the output, then the rest as one file, then a report of missing files.
     fn files(&self, run: &Run<'_>, output: &Value) -> Result<Vec<Artifact>, Ended> {
         let (mut rest, mut addresses) = (output.clone(), Vec::new());
         let known = self.lock().clone().unwrap_or_default();
@@ -300,7 +299,7 @@ impl Container {
     }
 }
 
-/// What is no file: a text, the pieces of one, as language models give them, or JSON.
+/// Returns the rest of an output as a file: a text, the joined pieces of a text, or JSON.
 fn rest_file(rest: &Value) -> Artifact {
     match rest {
         Value::String(text) => text_file(text),

@@ -1,9 +1,9 @@
-//! The environment of a program: what it gets of the service's own.
+//! The environment variables that a program inherits from the service.
 
 use std::ffi::OsString;
 
-/// The environment variables of the service that every program gets. Any other may be a secret of the service,
-/// of another model or of its operator.
+/// The environment variables that every program inherits. Others may be secrets of the service, of another model or
+/// of the operator.
 const PASSED_ON: &[&str] = &[
     "PATH",
     "HOME",
@@ -13,15 +13,14 @@ const PASSED_ON: &[&str] = &[
     "SystemRoot",
 ];
 
-/// Returns the variables of the service's environment that a program gets; `named` are those of its entry in the
-/// models file.
+/// Returns the environment variables that a program inherits; `named` are those of its entry in the models file.
 pub fn passed_on(named: &[String]) -> impl Iterator<Item = (&str, OsString)> {
     let named = named.iter().map(String::as_str);
     let names = PASSED_ON.iter().copied().chain(named);
     names.filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
-/// Warns about each name that the service's environment does not have.
+/// Returns a warning for each name that is missing in the service's environment.
 pub fn warnings(named: &[String]) -> Vec<String> {
     let unset = named.iter().filter(|name| std::env::var_os(name).is_none());
     let words = unset.map(|name| {
