@@ -406,7 +406,7 @@ test_cluster() {
       cargo test --locked --no-fail-fast -p atelier-service --features cluster \
       --test bucket --test cluster --test interface --test idempotency --test restart --test accounts \
       --test secrets -- \
-      --include-ignored --test-threads=4 --skip data_is_its_owners_alone --skip one_directory_takes_one_service
+      --include-ignored --test-threads=4 --skip data_is_readable_only_by_its_owner --skip a_directory_can_be_used_by_only_one_service
   else
     cat "$logs/moto.log" "$logs/postgres.log"
     fail "moto or PostgreSQL does not answer" "$logs/postgres.log"

@@ -1,8 +1,7 @@
-//! Who may come in: by which name this service is asked for, and from which page.
+//! Checks the `Host` and `Origin` of requests.
 //!
-//! A local service is in reach of every page that its owner opens. Such a page comes with an
-//! `Origin` of its own, or, if its name was made to lead here (DNS rebinding), with that name as
-//! the `Host`. So both are loopback names, unless others were named at the start.
+//! Every page that the user opens can reach a local service. Such a page sends its own `Origin`, or, with DNS
+//! rebinding, its own name as the `Host`. So both must be loopback names, unless options permit others.
 
 use std::net::IpAddr;
 
@@ -14,7 +13,7 @@ use crate::config::{ANY, Config};
 use crate::failure::Failure;
 use crate::origin::{Origin, is_loopback};
 
-/// The names and pages that are let in.
+/// The permitted host names and origins.
 #[derive(Debug, Clone)]
 pub struct Access {
     /// Lower case, with or without a port.
@@ -29,7 +28,7 @@ impl Access {
     pub fn new(config: &Config) -> Self {
         let mut hosts = config.allow_host.clone();
         let mut origins = config.allow_origin.clone();
-        // An owner who listens on one address of the network, or names a public one, means it.
+        // The address to listen on and the public address are permitted.
         if !config.listen.ip().is_unspecified() {
             hosts.push(match config.listen.ip() {
                 IpAddr::V4(ip) => ip.to_string(),
@@ -58,12 +57,12 @@ impl Access {
         }
     }
 
-    /// Whether this request may be answered, by the names that it asks for and the page that it comes from.
+    /// Checks the host names and the origin of a request.
     ///
     /// # Errors
     ///
-    /// 400 without a `Host` header, 421 for a name that is not this service's, 403 for a page that may not
-    /// call it.
+    /// 400 without a `Host` header, 421 for a name that is not this service's, 403 for an origin that is not
+    /// permitted.
     pub fn check(&self, parts: &Parts) -> Result<(), Failure> {
         let asked: Vec<&str> = hosts_of(parts, self.trust_proxy).collect();
         if asked.is_empty() {
@@ -93,7 +92,7 @@ impl Access {
         Ok(())
     }
 
-    /// Whether pages of this origin may call.
+    /// Whether pages of this origin may call the service.
     pub fn lets_in(&self, origin: &str, parts: &Parts) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self
@@ -110,7 +109,7 @@ impl Access {
         else {
             return false;
         };
-        // The page was served by this service, under any name that it answers to.
+        // The page was served by this service.
         let own = || {
             hosts_of(parts, self.trust_proxy)
                 .any(|host| host.eq_ignore_ascii_case(authority.as_str()))
@@ -128,7 +127,7 @@ impl Access {
             })
     }
 
-    /// The address that the caller reached this service at.
+    /// Returns the address at which the caller reached this service.
     pub fn origin(&self, headers: &HeaderMap) -> Origin {
         match &self.public_url {
             Some(url) => Origin::new(url.clone()),
@@ -136,7 +135,7 @@ impl Access {
         }
     }
 
-    /// The address that a call comes from: the connection's, or what the proxy before it says.
+    /// Returns the address that a call comes from: that of the connection, or the one that a trusted proxy reports.
     pub fn caller(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let forwarded = || {
             let list = headers.get_all("x-forwarded-for").iter().next_back()?;
@@ -146,7 +145,7 @@ impl Access {
     }
 }
 
-/// Every name that the request asks for.
+/// Returns all host names in the request.
 fn hosts_of(parts: &Parts, trust_proxy: bool) -> impl Iterator<Item = &str> {
     let text = |value: &'static str| {
         parts
@@ -165,7 +164,7 @@ fn hosts_of(parts: &Parts, trust_proxy: bool) -> impl Iterator<Item = &str> {
     target.into_iter().chain(text("host")).chain(forwarded)
 }
 
-/// A host with an optional port, and nothing else.
+/// Parses a host with an optional port.
 fn authority(text: &str) -> Option<Authority> {
     let plain = |b: u8| b.is_ascii_alphanumeric() || b".-:[]_".contains(&b);
     text.bytes()
@@ -181,7 +180,7 @@ mod tests {
     use axum::http::Request;
     use clap::Parser;
 
-    /// The status that a request with these headers is refused with.
+    /// Returns the status with which a request with these headers is refused.
     fn check(args: &[&str], headers: &[(&str, &str)]) -> Option<u16> {
         let config = Config::parse_from([&["atelier-service"], args].concat());
         let mut request = Request::get("/api/models");
@@ -194,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn loopback_names_of_any_port_unless_others_are_named() {
+    fn only_loopback_names_are_permitted_by_default() {
         for host in [
             "localhost",
             "LOCALHOST:8080",
@@ -235,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_named_is_let_in() {
+    fn configured_names_and_origins_are_permitted() {
         let allow = [
             "--allow-host",
             "studio.example",
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_is_believed_when_told_and_only_names_that_are_let_in() {
+    fn forwarded_hosts_are_checked_only_with_trust_proxy() {
         let evil = [("host", "localhost"), ("x-forwarded-host", "evil.example")];
         assert_eq!(check(&[], &evil), None, "it is not looked at");
         assert_eq!(check(&["--trust-proxy"], &evil), Some(421));

@@ -1,11 +1,11 @@
-//! Decides who may call `/v2` (INTERFACE "Authentication").
+//! Authenticates calls under `/v2` (INTERFACE "Authentication").
 
 use axum::http::{HeaderMap, StatusCode, header};
 use subtle::ConstantTimeEq;
 
 use crate::failure::Failure;
 
-/// The bearer token of the request (INTERFACE "Authentication" 2).
+/// Returns the bearer token of the request (INTERFACE "Authentication" 2).
 ///
 /// # Errors
 ///
@@ -15,7 +15,7 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
     let given = headers.get(header::AUTHORIZATION);
     if given.is_some_and(|value| !value.as_bytes().is_ascii()) {
         return Err(refused(
-            "The access token has a character that is not ASCII, which no token has: copy the token again.",
+            "The access token has a character that is not ASCII: copy the token again.",
         ));
     }
     let token = given
@@ -28,7 +28,7 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
             refused("An access token is required: send the header Authorization: Bearer <token>.")
         })?;
     match demanded {
-        // The time that it takes does not tell how much of a guess was right.
+        // Compared in constant time.
         Some(demanded) if !bool::from(demanded.as_bytes().ct_eq(token.as_bytes())) => {
             Err(unknown_token())
         }
@@ -36,7 +36,7 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
     }
 }
 
-/// 401: another account's token, or no account's.
+/// Returns a 401 for an unknown token.
 pub fn unknown_token() -> Failure {
     Failure::new(
         StatusCode::UNAUTHORIZED,
@@ -58,7 +58,7 @@ mod tests {
 
     /// Guards against "is required" as the answer to a token that was sent, but copied wrongly.
     #[test]
-    fn a_token_that_is_not_ascii_is_answered_as_such() {
+    fn a_token_that_is_not_ascii_is_reported_as_such() {
         let mut headers = HeaderMap::new();
         let value = HeaderValue::from_bytes("Bearer tökën".as_bytes()).unwrap();
         headers.insert(header::AUTHORIZATION, value);
@@ -68,7 +68,7 @@ mod tests {
     }
 
     #[test]
-    fn any_token_or_the_one_demanded() {
+    fn accepts_any_token_unless_one_is_required() {
         assert!(ask("Bearer anything", None));
         assert!(ask("bearer x", Some("x")));
         assert!(!ask("Bearer y", Some("x")));

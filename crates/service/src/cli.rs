@@ -1,4 +1,4 @@
-//! How the command line is read.
+//! Parses the command line.
 
 use std::ffi::OsString;
 
@@ -20,11 +20,11 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// Reads a command line, which begins with the program's name.
+    /// Parses a command line, which begins with the program's name.
     ///
     /// # Errors
-    /// If it can't be understood, or asks for help; and if options stand before a command: they would have
-    /// no effect, and the operator would not know.
+    ///
+    /// The command line is invalid or asks for help, or options precede a command: they would have no effect.
     pub fn read(line: impl IntoIterator<Item = OsString>) -> Result<Self, clap::Error> {
         let mut program = Self::command();
         let matches = program.try_get_matches_from_mut(line)?;

@@ -1,4 +1,4 @@
-//! The commands of the program that do something else than serve.
+//! The commands of the program other than serving and working.
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -21,7 +21,7 @@ enum CommandError {
     Json(#[from] serde_json::Error),
 }
 
-/// Does it; what it answers goes to standard output.
+/// Runs a command, which prints its result to standard output.
 pub fn run(command: &Command, config: &Config) -> ExitCode {
     let done = match command {
         // These are the program's main work.
@@ -41,12 +41,12 @@ pub fn run(command: &Command, config: &Config) -> ExitCode {
     }
 }
 
-/// A line for each part; fails if the service would.
+/// Prints a line for each part; fails if the service would not start.
 fn doctor(config: &Config) -> ExitCode {
     let found = doctor::examine(config);
     let mut out = io::stdout();
     for finding in &found {
-        // That it may not be read does not change what is wrong.
+        // Write errors don't change the result.
         let _ = writeln!(out, "{finding}");
     }
     match found.iter().any(|finding| finding.level == Level::Error) {
@@ -60,7 +60,7 @@ fn models_schema() -> Result<(), CommandError> {
     Ok(writeln!(io::stdout(), "{schema}")?)
 }
 
-/// Only adding an account may make the place of the accounts: with it, the service is closed to others.
+/// Opens the accounts. Only `add` creates their store, because from then on clients need an account.
 fn accounts(change: &AccountCommand, config: &Config) -> Result<Accounts, AccountError> {
     match change {
         AccountCommand::Add { .. } => backend::open_accounts(config),

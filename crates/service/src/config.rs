@@ -27,7 +27,7 @@ pub struct Config {
     #[arg(long, default_value = "127.0.0.1:8787")]
     pub listen: SocketAddr,
 
-    /// Directory of the database and the outputs; made if absent.
+    /// Directory of the database and the outputs; created if missing.
     #[arg(long, global = true, value_name = "DIR", default_value_os_t = default_data())]
     pub data: PathBuf,
 
@@ -42,16 +42,16 @@ pub struct Config {
     )]
     pub database: Option<String>,
 
-    /// Where the outputs are: a folder, or `s3://bucket/prefix` with what the AWS_ variables of the
-    /// environment say (in builds with the feature cluster). Default: DIR/outputs.
+    /// Where the outputs are: a folder, or `s3://bucket/prefix`, configured by the AWS_ environment
+    /// variables (in builds with the feature cluster). Default: DIR/outputs.
     #[arg(long, value_name = "PLACE")]
     pub outputs: Option<String>,
 
-    /// The access token to demand. Without it, any non-empty token will do.
+    /// The access token to require. Without it, any non-empty token is accepted.
     #[arg(long, env = "ATELIER_SERVICE_TOKEN", hide_env_values = true)]
     pub token: Option<String>,
 
-    /// Also offer the models that this TOML file names; they run elsewhere.
+    /// Also offer the remote models of this TOML file.
     #[arg(long, value_name = "FILE")]
     pub models: Option<PathBuf>,
 
@@ -83,7 +83,7 @@ pub struct Config {
     #[arg(long, value_name = "ORIGIN", value_parser = parse_origin)]
     pub allow_origin: Vec<String>,
 
-    /// Believe X-Forwarded-Host, -Proto and -For: only behind a proxy that sets them.
+    /// Trust X-Forwarded-Host, -Proto and -For: only behind a proxy that sets them.
     #[arg(long)]
     pub trust_proxy: bool,
 
@@ -100,20 +100,20 @@ pub struct Config {
     #[arg(long, value_name = "F", value_parser = parse_draw_scale, default_value = "1.0")]
     pub draw_scale: f64,
 
-    /// The most tasks of one uid that are worked on at the same time.
+    /// The maximum number of concurrently running tasks of one uid.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub account_running: Option<u32>,
 
-    /// The most tasks of one uid that wait; more are refused with 429.
+    /// The maximum number of waiting tasks of one uid; more are refused with 429.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub account_waiting: Option<u32>,
 
-    /// The most that the tasks of one uid may take on the disk, inputs and outputs, e.g. `2GB`; more are
+    /// The maximum disk space for the tasks of one uid, inputs and outputs, e.g. `2GB`; more tasks are
     /// refused with 402.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub account_disk: Option<u64>,
 
-    /// Remove tasks, and their outputs, so many days after they have ended.
+    /// Remove tasks, and their outputs, this number of days after they have ended.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub keep_days: Option<u32>,
 
@@ -121,16 +121,16 @@ pub struct Config {
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub keep_bytes: Option<u64>,
 
-    /// Asked to stop, let the tasks that are being worked on end for this long. What has not ended
-    /// by then, or has not begun, is taken up at the next start.
+    /// How long running tasks have to end after a stop request. Other tasks are resumed at the next
+    /// start.
     #[arg(long, value_name = "N", default_value = "0")]
     pub drain_seconds: u32,
 
-    /// Tell metrics at this address alone, e.g. `127.0.0.1:9090`.
+    /// Serve metrics only at this address, e.g. `127.0.0.1:9090`.
     #[arg(long, value_name = "ADDRESS")]
     pub metrics_listen: Option<SocketAddr>,
 
-    /// The bearer token that metrics demand. With accounts or --token, /metrics is closed without
+    /// The bearer token that metrics require. With accounts or --token, /metrics is closed without
     /// it.
     #[arg(
         long,
@@ -140,11 +140,11 @@ pub struct Config {
     )]
     pub metrics_token: Option<String>,
 
-    /// How the log is written.
+    /// The format of the log.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     pub log: LogFormat,
 
-    /// Tasks worked on at the same time. Default: twice the processors, as tasks also wait.
+    /// The number of concurrent tasks. Default: twice the processors, as tasks also wait.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub workers: Option<u16>,
 
@@ -152,29 +152,29 @@ pub struct Config {
     pub role: Role,
 }
 
-/// The share that a process takes in the work.
+/// The role of a process.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Role {
     #[default]
     Both,
-    /// It answers calls, and leaves the tasks to others.
+    /// Answers calls; other processes run the tasks.
     Serve,
-    /// It works on tasks, and answers no requests.
+    /// Runs tasks; answers no calls.
     Work,
 }
 
-/// What to do instead of all that serving is.
+/// A command other than serving with all roles.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
-    /// Only answer calls; tasks are worked on by other processes with the same --database.
+    /// Only answer calls; other processes with the same --database run the tasks.
     Serve(Box<Config>),
-    /// Only work on tasks that other processes with the same --database take in.
+    /// Only run tasks that other processes with the same --database accept.
     Work(Box<Config>),
-    /// Print the JSON schema of a file of models, for editors.
+    /// Print the JSON schema of the models file, for editors.
     ModelsSchema,
-    /// Look at what serving with these options would meet, and say what is wrong with it.
+    /// Check these options and their environment without serving, and report problems.
     Doctor(Box<Config>),
-    /// Who may come in by a token of their own. With the first account, no client does without one.
+    /// Manage accounts with tokens. Once the first account is added, every client needs one.
     Account {
         #[command(subcommand)]
         change: AccountCommand,
@@ -185,16 +185,16 @@ pub enum Command {
 pub enum AccountCommand {
     /// Add an account and print its token, once. Its name is the uid of its calls.
     Add { name: String },
-    /// Print the accounts.
+    /// List the accounts.
     List,
-    /// Take an account away. Its tasks stay.
+    /// Remove an account. Its tasks stay.
     Remove { name: String },
-    /// Give an account another token and print it, once.
+    /// Replace the token of an account and print the new one, once.
     Rotate { name: String },
 }
 
 impl Config {
-    /// Gives how much one owner may have at once.
+    /// Returns the limits of each owner.
     pub fn account_limits(&self) -> AccountLimits {
         let count = |number: Option<u32>| number.and_then(|number| usize::try_from(number).ok());
         AccountLimits {
@@ -203,7 +203,7 @@ impl Config {
         }
     }
 
-    /// The folder of the outputs; none if they are in a bucket.
+    /// Returns the folder of the outputs; `None` if they are in a bucket.
     pub fn outputs_folder(&self) -> Option<PathBuf> {
         match &self.outputs {
             None => Some(self.data.join("outputs")),
@@ -212,7 +212,7 @@ impl Config {
         }
     }
 
-    /// Gives the tasks that are not to be cleaned up.
+    /// Returns which tasks are kept.
     pub fn keep(&self) -> Keep {
         Keep {
             days: self.keep_days,
@@ -221,19 +221,19 @@ impl Config {
         }
     }
 
-    /// How long tasks have to end when the service is to stop.
+    /// Returns how long running tasks have to end after a stop request.
     pub fn drain(&self) -> Duration {
         Duration::from_secs(self.drain_seconds.into())
     }
 
-    /// The number of worker threads.
+    /// Returns the number of worker threads.
     pub fn worker_count(&self) -> usize {
         let processors = || std::thread::available_parallelism().map_or(1, usize::from);
         self.workers.map_or_else(|| 2 * processors(), usize::from)
     }
 }
 
-/// A directory of this person's own, where the system names one.
+/// Returns the user's data directory, if the system has one.
 fn default_data() -> PathBuf {
     let set = |name| std::env::var_os(name).filter(|value| !value.is_empty());
     if let Some(data) = set("XDG_DATA_HOME").or_else(|| set("LOCALAPPDATA")) {

@@ -1,9 +1,8 @@
-//! The connections: how many there are, and how long each may take.
+//! Limits the number of connections and their idle time.
 //!
-//! Each costs a file descriptor, and so do the files that tasks are written to. So there is a
-//! bound below what the system permits, and when it is reached the connection on which nothing has
-//! moved for longest is closed. A client with a connection of its own is told nothing it must not
-//! bear: HTTP lets a server close a connection between two requests at any time.
+//! Each connection uses a file descriptor, and so do the files that tasks write. The limit is below that of the
+//! system. When it is reached, the connection that was idle for longest is closed: HTTP lets a server close a
+//! connection between two requests at any time.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -29,33 +28,33 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore};
 use tower::ServiceExt;
 
-/// More connections than this are of no use to a local service.
+/// The maximum number of connections of a local service.
 pub const MAX: usize = 1024;
 
-/// A request's line and headers, in bytes.
-const HEADER_BYTES: usize = 32 * 1024;
+/// The maximum size of a request line with its headers, in bytes.
+const MAX_HEADER_BYTES: usize = 32 * 1024;
 
-/// How many headers a request may have.
-const HEADERS: usize = 100;
+/// The maximum number of headers of a request.
+const MAX_HEADERS: usize = 100;
 
-/// After a request to stop, open connections have this long to end.
+/// How long open connections have to end after a stop request.
 const GRACE: Duration = Duration::from_secs(3);
 
-/// How often a new connection that finds no room looks again.
-const LOOK_AGAIN: Duration = Duration::from_millis(50);
+/// The pause before accepting a connection is retried.
+const RETRY_PAUSE: Duration = Duration::from_millis(50);
 
 /// The limits of connections.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// How many may be open at once, from 8 to [`MAX`].
+    /// The number of concurrent connections, from 8 to [`MAX`].
     pub connections: usize,
-    /// How long a client may take to send the head of its next request.
+    /// How long a client may take to send the headers of its next request.
     pub idle: Duration,
 }
 
 impl Bounds {
-    /// Raises the soft limit of open files to the hard one, and leaves room for the files of
-    /// `workers` tasks. A connection may have a file open, too: the output that it is sending.
+    /// Raises the soft limit of open files to the hard one, and reserves descriptors for the files of `workers` tasks.
+    /// Each connection counts twice, because it may have an output open, too.
     pub fn new(idle: Duration, workers: usize) -> Self {
         let others = 64 + 4 * workers;
         let connections = match raise_file_limit() {
@@ -76,7 +75,7 @@ fn raise_file_limit() -> Option<usize> {
     };
     let current = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
-        // Some systems have a limit of their own below the hard one.
+        // Some systems have another limit below the hard one.
         Err(_) => limit.current,
     };
     current.map(|files| usize::try_from(files).unwrap_or(usize::MAX))
@@ -87,89 +86,89 @@ fn raise_file_limit() -> Option<usize> {
     None
 }
 
-/// The address that a request comes from; every request carries one.
+/// The client of a request, attached to each request.
 #[derive(Clone)]
 pub struct Peer {
     pub address: IpAddr,
-    seat: Arc<Seat>,
+    connection: Arc<Connection>,
 }
 
 impl Peer {
-    /// Waits for `work` as something that may be given up at any time: a body that comes slowly
-    /// does not keep its place.
-    pub async fn dispensable<T>(&self, work: impl Future<Output = T>) -> T {
-        self.seat.dispensable.store(true, Ordering::Relaxed);
+    /// Runs `work`, during which the connection may be closed for another one: a slow body does not block a
+    /// connection.
+    pub async fn evictable<T>(&self, work: impl Future<Output = T>) -> T {
+        self.connection.is_evictable.store(true, Ordering::Relaxed);
         let done = work.await;
-        self.seat.dispensable.store(false, Ordering::Relaxed);
+        self.connection.is_evictable.store(false, Ordering::Relaxed);
         done
     }
 }
 
-/// One connection's place.
-struct Seat {
+/// The state of an open connection.
+struct Connection {
     begun: Instant,
-    /// When bytes last moved, in milliseconds since `begun`.
-    moved: AtomicU64,
-    /// Requests being answered.
-    working: AtomicUsize,
-    dispensable: AtomicBool,
-    leave: Notify,
+    /// When bytes were last transferred, in milliseconds since `begun`.
+    last_transfer: AtomicU64,
+    /// The number of requests in progress.
+    requests: AtomicUsize,
+    is_evictable: AtomicBool,
+    close: Notify,
 }
 
-impl Seat {
+impl Connection {
     fn new() -> Self {
         Self {
             begun: Instant::now(),
-            moved: AtomicU64::new(0),
-            working: AtomicUsize::new(0),
-            dispensable: AtomicBool::new(false),
-            leave: Notify::new(),
+            last_transfer: AtomicU64::new(0),
+            requests: AtomicUsize::new(0),
+            is_evictable: AtomicBool::new(false),
+            close: Notify::new(),
         }
     }
 
     fn touch(&self) {
         let since = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
-        self.moved.store(since, Ordering::Relaxed);
+        self.last_transfer.store(since, Ordering::Relaxed);
     }
 
-    fn still_since(&self) -> Instant {
-        self.begun + Duration::from_millis(self.moved.load(Ordering::Relaxed))
+    fn idle_since(&self) -> Instant {
+        self.begun + Duration::from_millis(self.last_transfer.load(Ordering::Relaxed))
     }
 
-    fn may_leave(&self) -> bool {
-        self.working.load(Ordering::Relaxed) == 0 || self.dispensable.load(Ordering::Relaxed)
+    fn can_close(&self) -> bool {
+        self.requests.load(Ordering::Relaxed) == 0 || self.is_evictable.load(Ordering::Relaxed)
     }
 }
 
-/// The places that are taken.
+/// All open connections.
 #[derive(Clone, Default)]
-struct Seats(Arc<Mutex<HashMap<u64, Arc<Seat>>>>);
+struct Connections(Arc<Mutex<HashMap<u64, Arc<Connection>>>>);
 
-impl Seats {
-    /// Asks the connection on which nothing has moved for longest to close.
-    fn make_room(&self) {
-        let seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let stillest = seats
+impl Connections {
+    /// Asks the connection that was idle for longest to close.
+    fn evict_idle(&self) {
+        let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let longest_idle = connections
             .values()
-            .filter(|seat| seat.may_leave())
-            .min_by_key(|seat| seat.still_since());
-        if let Some(seat) = stillest {
-            seat.leave.notify_one();
+            .filter(|connection| connection.can_close())
+            .min_by_key(|connection| connection.idle_since());
+        if let Some(connection) = longest_idle {
+            connection.close.notify_one();
         }
     }
 
-    fn insert(&self, number: u64, seat: Arc<Seat>) {
-        let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.insert(number, seat);
+    fn insert(&self, number: u64, connection: Arc<Connection>) {
+        let mut connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.insert(number, connection);
     }
 
     fn remove(&self, number: u64) {
-        let mut seats = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        seats.remove(&number);
+        let mut connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        connections.remove(&number);
     }
 }
 
-/// Serves connections until `stop` ends, then lets those under way end.
+/// Serves connections until `stop` ends, then lets open ones end.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -195,18 +194,19 @@ async fn accept_all(
     bounds: Bounds,
     graceful: &GracefulShutdown,
 ) {
-    let places = Arc::new(Semaphore::new(bounds.connections));
-    let seats = Seats::default();
+    let permits = Arc::new(Semaphore::new(bounds.connections));
+    let connections = Connections::default();
     for number in 0.. {
         let (stream, peer) = accept(listener).await;
-        let place = take_place(&places, &seats).await;
-        let seat = Arc::new(Seat::new());
-        seats.insert(number, seat.clone());
-        let (seats, router, watcher) = (seats.clone(), router.clone(), graceful.watcher());
+        let permit = acquire_permit(&permits, &connections).await;
+        let connection = Arc::new(Connection::new());
+        connections.insert(number, connection.clone());
+        let (connections, router, watcher) =
+            (connections.clone(), router.clone(), graceful.watcher());
         tokio::spawn(async move {
-            converse(stream, peer, seat, router, bounds.idle, watcher).await;
-            seats.remove(number);
-            drop(place);
+            serve_connection(stream, peer, connection, router, bounds.idle, watcher).await;
+            connections.remove(number);
+            drop(permit);
         });
     }
 }
@@ -215,54 +215,57 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            // The other side has gone already, or this machine is short of something: both pass.
+            // The client has already gone, or this machine is short of a resource: both are temporary.
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
-                tokio::time::sleep(LOOK_AGAIN).await;
+                tokio::time::sleep(RETRY_PAUSE).await;
             }
         }
     }
 }
 
-async fn take_place(places: &Arc<Semaphore>, seats: &Seats) -> Option<OwnedSemaphorePermit> {
-    if let Ok(place) = places.clone().try_acquire_owned() {
-        return Some(place);
+async fn acquire_permit(
+    permits: &Arc<Semaphore>,
+    connections: &Connections,
+) -> Option<OwnedSemaphorePermit> {
+    if let Ok(permit) = permits.clone().try_acquire_owned() {
+        return Some(permit);
     }
     loop {
-        seats.make_room();
-        let waiting = places.clone().acquire_owned();
-        if let Ok(place) = tokio::time::timeout(LOOK_AGAIN, waiting).await {
+        connections.evict_idle();
+        let waiting = permits.clone().acquire_owned();
+        if let Ok(permit) = tokio::time::timeout(RETRY_PAUSE, waiting).await {
             // The semaphore is never closed.
-            return place.ok();
+            return permit.ok();
         }
     }
 }
 
-/// One connection from its first request to its end.
-async fn converse(
+/// Serves one connection until it ends.
+async fn serve_connection(
     stream: TcpStream,
     peer: SocketAddr,
-    seat: Arc<Seat>,
+    connection: Arc<Connection>,
     router: Router,
     idle: Duration,
     watcher: Watcher,
 ) {
-    // Answers are small and awaited.
+    // Responses are small and clients wait for them.
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(Watched {
         stream,
-        seat: seat.clone(),
+        connection: connection.clone(),
     });
-    let answering = seat.clone();
+    let answering = connection.clone();
     let service = service_fn(move |request: Request<Incoming>| {
-        let (router, seat) = (router.clone(), answering.clone());
+        let (router, connection) = (router.clone(), answering.clone());
         async move {
-            let _working = Working::begin(&seat);
+            let _working = InProgress::begin(&connection);
             let mut request = request.map(Body::new);
             let address = peer.ip();
             request.extensions_mut().insert(Peer {
                 address,
-                seat: seat.clone(),
+                connection: connection.clone(),
             });
             Ok::<_, Infallible>(match router.oneshot(request).await {
                 Ok(response) => response,
@@ -270,54 +273,54 @@ async fn converse(
             })
         }
     });
-    let connection = http1::Builder::new()
+    let http = http1::Builder::new()
         .timer(TokioTimer::new())
         .header_read_timeout(idle)
-        .max_headers(HEADERS)
-        .max_header_size(HEADER_BYTES)
+        .max_headers(MAX_HEADERS)
+        .max_header_size(MAX_HEADER_BYTES)
         .serve_connection(io, service);
-    let mut connection = pin!(watcher.watch(connection));
+    let mut http = pin!(watcher.watch(http));
     loop {
         tokio::select! {
             biased;
-            ended = &mut connection => {
+            ended = &mut http => {
                 if let Err(error) = ended {
                     tracing::debug!("the connection of {peer} ended: {error}");
                 }
                 return;
             }
-            // A request may have come in since this connection was chosen.
-            () = seat.leave.notified() => if seat.may_leave() { return },
+            // A request may have arrived since this connection was chosen.
+            () = connection.close.notified() => if connection.can_close() { return },
         }
     }
 }
 
-/// Counts a request while it is being answered, also if that is given up.
-struct Working<'a>(&'a Seat);
+/// Counts a request in progress, also if it is cancelled.
+struct InProgress<'a>(&'a Connection);
 
-impl<'a> Working<'a> {
-    fn begin(seat: &'a Seat) -> Self {
-        seat.working.fetch_add(1, Ordering::Relaxed);
-        Self(seat)
+impl<'a> InProgress<'a> {
+    fn begin(connection: &'a Connection) -> Self {
+        connection.requests.fetch_add(1, Ordering::Relaxed);
+        Self(connection)
     }
 }
 
-impl Drop for Working<'_> {
+impl Drop for InProgress<'_> {
     fn drop(&mut self) {
-        self.0.working.fetch_sub(1, Ordering::Relaxed);
+        self.0.requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A connection that notes when bytes move.
+/// A stream that records when bytes are transferred.
 struct Watched {
     stream: TcpStream,
-    seat: Arc<Seat>,
+    connection: Arc<Connection>,
 }
 
 impl Watched {
     fn noted<T>(&self, poll: Poll<T>) -> Poll<T> {
         if poll.is_ready() {
-            self.seat.touch();
+            self.connection.touch();
         }
         poll
     }

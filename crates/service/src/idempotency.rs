@@ -1,5 +1,5 @@
-//! `Idempotency-Key`, as the IETF draft of that name has it: a submission that is sent again with
-//! the same key gets the first answer again, and makes no second task.
+//! `Idempotency-Key`, as in the IETF draft of that name: a repeated submission with the same key gets the first response
+//! again, and creates no second task.
 
 use atelier_contract::{IDEMPOTENCY_FIELD, IDEMPOTENCY_HEADER, ModelId};
 use axum::http::{HeaderMap, HeaderName};
@@ -10,32 +10,32 @@ use thiserror::Error;
 /// The header on `/v2/generate`.
 pub const HEADER: HeaderName = HeaderName::from_static(IDEMPOTENCY_HEADER);
 
-/// How long a key is remembered, in seconds.
+/// How long a key is stored, in seconds.
 pub const TTL_SECONDS: u32 = 24 * 60 * 60;
 
-/// The longest key, in characters.
-const LONGEST: usize = 255;
+/// The maximum length of a key, in characters.
+const MAX_LENGTH: usize = 255;
 
-/// Why there is no key.
+/// Why a key is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum KeyError {
     #[error("There is more than one Idempotency-Key header.")]
     Several,
-    /// The key in this header or field.
-    #[error("{0} must be 1 to {most} visible ASCII characters.", most = LONGEST)]
+    /// The key in this header or field is malformed.
+    #[error("{0} must be 1 to {most} visible ASCII characters.", most = MAX_LENGTH)]
     Malformed(&'static str),
 }
 
-/// A key as its sender chose it: 1 to 255 visible ASCII characters.
+/// An idempotency key: 1 to 255 visible ASCII characters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key(String);
 
 impl Key {
-    /// The key in the headers, bare or as a string of RFC 8941.
+    /// Returns the key in the headers, bare or as an RFC 8941 string.
     ///
     /// # Errors
     ///
-    /// There is more than one such header, or its value is no key.
+    /// There is more than one such header, or its value is invalid.
     pub fn of_headers(headers: &HeaderMap) -> Result<Option<Self>, KeyError> {
         let mut values = headers.get_all(HEADER).iter();
         let Some(value) = values.next() else {
@@ -57,11 +57,11 @@ impl Key {
             .ok_or(KeyError::Malformed("Idempotency-Key"))
     }
 
-    /// The key among the fields of a request.
+    /// Returns the key in the fields of a request.
     ///
     /// # Errors
     ///
-    /// The field is not a text, or its text is no key.
+    /// The field is not a string, or its value is invalid.
     pub fn of_fields(fields: &Map<String, Value>) -> Result<Option<Self>, KeyError> {
         match fields.get(IDEMPOTENCY_FIELD) {
             None => Ok(None),
@@ -74,7 +74,7 @@ impl Key {
 
     fn new(text: String) -> Option<Self> {
         let visible = text.bytes().all(|byte| byte.is_ascii_graphic());
-        (visible && (1..=LONGEST).contains(&text.len())).then_some(Self(text))
+        (visible && (1..=MAX_LENGTH).contains(&text.len())).then_some(Self(text))
     }
 
     pub fn as_str(&self) -> &str {
@@ -82,7 +82,7 @@ impl Key {
     }
 }
 
-/// Gives the text between the quotes, of all but the first quote.
+/// Parses a quoted string, from after its first quote.
 fn unquoted(rest: &str) -> Option<String> {
     let mut text = String::new();
     let mut characters = rest.chars();
@@ -95,25 +95,24 @@ fn unquoted(rest: &str) -> Option<String> {
     }
 }
 
-/// A submission that carries a key.
+/// A submission with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Submission {
-    /// The account whose key it is: the same key of another user or token is another key.
+    /// The account of the key: keys of different users or tokens are independent.
     pub account: String,
     pub key: Key,
-    /// Tells whether it is the same request again.
+    /// Identifies the request.
     pub fingerprint: String,
 }
 
-/// The account that a token stands for. Where one token is demanded, all who have it are one
-/// account, also after the token has been changed; else each token is one. The token itself is
-/// not kept.
+/// Returns the account of a key. If the service requires a specific token, the user alone is the account, also after the
+/// token was replaced; otherwise it is the user with the token. Contains only a digest of the token.
 pub fn account(uid: &str, token: &str, demanded: bool) -> String {
     let token = if demanded { "" } else { token };
     digest(&serde_json::json!([uid, token]))
 }
 
-/// The same for the same model and parameters as they were sent, in whatever order.
+/// Returns a digest of the model and the parameters as sent, independent of their order.
 pub fn fingerprint(model: &ModelId, given: &Map<String, Value>) -> String {
     let mut request = serde_json::json!([model.category, model.subcategory, given]);
     request.sort_all_objects();
@@ -156,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_request_is_known_by_its_values_alone() {
+    fn the_fingerprint_depends_only_on_model_and_values() {
         let model = ModelId::new("image", "strata");
         let print = |given: Value| fingerprint(&model, given.as_object().unwrap());
         let one = print(json!({"prompt": "a", "more": {"x": 1, "y": 2}}));

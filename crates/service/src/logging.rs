@@ -1,32 +1,32 @@
-//! The log: for people or for programs, on standard error.
+//! The log on standard error, as text or JSON.
 //!
-//! A client that knows a task's id finds its outputs, and an upstream's address with a signature is a key to a file. So
-//! no line has either in full, whichever part of the program, or which library, wrote it.
+//! A task's id gives access to its outputs, and a signed address of another server gives access to a file. So both are
+//! shortened in each line, also in those of libraries.
 
 use std::io::{self, IsTerminal, Stderr, Write};
 
 use clap::ValueEnum;
 use tracing_subscriber::EnvFilter;
 
-/// A run of so many hexadecimal digits is the id of a task.
-const ID: usize = 32;
+/// The length of a task's id, in hexadecimal digits.
+const ID_LENGTH: usize = 32;
 
-/// The longest segment of an address's path that is no key to anything.
-const SEGMENT: usize = 20;
+/// The length above which a path segment may be a secret.
+const MAX_SEGMENT: usize = 20;
 
-/// So much of either is logged: enough to find it again.
+/// The number of characters that are shown of either, enough to find it in the log.
 const SHOWN: usize = 8;
 
-/// How a line of the log is written.
+/// The format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum LogFormat {
     #[default]
     Text,
-    /// An object a line.
+    /// One JSON object per line.
     Json,
 }
 
-/// Begins to log. `RUST_LOG` says how much is logged.
+/// Starts logging. `RUST_LOG` sets the level.
 pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     let log = tracing_subscriber::fmt()
@@ -43,7 +43,7 @@ pub fn begin(format: LogFormat) {
     }
 }
 
-/// Standard error with [`shortened`] lines. Each event comes in one piece.
+/// Writes [`shortened`] lines to standard error. Each event is a single write.
 struct Shortening(Stderr);
 
 impl Write for Shortening {
@@ -58,7 +58,7 @@ impl Write for Shortening {
     }
 }
 
-/// A line of the log in which ids of tasks and parts of addresses that may be keys end with `…`.
+/// Shortens task ids and the parts of addresses that may be secrets, with `…` at their end.
 fn shortened(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
@@ -74,7 +74,7 @@ fn shortened(line: &str) -> String {
     text
 }
 
-/// Where the first http(s) address begins.
+/// Returns the start of the first http(s) address.
 fn find_address(text: &str) -> Option<usize> {
     text.match_indices("://").find_map(|(end, _)| {
         ["https", "http"].iter().find_map(|scheme| {
@@ -85,7 +85,7 @@ fn find_address(text: &str) -> Option<usize> {
     })
 }
 
-/// Adds an address: without its query, and with the beginnings of long segments.
+/// Appends an address, without its query and with long segments shortened.
 fn push_address(text: &mut String, address: &str) {
     let end = address.find(['?', '#']).unwrap_or(address.len());
     let (path, query) = address.split_at(end);
@@ -94,7 +94,7 @@ fn push_address(text: &mut String, address: &str) {
         if n > 0 {
             text.push('/');
         }
-        if n > 2 && segment.chars().count() > SEGMENT {
+        if n > 2 && segment.chars().count() > MAX_SEGMENT {
             text.extend(segment.chars().take(SHOWN));
             text.push('…');
         } else {
@@ -107,7 +107,7 @@ fn push_address(text: &mut String, address: &str) {
     }
 }
 
-/// Adds some text with the beginnings of the ids in it. A call's id, which callers choose, stays whole.
+/// Appends a text with task ids shortened. The ids of calls, which callers choose, stay whole.
 fn push_without_ids(text: &mut String, mut rest: &str) {
     while !rest.is_empty() {
         let other = rest.find(|c: char| c.is_ascii_hexdigit());
@@ -115,7 +115,7 @@ fn push_without_ids(text: &mut String, mut rest: &str) {
         text.push_str(before);
         let end = from.find(|c: char| !c.is_ascii_hexdigit());
         let (digits, after) = from.split_at(end.unwrap_or(from.len()));
-        if digits.len() >= ID && !is_id_of_call(text) {
+        if digits.len() >= ID_LENGTH && !is_id_of_call(text) {
             text.push_str(&digits[..SHOWN]);
             text.push('…');
         } else {
@@ -125,7 +125,7 @@ fn push_without_ids(text: &mut String, mut rest: &str) {
     }
 }
 
-/// Whether a call's id comes after this text: `request_id=` or `"request_id":"`, with or without colours.
+/// Whether the text ends before the id of a call: `request_id=` or `"request_id":"`, with or without colours.
 fn is_id_of_call(text: &str) -> bool {
     text.rsplit_once("request_id")
         .is_some_and(|(_, between)| between.len() <= 16 && !between.contains([' ', ',', '}']))
@@ -137,7 +137,7 @@ mod tests {
 
     const TASK: &str = "3f2c1a9b04d7e65f8a1b2c3d4e5f6071";
 
-    /// Guards against a log by which its readers find the outputs of others.
+    /// Guards against a log that gives its readers access to the outputs of others.
     #[test]
     fn ids_and_addresses_that_are_keys_are_shortened() {
         for (line, shown) in [

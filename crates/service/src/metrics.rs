@@ -1,6 +1,5 @@
-//! What Prometheus is told. Everything is counted when it happens, so that telling costs the same
-//! however many tasks are stored; labels are routes, models, states and reasons, of which there are
-//! few.
+//! Metrics for Prometheus. Events are counted when they happen, so that the cost of a scrape is independent of the number
+//! of stored tasks. Labels are routes, models, states and reasons, which have few values.
 
 use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
@@ -16,10 +15,10 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Registry, Unit};
 
-/// The format that [`Metrics::text`] has.
+/// The content type of [`Metrics::text`].
 pub const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// Seconds; most calls take milliseconds.
+/// The histogram buckets of durations, in seconds; most calls take milliseconds.
 const DURATIONS: [f64; 13] = [
     0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0,
 ];
@@ -55,27 +54,25 @@ struct Tasks {
     state: State,
 }
 
-/// How many tasks of a model there are that have not ended.
+/// The number of a model's unfinished tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Load {
     pub model: ModelId,
-    /// How many wait.
     pub waiting: usize,
-    /// How many are worked on.
     pub running: usize,
 }
 
-/// The numbers that are looked up when they are asked for.
+/// Values that are read at the time of a scrape.
 #[derive(Debug, Clone, Default)]
 pub struct Now {
     pub loads: Vec<Load>,
-    /// The wait of the task that has waited for longest.
+    /// How long the oldest waiting task has waited.
     pub oldest_wait: Duration,
-    /// Each model that runs elsewhere, and whether it is away.
+    /// The remote models, and whether each is unavailable.
     pub away: Vec<(ModelId, bool)>,
 }
 
-/// Counts, and tells what it has counted.
+/// The metrics of a service.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -87,8 +84,8 @@ pub struct Metrics {
     unfinished: Family<Tasks, Gauge>,
     queue_age: Gauge<f64, AtomicU64>,
     away: Family<OfModel, Gauge>,
-    /// Two that ask at the same time would see half of each other's.
-    telling: Mutex<()>,
+    /// Serializes scrapes, because each resets the gauges.
+    scraping: Mutex<()>,
 }
 
 impl Default for Metrics {
@@ -113,12 +110,12 @@ impl Default for Metrics {
         );
         registry.register(
             "refusals",
-            "Refused calls and items of batches, by the error they were answered with",
+            "Refused calls and batch items, by error code",
             refusals.clone(),
         );
         registry.register(
             "tasks_accepted",
-            "Tasks taken in since the start",
+            "Tasks accepted since the start",
             accepted.clone(),
         );
         registry.register("tasks_ended", "Tasks ended since the start", ended.clone());
@@ -127,11 +124,7 @@ impl Default for Metrics {
             "Tasks cleaned up since the start",
             removed.clone(),
         );
-        registry.register(
-            "tasks",
-            "Tasks that wait or are worked on",
-            unfinished.clone(),
-        );
+        registry.register("tasks", "Waiting and running tasks", unfinished.clone());
         registry.register_with_unit(
             "queue_age",
             "How long the oldest waiting task has waited",
@@ -140,7 +133,7 @@ impl Default for Metrics {
         );
         registry.register(
             "model_away",
-            "1 while a model that runs elsewhere is away",
+            "1 while a remote model is unavailable",
             away.clone(),
         );
         Self {
@@ -153,13 +146,13 @@ impl Default for Metrics {
             unfinished,
             queue_age,
             away,
-            telling: Mutex::default(),
+            scraping: Mutex::default(),
         }
     }
 }
 
 impl Metrics {
-    /// A call was answered.
+    /// Counts an answered call.
     pub fn called(&self, route: &str, status: u16, took: Duration) {
         let call = Call {
             route: route.to_owned(),
@@ -168,18 +161,18 @@ impl Metrics {
         self.calls.get_or_create(&call).observe(took.as_secs_f64());
     }
 
-    /// A call, or an item of a batch, was refused.
+    /// Counts a refused call or batch item.
     pub fn refused(&self, reason: &str) {
         let reason = reason.to_owned();
         self.refusals.get_or_create(&Refusal { reason }).inc();
     }
 
-    /// A task was taken in.
+    /// Counts an accepted task.
     pub fn accepted(&self, model: &ModelId) {
         self.accepted.get_or_create(&of(model)).inc();
     }
 
-    /// A task has ended.
+    /// Counts an ended task.
     pub fn ended(&self, model: &ModelId, status: &StatusWord) {
         let state = match status {
             StatusWord::Completed => State::completed,
@@ -188,7 +181,7 @@ impl Metrics {
         self.ended.get_or_create(&tasks(model, state)).inc();
     }
 
-    /// Tasks were cleaned up.
+    /// Counts removed tasks.
     pub fn removed(&self, count: usize) {
         self.removed.inc_by(count as u64);
     }
@@ -199,8 +192,8 @@ impl Metrics {
     ///
     /// A metric can't be encoded; into a `String`, that does not happen.
     pub fn text(&self, now: &Now) -> Result<String, std::fmt::Error> {
-        let _one_at_a_time = self.telling.lock().unwrap_or_else(PoisonError::into_inner);
-        // A model of which no task is left is not told of.
+        let _one_at_a_time = self.scraping.lock().unwrap_or_else(PoisonError::into_inner);
+        // Models without unfinished tasks are not reported.
         self.unfinished.clear();
         for load in &now.loads {
             for (state, count) in [
@@ -241,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_counted_is_told() {
+    fn the_text_has_all_counted_events() {
         let metrics = Metrics::default();
         let model = ModelId::new("image", "strata");
         metrics.accepted(&model);

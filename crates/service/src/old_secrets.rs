@@ -1,10 +1,10 @@
-//! The secrets of tasks that ended before the service kept them apart.
+//! Deletes the secrets of tasks that ended before secrets were stored separately.
 
 use crate::models::Models;
 use crate::store::Store;
 
-/// Deletes the secrets of tasks that ended before the service kept them apart: under an earlier version, or before
-/// their parameter was marked. Blocks; only models with secret parameters cost time.
+/// Deletes secrets from the inputs of tasks of an earlier version, or from before their parameter was marked as secret.
+/// Blocks; takes time only for models with secret parameters.
 pub fn delete_old(store: &dyn Store, models: &Models) {
     for model in models.iter() {
         let schema = model.schema();

@@ -1,22 +1,21 @@
-//! The address that a caller reached this service at, so that the URLs it is given work for it.
+//! The address at which a caller reached this service, for URLs in responses.
 
 use std::net::IpAddr;
 
 use axum::http::uri::Authority;
 use axum::http::{HeaderMap, header};
 
-/// Scheme, host and port (and path, with `--public-url`), without a slash at the end.
+/// Scheme, host and port (and path, with `--public-url`), without a trailing slash.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin(String);
 
 impl Origin {
-    /// An absolute http(s) URL without a slash at the end.
+    /// Creates an origin from an absolute http(s) URL without a trailing slash.
     pub fn new(url: String) -> Self {
         Self(url)
     }
 
-    /// The request's host; or, if the proxy before this service is to be believed, what it says it
-    /// was asked for.
+    /// Returns the origin of a request's host, or with `trust_proxy` the one that the proxy forwards.
     pub fn of(headers: &HeaderMap, trust_proxy: bool) -> Self {
         let first = |name: &str| {
             let value = headers.get(name)?.to_str().ok()?;
@@ -39,12 +38,12 @@ impl Origin {
         &self.0
     }
 
-    /// The absolute URL of a path that starts with a slash.
+    /// Returns the absolute URL of a path that starts with a slash.
     pub fn url(&self, path: &str) -> String {
         format!("{}{path}", self.0)
     }
 
-    /// The path inside this service that `url` leads to; `None` for any other place.
+    /// Returns the path of a URL of this service; `None` for other URLs.
     ///
     /// In addition to this origin, loopback addresses count as this machine, whatever the port: the same
     /// service is commonly reached both directly and through a development proxy.
@@ -65,7 +64,7 @@ impl Origin {
     }
 }
 
-/// A host with an optional port, and nothing that could change a URL's meaning.
+/// Whether a text is a host with an optional port, without characters that change the meaning of a URL.
 fn is_host(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -74,7 +73,7 @@ fn is_host(text: &str) -> bool {
         && text.parse::<Authority>().is_ok()
 }
 
-/// A name or address of this machine alone: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
+/// Whether a host is a loopback name or address: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
 pub fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -98,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn the_request_says_where_it_came_in() {
+    fn the_origin_is_that_of_the_request() {
         assert_eq!(
             origin(&[("host", "localhost:8787")], false),
             "http://localhost:8787"
@@ -115,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_services_own_addresses_have_a_path_here() {
+    fn only_urls_of_this_service_have_a_path() {
         let here = Origin("https://studio.example".into());
         for (url, path) in [
             (

@@ -1,5 +1,5 @@
-//! The results of each model for its own sample input, rendered when first asked for: previews, as the model makes
-//! them, and posters, small pictures of them for cards.
+//! The results of each model's sample input, rendered at the first request: previews, and posters, which are small
+//! pictures for cards.
 
 use std::collections::HashMap;
 use std::io;
@@ -18,8 +18,8 @@ pub struct Samples {
     models: Arc<Models>,
     outputs: Arc<Outputs>,
     making: Making,
-    /// One at a time: the first visit asks for all posters at once, and tasks want to run, too. Held while one is
-    /// drawn, not while it is looked for or saved, for which a bucket may take long.
+    /// Renders one sample at a time: the first visit requests all posters at once, and would delay tasks. Locked only
+    /// during rendering, not during access to a bucket, which may be slow.
     rendering: Mutex<()>,
 }
 
@@ -33,12 +33,11 @@ impl Samples {
         }
     }
 
-    /// Sees to it that the preview or poster of this path exists; does nothing for any other path.
-    /// Blocks.
+    /// Renders the preview or poster at this path if it is missing; does nothing for other paths. Blocks.
     ///
     /// # Errors
     ///
-    /// The model can't make it, it can't be encoded, or it can't be written for want of room or rights.
+    /// The model can't make it, it can't be encoded, or it can't be written.
     pub fn prepare(&self, path: &str) -> io::Result<()> {
         let is_poster = |model: &dyn Model| sample_path::poster(model) == path;
         let wanted = |model: &dyn Model| sample_path::preview(model) == path || is_poster(model);
@@ -113,12 +112,12 @@ impl Samples {
     }
 }
 
-/// What is being made at present, by name.
+/// The samples in progress, by name.
 #[derive(Default)]
 struct Making(Mutex<HashMap<String, Arc<Mutex<()>>>>);
 
 impl Making {
-    /// Makes what is not there, once. Nothing waits but for the making of the same thing.
+    /// Runs `make` once if the sample is missing. Calls only wait for the same sample.
     fn once(
         &self,
         name: &str,
@@ -130,7 +129,7 @@ impl Making {
         }
         let mine = lock(&self.0).entry(name.to_owned()).or_default().clone();
         let _making = lock(&mine);
-        // Another call may have made it meanwhile.
+        // Another call may have rendered it meanwhile.
         if is_there()? { Ok(()) } else { make() }
     }
 }

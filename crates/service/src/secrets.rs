@@ -1,22 +1,22 @@
-//! The values of a task's secret parameters. They are stored apart from its input, so that they go when the task
-//! has ended, and they are taken out of every text about it that is stored or logged.
+//! The values of a task's secret parameters. They are stored separately from the input, so that they can be deleted when
+//! the task ends, and are removed from every text about the task that is stored or logged.
 
 use std::fmt;
 
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
 
-/// What a text has in place of a secret.
+/// The replacement of a secret in a text.
 pub const HIDDEN: &str = "[secret]";
 
-/// A line of a secret of several lines is hidden by itself if it has this many bytes: a program may print one.
+/// The minimum length, in bytes, of a single line of a secret that is hidden: a program may print one line.
 const SHORTEST_LINE: usize = 8;
 
-/// A begin of a secret is hidden if it has this many characters, of a secret of at least twice as many: what others
-/// repeat is cut.
-const SHORTEST_BEGIN: usize = 12;
+/// The minimum length, in characters, of the start of a secret that is hidden, for secrets at least twice as long: servers
+/// truncate what they repeat.
+const SHORTEST_PREFIX: usize = 12;
 
-/// The values by the names of their parameters. Its `Debug` shows the names alone.
+/// Secret values by parameter name. `Debug` shows only the names.
 #[derive(Clone, Default, PartialEq)]
 pub struct Secrets(Map<String, Value>);
 
@@ -31,24 +31,24 @@ impl Secrets {
         Self(values.collect())
     }
 
-    /// Adds others.
+    /// Adds other secrets.
     #[must_use]
     pub fn and(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
 
-    /// Puts the values back into the input.
+    /// Adds the values to the input.
     pub fn add_to(&self, input: &mut Map<String, Value>) {
         input.extend(self.0.clone());
     }
 
-    /// The text that is stored until the task has ended; `None` without values.
+    /// Returns the text that is stored until the task ends; `None` without values.
     pub fn stored(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| Value::Object(self.0.clone()).to_string())
     }
 
-    /// Reads what [`Self::stored`] gave.
+    /// Parses the result of [`Self::stored`].
     pub fn of_stored(text: Option<&str>) -> Self {
         match text.map(serde_json::from_str) {
             Some(Ok(Value::Object(values))) => Self(values),
@@ -56,18 +56,18 @@ impl Secrets {
         }
     }
 
-    /// The text with [`HIDDEN`] in place of every value, also of one that is written as JSON.
+    /// Replaces each value in the text with [`HIDDEN`], also in its JSON form.
     pub fn hide_in(&self, text: &str) -> String {
         let mut words = Vec::new();
         self.0.values().for_each(|value| collect(value, &mut words));
-        // A value that is a part of another one would leave the rest of that.
+        // Longest first: replacing a part of another value would leave the rest of that.
         words.sort_by_key(|word| std::cmp::Reverse(word.len()));
         let hide = |text: String, word: &String| text.replace(word, HIDDEN);
         let hidden = words.iter().fold(text.to_owned(), hide);
-        // Texts that are repeated are cut to some length.
+        // Truncated values.
         words
             .iter()
-            .fold(hidden, |text, word| hide_begin(&text, word))
+            .fold(hidden, |text, word| hide_prefix(&text, word))
     }
 }
 
@@ -77,10 +77,10 @@ impl fmt::Debug for Secrets {
     }
 }
 
-/// Hides where a text has the begin of a long secret.
-fn hide_begin(text: &str, word: &str) -> String {
-    let begin: String = word.chars().take(SHORTEST_BEGIN).collect();
-    if word.chars().count() < 2 * SHORTEST_BEGIN {
+/// Hides the start of a long secret in a text.
+fn hide_prefix(text: &str, word: &str) -> String {
+    let begin: String = word.chars().take(SHORTEST_PREFIX).collect();
+    if word.chars().count() < 2 * SHORTEST_PREFIX {
         return text.to_owned();
     }
     let (mut hidden, mut rest) = (String::new(), text);
@@ -97,7 +97,7 @@ fn hide_begin(text: &str, word: &str) -> String {
     hidden + rest
 }
 
-/// The texts and numbers in a value, in the forms in which a message may have them.
+/// Collects the texts and numbers in a value, in the forms in which a message may contain them.
 fn collect(value: &Value, words: &mut Vec<String>) {
     match value {
         Value::String(text) => {

@@ -22,12 +22,12 @@ impl Site {
         }
     }
 
-    /// A file, or `index.html` for a path of the application: one without an extension.
+    /// Serves a file, or `index.html` for a path without an extension.
     pub async fn serve(&self, mut request: Request<Body>) -> Response {
         let path = request.uri().path().to_owned();
         if !is_hashed(last_segment(&path)) {
-            // A date proves nothing: the page of a release that was rolled back is older than the
-            // one that a browser has kept, and not the same.
+            // Dates are unreliable: after a rollback, the page is older than the browser's cached copy, but not the
+            // same.
             request.headers_mut().remove(header::IF_MODIFIED_SINCE);
         }
         let mut retry = Request::new(Body::empty());
@@ -43,18 +43,18 @@ impl Site {
             response = self.file(retry).await;
             served = "/index.html";
         }
-        // That a file is missing must not last: it may be on its way.
+        // A 404 is not cached: the file may still be uploaded.
         let lasts = response.status() != StatusCode::NOT_FOUND && is_hashed(last_segment(served));
         let headers = response.headers_mut();
         headers.insert(
             header::CACHE_CONTROL,
-            HeaderValue::from_static(if lasts { FOR_EVER } else { "no-cache" }),
+            HeaderValue::from_static(if lasts { IMMUTABLE } else { "no-cache" }),
         );
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
             HeaderValue::from_static("nosniff"),
         );
-        // The same address answers with several encodings.
+        // Responses differ by encoding.
         headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
         response
     }
@@ -71,8 +71,8 @@ fn last_segment(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or_default()
 }
 
-/// Files with a hash in their name never change; everything else is asked for again.
-const FOR_EVER: &str = "public, max-age=31536000, immutable";
+/// The `Cache-Control` of files with a hash in their name, which never change.
+const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
 /// `atelier-3f9c2b7a10d4e5f6_bg.wasm`: a run of 12 or more hexadecimal digits between other
 /// characters.
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_hashed_names_are_kept_for_good() {
+    fn only_hashed_names_are_immutable() {
         assert!(is_hashed("atelier-3f9c2b7a10d4e5f6_bg.wasm"));
         assert!(is_hashed("main-94d02df11ac1eb10.css"));
         assert!(!is_hashed("index.html") && !is_hashed("favicon.svg") && !is_hashed(""));

@@ -223,7 +223,7 @@ fn while_accounts_are_locked_other_calls_are_answered() {
 }
 
 #[test]
-fn what_others_can_reach_is_not_open_to_them() {
+fn an_address_reachable_by_others_requires_a_token() {
     let data = TempDir::new().unwrap();
     let refused = run(data.path(), &["--listen", "0.0.0.0:0"]);
     assert!(!refused.status.success());
@@ -235,7 +235,7 @@ fn what_others_can_reach_is_not_open_to_them() {
 }
 
 #[test]
-fn nobody_waits_behind_all_the_tasks_of_another() {
+fn no_owner_waits_behind_all_tasks_of_another() {
     let server = Server::start(&["--speed", "0.1", "--workers", "1"]);
     let batch = |uid: &str, count: usize| {
         let requests: Vec<Value> = (0..count)
@@ -259,7 +259,7 @@ fn nobody_waits_behind_all_the_tasks_of_another() {
 }
 
 #[test]
-fn more_than_may_wait_are_refused_and_nobody_else_is() {
+fn tasks_above_the_waiting_limit_of_an_owner_are_refused() {
     let server = Server::start(&[
         "--speed",
         "20",
@@ -285,7 +285,7 @@ fn more_than_may_wait_are_refused_and_nobody_else_is() {
 
 /// Guards against people who can't tell which account a token is of, nor how much of it is left.
 #[test]
-fn a_token_is_told_its_account_and_what_that_has() {
+fn the_account_endpoint_returns_account_limits_and_usage() {
     let data = TempDir::new().unwrap();
     let open = Server::start(&[]);
     let ask = |server: &Server, token: &str| {

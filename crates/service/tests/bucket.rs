@@ -127,7 +127,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a server of S3's interface: ./dev test cluster"]
-async fn an_attempt_believed_dead_overwrites_nothing_and_all_goes_with_the_task() {
+async fn an_expired_attempt_overwrites_nothing_and_all_files_are_removed_with_the_task() {
     let copies = TempDir::new().unwrap();
     let bucket = Bucket::at(&format!("{}/own", bucket()), copies.path().to_owned()).unwrap();
     let outputs = Outputs::with_store(bucket);
@@ -157,7 +157,7 @@ async fn an_attempt_believed_dead_overwrites_nothing_and_all_goes_with_the_task(
 
 #[test]
 #[ignore = "needs a server of S3's interface: ./dev test cluster"]
-fn what_is_wrong_with_a_bucket_is_said() {
+fn doctor_reports_problems_of_a_bucket() {
     let bucket = bucket();
     assert!(doctor(&bucket, &[]).starts_with("ok"));
     let missing = doctor("s3://no-such-bucket/x", &[]);

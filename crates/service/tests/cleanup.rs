@@ -78,7 +78,7 @@ fn tasks_are_removed_some_days_after_they_have_ended() {
 
 /// Guards against a task that fails because what it is made from was cleaned up while it waited.
 #[test]
-fn what_waits_stays_and_so_does_what_it_is_made_from() {
+fn waiting_tasks_and_their_inputs_are_not_removed() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &QUICK);
     let source = server.generate(STRATA, json!({"prompt": "a"}));
@@ -118,7 +118,7 @@ fn what_waits_stays_and_so_does_what_it_is_made_from() {
 }
 
 #[test]
-fn the_oldest_make_room_for_the_newest() {
+fn the_oldest_tasks_are_removed_first() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &QUICK);
     let mut tasks = Vec::new();
@@ -169,7 +169,7 @@ fn the_oldest_make_room_for_the_newest() {
 }
 
 #[test]
-fn an_account_takes_no_more_of_the_disk_than_it_may() {
+fn an_account_stays_within_its_disk_limit() {
     let server = Server::start(&["--speed", "0", "--account-disk", "100kB"]);
     let task = server.generate(STRATA, json!({"prompt": "a"}));
     assert_eq!(server.wait(&task)["status"], "completed");

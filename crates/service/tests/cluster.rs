@@ -207,7 +207,7 @@ fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_task_taken_in_while_nobody_works_waits_for_a_worker() {
+fn a_task_accepted_without_workers_waits_for_one() {
     let place = Place::new();
     let mut server = place.serve("s0", &[]);
     let task = server.generate(OWN, json!({"prompt": "a"}));
@@ -225,7 +225,7 @@ fn a_task_taken_in_while_nobody_works_waits_for_a_worker() {
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn who_comes_second_is_not_behind_all_of_who_came_first() {
+fn a_second_owner_does_not_wait_behind_all_tasks_of_the_first() {
     let place = Place::new();
     let server = place.serve("s0", &[]);
     let ask = |uid: &str| {
@@ -342,7 +342,7 @@ fn all_processes_know_the_same_accounts() {
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn what_is_wrong_with_a_database_is_said() {
+fn doctor_reports_problems_of_a_database() {
     let place = Place::new();
     let doctor = |database: &str| {
         let output = Command::new(support::program())

@@ -259,7 +259,7 @@ fn it_says_how_far_it_is_and_why_it_failed() {
 }
 
 #[test]
-fn out_of_time_all_of_it_is_ended() {
+fn the_time_limit_kills_all_processes_of_a_program() {
     let (data, models) = folder(
         "sleep 600 &\necho $! > ../../grandchild\nwait",
         "time_limit = \"1s\"",
@@ -274,7 +274,7 @@ fn out_of_time_all_of_it_is_ended() {
 }
 
 #[test]
-fn after_a_kill_what_was_left_over_is_ended_and_the_task_is_done_again() {
+fn after_a_kill_leftover_processes_are_killed_and_the_task_restarts() {
     let (data, models) = folder(
         "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
          while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
@@ -296,7 +296,7 @@ fn after_a_kill_what_was_left_over_is_ended_and_the_task_is_done_again() {
 }
 
 #[test]
-fn asked_to_stop_the_service_ends_it_and_takes_the_task_up_again() {
+fn a_stop_request_kills_the_program_and_the_task_is_resumed_later() {
     let (data, models) = folder(
         "sleep 600 &\necho $! > ../../child\necho $$ >> ../../processes\n\
          while [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
@@ -333,7 +333,7 @@ fn while_the_program_is_missing_its_tasks_wait_and_others_do_not() {
 }
 
 #[test]
-fn no_more_run_at_once_than_may() {
+fn concurrent_tasks_stay_within_the_limit() {
     let (data, models) = folder(
         "echo x >> ../../begun\nwhile [ ! -e ../../go ]; do sleep 0.02; done\ncat > out.json",
         "at_once = 2",

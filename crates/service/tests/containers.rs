@@ -217,7 +217,7 @@ fn a_missing_file_is_reported_after_the_others() {
 }
 
 #[test]
-fn what_may_pass_is_asked_for_again_under_the_same_id() {
+fn retryable_errors_are_retried_with_the_same_id() {
     let count = AtomicUsize::new(0);
     let server = container(move |asked| {
         if asked.path.ends_with("/cancel") {
@@ -243,7 +243,7 @@ fn what_may_pass_is_asked_for_again_under_the_same_id() {
 }
 
 #[test]
-fn what_does_not_pass_fails_with_its_words() {
+fn final_errors_fail_the_task_with_their_message() {
     let server = container(|asked| match asked.json()["input"]["prompt"].as_str() {
         Some("refused") => said(422, json!({"detail": "prompt: too rude"})),
         Some("odd") => said(500, json!({"detail": "bad output"})),

@@ -10,9 +10,8 @@ use support::{STRATA, Server, request};
 /// Guards against accepted tasks that stay unfinished after the disk has room again, and against
 /// tasks that are accepted although there is none.
 #[test]
-fn a_full_disk_takes_nothing_in_and_strands_nothing() {
-    let Some(disk) = SmallDisk::mount("a_full_disk_takes_nothing_in_and_strands_nothing", 24)
-    else {
+fn a_full_disk_accepts_no_task_and_strands_none() {
+    let Some(disk) = SmallDisk::mount("a_full_disk_accepts_no_task_and_strands_none", 24) else {
         return;
     };
     let server = Server::start_on(

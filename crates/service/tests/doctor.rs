@@ -39,7 +39,7 @@ fn line<'a>(text: &'a str, part: &str) -> &'a str {
 const FREE: [&str; 2] = ["--listen", "127.0.0.1:0"];
 
 #[test]
-fn a_new_directory_is_fine_and_is_not_made() {
+fn a_missing_directory_is_ok_and_is_not_created() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("a/b");
     let (content, text) = doctor(&data, &FREE);
@@ -51,7 +51,7 @@ fn a_new_directory_is_fine_and_is_not_made() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_what_to_do() {
+fn problems_are_reported_with_what_to_do() {
     let data = TempDir::new().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -125,7 +125,7 @@ fn what_is_wrong_is_said_with_what_to_do() {
 }
 
 #[test]
-fn a_database_of_another_version_or_none_is_told() {
+fn a_database_of_another_version_or_none_is_reported() {
     let data = TempDir::new().unwrap();
     let mut server = Server::start_on(data.path(), &[]);
     let address = server.url.strip_prefix("http://").unwrap().to_owned();

@@ -170,7 +170,7 @@ fn a_batch_has_one_task_for_each_key() {
 
 /// Guards against two calls that both look for the key before either has written it.
 #[test]
-fn many_at_once_make_one_task() {
+fn concurrent_submissions_with_one_key_make_one_task() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &["--speed", "0"]);
     let rounds = 10;
@@ -207,7 +207,7 @@ fn many_at_once_make_one_task() {
 }
 
 #[test]
-fn a_refused_submission_is_not_remembered() {
+fn a_refused_submission_does_not_use_up_its_key() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start_on(data.path(), &["--token", "secret", "--rate", "3/s"]);
     let body = request(STRATA, json!({"prompt": "a"}));

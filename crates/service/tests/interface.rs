@@ -131,7 +131,7 @@ fn films_and_sounds_have_their_types() {
 }
 
 #[test]
-fn a_failure_is_told_by_status_and_response() {
+fn a_failure_is_reported_by_status_and_response() {
     let server = Server::start(&["--speed", "0.05"]);
     let task = server.generate(STRATA, json!({"prompt": "please [fail]"}));
     let data = server.wait(&task);
@@ -255,7 +255,7 @@ fn a_status_is_one_of_three_words() {
 /// Guards against prompts and pictures that every user of the machine can read.
 #[cfg(unix)]
 #[test]
-fn data_is_its_owners_alone() {
+fn data_is_readable_only_by_its_owner() {
     use std::os::unix::fs::PermissionsExt;
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data");

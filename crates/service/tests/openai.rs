@@ -372,7 +372,7 @@ fn a_server_that_knows_keys_is_asked_again_with_the_same_one() {
 }
 
 #[test]
-fn while_the_server_is_away_its_tasks_wait() {
+fn tasks_wait_while_the_server_is_unavailable() {
     let address = nobody();
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &format!("http://{address}"), "");

@@ -39,9 +39,10 @@ fn it_lives_and_is_ready() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn without_room_it_is_not_ready_and_says_why() {
+fn without_disk_space_it_is_not_ready_and_reports_why() {
     use support::small_disk::SmallDisk;
-    let Some(disk) = SmallDisk::mount("without_room_it_is_not_ready_and_says_why", 24) else {
+    let Some(disk) = SmallDisk::mount("without_disk_space_it_is_not_ready_and_reports_why", 24)
+    else {
         return;
     };
     let server = Server::start_on(&disk.path().join("data"), &[]);
@@ -128,7 +129,7 @@ fn metrics_count_the_end_of_tasks_and_those_of_an_earlier_process() {
 }
 
 #[test]
-fn metrics_are_not_for_everybody() {
+fn metrics_require_a_token_if_the_service_does() {
     let server = Server::start(&["--token", "secret"]);
     let refused = server.get("/metrics");
     assert_eq!(
@@ -237,7 +238,7 @@ fn no_line_of_the_log_has_the_whole_id_of_a_task() {
 
 /// Guards against paid work that is begun, and thrown away, by a start that fails.
 #[test]
-fn where_metrics_cannot_be_served_no_work_begins() {
+fn no_work_begins_if_metrics_cannot_be_served() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     let data = tempfile::tempdir().unwrap();
@@ -264,7 +265,7 @@ mod drain {
 
     /// Guards against work that is thrown away at each new version.
     #[test]
-    fn what_runs_ends_and_what_waits_is_taken_up_later() {
+    fn running_tasks_end_and_waiting_tasks_are_resumed_later() {
         let data = tempfile::tempdir().unwrap();
         let args = ["--workers", "1", "--speed", "2", "--drain-seconds", "60"];
         let mut server = Server::start_on(data.path(), &args);
@@ -300,7 +301,7 @@ mod drain {
     }
 
     #[test]
-    fn what_takes_too_long_is_begun_anew() {
+    fn a_task_that_exceeds_the_drain_time_restarts_later() {
         let data = tempfile::tempdir().unwrap();
         let args = ["--workers", "1", "--speed", "50", "--drain-seconds", "1"];
         let mut server = Server::start_on(data.path(), &args);
@@ -315,7 +316,7 @@ mod drain {
     }
 
     #[test]
-    fn asked_twice_it_waits_no_longer() {
+    fn a_second_stop_request_ends_the_drain() {
         let args = ["--workers", "1", "--speed", "50", "--drain-seconds", "600"];
         let mut server = Server::start(&args);
         server.generate(STRATA, json!({"prompt": "a"}));

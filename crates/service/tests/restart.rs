@@ -35,7 +35,7 @@ fn tasks_survive_a_killed_process() {
 
 #[cfg(unix)]
 #[test]
-fn asked_to_stop_it_stops_at_once_and_goes_on_later() {
+fn a_stop_request_stops_at_once_and_tasks_are_resumed_later() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &SLOW);
     let requests: Vec<_> = (0..10)
@@ -63,7 +63,7 @@ fn asked_to_stop_it_stops_at_once_and_goes_on_later() {
 }
 
 #[test]
-fn one_directory_takes_one_service() {
+fn a_directory_can_be_used_by_only_one_service() {
     let data = tempfile::tempdir().unwrap();
     let first = Server::start_on(data.path(), &[]);
     // It listens before it has the database.

@@ -1,4 +1,4 @@
-//! The values of options as people write them: rates, times, sizes, names.
+//! Parses the values of options: rates, times, sizes, names.
 
 use std::time::Duration;
 
@@ -6,14 +6,14 @@ use axum::http::Uri;
 use axum::http::uri::Authority;
 use bytesize::ByteSize;
 
-/// Stands for every name.
+/// Matches every name.
 pub const ANY: &str = "*";
 
 /// Reads calls a second: `5/s`, `5` or `0.5/s`; more than none, at most a million.
 ///
 /// # Errors
 ///
-/// A sentence: it is no number, or outside that range.
+/// A message: it is no number, or outside that range.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
     match number.parse::<f64>() {
@@ -26,7 +26,7 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is no number with one of these units, or outside that range.
+/// A message: it is no number with one of these units, or outside that range.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
@@ -48,7 +48,7 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is no number with a unit of bytes, less than one byte, or more than 10¹⁸.
+/// A message: it is no number with a unit of bytes, less than one byte, or more than 10¹⁸.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     match text.trim().parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if (1..=10_u64.pow(18)).contains(&bytes) => Ok(bytes),
@@ -60,7 +60,7 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
 ///
 /// # Errors
 ///
-/// A sentence, as from [`parse_duration`] or for a time of zero.
+/// A message, as from [`parse_duration`] or for a time of zero.
 pub fn parse_patience(text: &str) -> Result<Duration, String> {
     parse_duration(text).and_then(|time| {
         let none = || "a time above 0, such as 60s".to_owned();
@@ -72,7 +72,7 @@ pub fn parse_patience(text: &str) -> Result<Duration, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is neither.
+/// A message: it is neither.
 pub fn parse_host(text: &str) -> Result<String, String> {
     let host = text.trim();
     let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
@@ -86,7 +86,7 @@ pub fn parse_host(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is none of these.
+/// A message: it is none of these.
 pub fn parse_origin(text: &str) -> Result<String, String> {
     let origin = text.trim().trim_end_matches('/');
     let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
@@ -100,7 +100,7 @@ pub fn parse_origin(text: &str) -> Result<String, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is no number, or outside that range.
+/// A message: it is no number, or outside that range.
 pub fn parse_speed(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
@@ -112,7 +112,7 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it is no number, or outside that range.
+/// A message: it is no number, or outside that range.
 pub fn parse_draw_scale(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(scale) if (0.05..=1.0).contains(&scale) => Ok(scale),
@@ -124,7 +124,7 @@ pub fn parse_draw_scale(text: &str) -> Result<f64, String> {
 ///
 /// # Errors
 ///
-/// A sentence: it has another scheme, no host, or a query.
+/// A message: it has another scheme, no host, or a query.
 pub fn parse_public_url(text: &str) -> Result<String, String> {
     let url = text.trim().trim_end_matches('/');
     let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
@@ -139,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rates_and_times_as_people_write_them() {
+    fn parses_rates_and_times() {
         assert_eq!(parse_rate("5/s"), Ok(5.0));
         assert_eq!(parse_rate("0.5"), Ok(0.5));
         assert!(

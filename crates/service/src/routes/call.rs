@@ -66,7 +66,7 @@ impl Call {
         };
         let reading = read(body);
         let bytes = match &peer {
-            Some(peer) => peer.dispensable(reading).await?,
+            Some(peer) => peer.evictable(reading).await?,
             None => reading.await?,
         };
         let body = serde_json::from_slice(&bytes)

@@ -90,7 +90,7 @@ fn task_of(server: &Server, model: (&str, &str), uid: &str) -> Value {
 /// Guards against tasks of a process that was asked to stop which wait until it is taken for dead.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn what_a_worker_leaves_at_its_end_is_anothers_at_once() {
+fn jobs_of_a_stopped_worker_are_released_at_once() {
     let place = Place::new();
     let hold = place.hold();
     let server = place.serve("s0", &[]);
@@ -113,7 +113,7 @@ fn what_a_worker_leaves_at_its_end_is_anothers_at_once() {
 /// against tasks which the first one keeps although it begins nothing any more.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn what_runs_stays_with_a_worker_that_is_asked_to_stop_and_what_waits_does_not() {
+fn a_draining_worker_keeps_running_tasks_and_releases_waiting_ones() {
     let place = Place::new();
     let hold = place.hold();
     let server = place.serve("s0", &[]);
@@ -138,7 +138,7 @@ fn what_runs_stays_with_a_worker_that_is_asked_to_stop_and_what_waits_does_not()
 /// the one before has ended.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn an_account_has_so_many_running_at_all_processes_together() {
+fn the_running_limit_of_an_account_applies_across_processes() {
     let place = Place::new();
     let hold = place.hold();
     let server = place.serve("s0", &[]);

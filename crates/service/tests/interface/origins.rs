@@ -51,7 +51,7 @@ fn pages_of_this_machine_may_call() {
 /// Guards against any web page that its owner opens using the service, by its own name or by one
 /// that was made to lead here.
 #[test]
-fn other_names_and_pages_are_turned_away() {
+fn other_hosts_and_origins_are_refused() {
     let server = Server::start(&[]);
     let port = server.url.rsplit(':').next().unwrap();
     let evil = [("host", "evil.example")];

@@ -5,7 +5,7 @@ use serde_json::json;
 use super::support::Server;
 
 #[test]
-fn too_many_calls_are_told_when_to_come_back() {
+fn calls_above_the_rate_get_retry_after() {
     let server = Server::start(&["--rate", "2/s", "--latency", "10ms"]);
     let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
     // However slowly they are sent on a busy machine: side by side some are too many.
@@ -28,7 +28,7 @@ fn too_many_calls_are_told_when_to_come_back() {
 
 /// Guards against a limit that ten items pass for the price of one, or that a new token resets.
 #[test]
-fn every_item_counts_and_a_fresh_token_does_not_help() {
+fn every_batch_item_counts_and_a_new_token_does_not_help() {
     let server = Server::start(&["--rate", "0.1/s"]);
     let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
     let ten = json!({"requests": vec![task.clone(); 10]});

@@ -86,7 +86,7 @@ fn an_image_comes_from_this_service_or_not_at_all() {
 }
 
 #[test]
-fn calls_that_are_no_calls() {
+fn malformed_calls_are_refused() {
     let server = Server::start(&["--token", "secret"]);
     let json_type = ("content-type", "application/json");
     let body = request(STRATA, json!({"prompt": "a"})).to_string();

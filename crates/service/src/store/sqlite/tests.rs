@@ -47,7 +47,7 @@ fn tasks_come_back_as_they_were_after_the_database_was_closed() {
 }
 
 #[test]
-fn what_has_ended_does_not_change_any_more() {
+fn an_ended_task_does_not_change() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
@@ -106,7 +106,7 @@ fn submission(key: &str) -> Submission {
 }
 
 #[test]
-fn a_key_is_forgotten_after_a_day() {
+fn a_key_expires_after_a_day() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
     let store = open(&path).unwrap();
@@ -145,7 +145,7 @@ fn a_key_is_forgotten_after_a_day() {
 }
 
 #[test]
-fn a_database_of_the_first_version_is_taken_over() {
+fn a_database_of_the_first_version_is_migrated() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("t");
     let old = Connection::open(&path).unwrap();
@@ -172,7 +172,7 @@ fn a_database_of_the_first_version_is_taken_over() {
 }
 
 #[test]
-fn what_tasks_take_is_known_and_given_back() {
+fn disk_usage_of_tasks_is_counted_and_released() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     for id in ["a", "b", "c"] {
