@@ -342,7 +342,7 @@ fn proxy(config: &Config) -> Option<Finding> {
 
 fn files(config: &Config) -> Finding {
     let bounds = Bounds::new(config.idle, config.worker_count());
-    let words = format!("room for {} connections", bounds.connections);
+    let words = format!("up to {} connections", bounds.connections);
     if bounds.connections < connections::MAX {
         let more = "raise the limit of open files: ulimit -n, or LimitNOFILE of systemd";
         return warning("open files", format!("{words}; {more}"));

@@ -1,4 +1,4 @@
-//! What may stand in a file of models. The comments here are what editors show.
+//! The format of the models file. Editors show these doc comments.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,12 +10,12 @@ use toml::Spanned;
 
 use crate::runner::addresses::Origin;
 
-/// The models of an Atelier service that run elsewhere.
+/// The remote models of an Atelier service.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(title = "Models of an Atelier service")]
 pub struct ModelFile {
-    /// Whether the procedural models stay as well.
+    /// Whether the procedural models are also offered.
     #[serde(default = "yes")]
     pub builtin: bool,
     /// The models, in the order of the list.
@@ -32,34 +32,34 @@ pub struct Entry {
     pub category: Name,
     /// Second half of its identity, e.g. `sdxl`: letters, digits, `-`, `_` and `.`.
     pub subcategory: Name,
-    /// The name that people see.
+    /// The display name.
     pub name: String,
-    /// One or two sentences for the list.
+    /// One or two sentences for the list of models.
     #[serde(default)]
     pub description: String,
-    /// What its files are; decides how they are shown before they are there, and the ComfyUI node's output.
+    /// The medium of its files; decides the placeholder of a running task, and the output of the ComfyUI node.
     pub makes: Option<Makes>,
-    /// The address of a picture or page that shows what it makes.
+    /// The address of a picture or page with a preview.
     pub preview: Option<Address>,
-    /// How many tasks it is given at the same time.
+    /// The number of tasks that run concurrently.
     #[serde(default = "one")]
     pub at_once: AtOnce,
-    /// The longest a task may take, e.g. `90s`, `10m` or `2h`. It then fails.
+    /// The time limit of a task, e.g. `90s`, `10m` or `2h`. A task that exceeds it fails.
     #[serde(default = "ten_minutes")]
     pub time_limit: Time,
-    /// Pass any http(s) address that a client gives for a file on to where the model runs, which may
-    /// then fetch it. Without, a file is an earlier output of this service.
+    /// Pass all http(s) addresses of input files on to the model, which may fetch them. Without it, an
+    /// input file must be an earlier output of this service.
     #[serde(default)]
     pub addresses: bool,
-    /// What it takes, in the order of the form.
+    /// Its parameters, in the order of the form.
     #[serde(default)]
     #[schemars(with = "Vec<ParameterEntry>")]
     pub parameter: Vec<Spanned<ParameterEntry>>,
     /// Runs as a program on this machine.
     pub command: Option<CommandEntry>,
-    /// Runs on a server with OpenAI's images interface.
+    /// Runs on a server with OpenAI's images API.
     pub openai: Option<OpenAiEntry>,
-    /// Runs in a cog container, which says itself what it takes.
+    /// Runs in a cog container, which declares its parameters itself.
     pub cog: Option<CogEntry>,
     /// Runs as a workflow in ComfyUI.
     pub comfyui: Option<ComfyUiEntry>,
@@ -69,25 +69,25 @@ pub struct Entry {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ParameterEntry {
-    /// The name that it is sent by.
+    /// The name in requests.
     pub name: String,
     #[serde(rename = "type")]
     pub kind: ParameterType,
-    /// What it does, for people.
+    /// A description for users.
     #[serde(default)]
     pub description: String,
-    /// It must be given.
+    /// Whether it is required.
     #[serde(default)]
     pub required: bool,
-    /// What is sent when it is left out.
+    /// The value that is sent if it is omitted.
     pub default: Option<Value>,
-    /// The values that it may have.
+    /// The permitted values.
     pub values: Option<Vec<Value>>,
     pub minimum: Option<Number>,
     pub maximum: Option<Number>,
-    /// The most characters of a text.
+    /// The maximum length of a text, in characters.
     pub max_length: Option<u64>,
-    /// Its value is a secret, such as a key at another provider: it is deleted when the task has ended, and not
+    /// Its value is a secret, such as a key at another provider: it is deleted when the task ends, and not
     /// written into logs, links and files. Only texts without `default` and `values` can be secret.
     #[serde(default)]
     pub secret: bool,
@@ -116,61 +116,60 @@ pub enum Makes {
     Audio,
 }
 
-/// A program of your own. It gets its input as JSON on standard input, leaves its files in the folder
-/// that it is started in, and says on standard error how far it is.
+/// Your own program. It reads its input as JSON from standard input, writes its files to its working
+/// directory, and reports progress on standard error.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CommandEntry {
-    /// The program; a path that is not absolute begins where this file lies.
+    /// The program; a relative path is relative to this file.
     pub program: PathBuf,
-    /// Its arguments, as they are: no shell reads them.
+    /// Its arguments, which are not passed through a shell.
     #[serde(default)]
     pub arguments: Vec<String>,
-    /// The environment variables of the service that it gets in addition to `PATH`, `HOME`, `LANG` and
-    /// `TMPDIR`, e.g. `["CUDA_VISIBLE_DEVICES", "HF_HOME"]`. It gets no others.
+    /// The environment variables that it inherits in addition to `PATH`, `HOME`, `LANG` and `TMPDIR`, e.g.
+    /// `["CUDA_VISIBLE_DEVICES", "HF_HOME"]`. It inherits no others.
     #[serde(default)]
     pub environment: Vec<String>,
 }
 
-/// A server with OpenAI's images interface.
+/// A server with OpenAI's images API.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenAiEntry {
-    /// Up to and with `/v1`.
+    /// The address of the API, including `/v1`.
     pub address: Address,
-    /// The environment variable that holds the key.
+    /// The environment variable with the key.
     #[schemars(with = "Option<String>")]
     pub key_env: Option<Spanned<String>>,
-    /// The model's name there.
+    /// The model's name on the server.
     pub model: Option<String>,
-    /// Further fields of each request, e.g. `response_format = "b64_json"`.
+    /// Additional fields of each request, e.g. `response_format = "b64_json"`.
     #[serde(default)]
     pub fields: Map<String, Value>,
-    /// The server pays heed to `Idempotency-Key`, so that a request may be sent again. Without it, a
-    /// task whose answer was lost fails instead of being paid for twice.
+    /// The server supports `Idempotency-Key`, so that a request can be retried. Without it, a task whose
+    /// response was lost fails, because a retry might be charged twice.
     #[serde(default)]
     pub idempotent: bool,
-    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    /// Additional origins that output files may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }
 
-/// A running cog container: a model as Replicate packages it.
+/// A running cog container, the format of Replicate's models.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CogEntry {
-    /// Of the container, e.g. `http://127.0.0.1:5000`.
+    /// The address of the container, e.g. `http://127.0.0.1:5000`.
     pub address: Address,
-    /// The environment variable that holds a bearer token for it, if something before it asks for one.
+    /// The environment variable with a bearer token, if a proxy in front of the container requires one.
     #[schemars(with = "Option<String>")]
     pub key_env: Option<Spanned<String>>,
-    /// Its OpenAPI document as a file, if it does not serve one; a path that is not absolute begins
-    /// where this file lies.
+    /// Its OpenAPI document as a file, if it does not serve one; a relative path is relative to this file.
     #[schemars(with = "Option<PathBuf>")]
     pub schema: Option<Spanned<PathBuf>>,
-    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    /// Additional origins that output files may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }
@@ -179,14 +178,13 @@ pub struct CogEntry {
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ComfyUiEntry {
-    /// Of the server, e.g. `http://127.0.0.1:8188`.
+    /// The address of the server, e.g. `http://127.0.0.1:8188`.
     pub address: Address,
-    /// The workflow in API format (Workflow, Export (API)); a path that is not absolute begins where
-    /// this file lies.
+    /// The workflow in API format (Workflow, Export (API)); a relative path is relative to this file.
     #[schemars(with = "PathBuf")]
     pub workflow: Spanned<PathBuf>,
-    /// Origins that a file of its answers may be fetched from although they are not public, e.g.
-    /// `http://files.internal:9000`. Its own origin and public addresses need not be named.
+    /// Additional origins that output files may be fetched from although they are not public, e.g.
+    /// `http://files.internal:9000`. Its own origin and public addresses are always permitted.
     #[serde(default)]
     pub allow_fetch: Vec<FetchOrigin>,
 }

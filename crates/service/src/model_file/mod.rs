@@ -1,4 +1,4 @@
-//! `--models FILE`: the models that run elsewhere, written down in TOML.
+//! `--models FILE`: remote models, configured in TOML.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use entry::{
     OpenAiEntry, ParameterEntry, ParameterType,
 };
 
-/// A mistake in the file.
+/// An error in the models file.
 #[derive(Debug, Error)]
 pub enum ModelFileError {
     #[error("{0}: {1}")]
@@ -37,14 +37,14 @@ pub enum ModelFileError {
     },
 }
 
-/// The contents of a file of models.
+/// The contents of a models file.
 pub struct Loaded {
-    /// Whether the procedural models stay.
+    /// Whether the procedural models are also offered.
     pub builtin: bool,
     pub remotes: Vec<Arc<Remote>>,
 }
 
-/// Without a file.
+/// The defaults without a file.
 impl Default for Loaded {
     fn default() -> Self {
         Self {
@@ -54,12 +54,12 @@ impl Default for Loaded {
     }
 }
 
-/// Reads a file of models. `data` is the service's own directory.
+/// Reads a models file. `data` is the service's data directory.
 ///
 /// # Errors
 ///
-/// [`ModelFileError::Read`] if the file can't be read; [`ModelFileError::At`], with the line, if it is no
-/// TOML, has an entry that is no model, two models of one name, or no model at all.
+/// [`ModelFileError::Read`] if the file can't be read; [`ModelFileError::At`], with the line, if it is not
+/// TOML, or has an invalid model, two models of one name, or no model.
 pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
     let text = std::fs::read_to_string(file)
         .map_err(|error| ModelFileError::Read(file.to_owned(), error))?;
@@ -90,7 +90,7 @@ pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
     })
 }
 
-/// The file's JSON schema, for editors.
+/// Returns the JSON schema of the models file, for editors.
 pub fn json_schema() -> Value {
     schemars::schema_for!(ModelFile).to_value()
 }
@@ -111,7 +111,7 @@ impl Context<'_> {
         }
     }
 
-    /// Names the key in whose line a mistake was found, unless the message does.
+    /// Adds the key in whose line an error was found, unless the message contains it.
     fn with_key(&self, at: usize, message: &str) -> String {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line = self.text[start..].lines().next().unwrap_or_default();
@@ -243,7 +243,7 @@ impl Context<'_> {
         }
     }
 
-    /// The value of the environment variable that is named for a key.
+    /// Returns the value of the environment variable with a key.
     fn key(&self, name: Option<Spanned<String>>) -> Result<Option<String>, ModelFileError> {
         let Some(name) = name else { return Ok(None) };
         let at = name.span().start;
@@ -269,7 +269,7 @@ impl Context<'_> {
         Ok(Client::new(&address.0, key.as_deref(), &allowed))
     }
 
-    /// A JSON file that lies next to this one, or elsewhere.
+    /// Reads a JSON file, relative to the models file.
     fn json(&self, key: &str, path: &Spanned<PathBuf>) -> Result<Value, ModelFileError> {
         let file = self.beside(path.get_ref());
         let problem = |error: String| {
@@ -311,7 +311,7 @@ impl Context<'_> {
             }
         });
         let client = self.client(&entry.address, entry.key_env, entry.allow_fetch)?;
-        // The names have nothing in them that means anything to a file system.
+        // The names have no characters with a meaning for file systems.
         let name = format!("{}+{}.json", id.category, id.subcategory);
         let kept = self.data.join("schemas").join(name);
         let given = given.transpose()?;
@@ -353,7 +353,7 @@ impl Context<'_> {
     }
 }
 
-/// The parameters that OpenAI's images interface takes everywhere.
+/// Returns the parameters that all servers with OpenAI's images API accept.
 fn usual_parameters() -> Parameters {
     let count: Vec<u64> = (1..=10).collect();
     Parameters {

@@ -24,7 +24,7 @@ fn problem(text: &str) -> String {
 const HEAD: &str = "[[model]]\ncategory = \"a\"\nsubcategory = \"b\"\nname = \"c\"\n";
 
 #[test]
-fn a_mistake_is_told_with_its_file_line_and_key() {
+fn an_error_is_reported_with_file_line_and_key() {
     for (text, line, words) in [
         ("x = 1", 1, vec!["`x`", "`builtin`"]),
         ("[[model]]\ncategory = 5", 2, vec!["category", "string"]),
@@ -125,7 +125,7 @@ const EXAMPLE: &str = include_str!("../../../../docs/models.example.toml");
 const SCHEMA: &str = include_str!("../../../../docs/models.schema.json");
 
 #[test]
-fn the_schema_for_editors_is_that_of_what_is_read() {
+fn the_schema_for_editors_matches_the_parser() {
     let made = serde_json::to_string_pretty(&json_schema()).unwrap() + "\n";
     assert!(
         SCHEMA == made,
@@ -134,7 +134,7 @@ fn the_schema_for_editors_is_that_of_what_is_read() {
 }
 
 #[test]
-fn the_example_can_be_read() {
+fn the_example_is_valid() {
     // Its key is not set here, though every environment has a path.
     let example = EXAMPLE.replace("OPENAI_API_KEY", "PATH");
     let loaded = load_text(&example).unwrap();

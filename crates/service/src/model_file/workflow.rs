@@ -1,14 +1,14 @@
-//! Reads a workflow of ComfyUI, and what its parameters set in it.
+//! Reads a ComfyUI workflow and the inputs that parameters set.
 
 use serde_json::{Map, Value};
 
-/// The menu of ComfyUI that writes the right file.
+/// The menu of ComfyUI that exports the API format.
 const EXPORT: &str = "open it in ComfyUI and choose Workflow > Export (API)";
 
 /// Where a request to ComfyUI, or to a service around it, holds the workflow.
 const WRAPPERS: [&str; 3] = ["prompt", "input", "workflow"];
 
-/// No message lists more inputs or nodes than this.
+/// The maximum number of inputs or nodes in a message.
 const MAX_LISTED: usize = 8;
 
 /// The nodes of a workflow by their ids, as `POST /prompt` takes them.
@@ -19,7 +19,7 @@ pub type Nodes = Map<String, Value>;
 ///
 /// # Errors
 ///
-/// A sentence that says why ComfyUI would refuse the workflow, and what to do.
+/// A message why ComfyUI would refuse the workflow, and what to do.
 pub fn nodes(document: Value) -> Result<Nodes, String> {
     let not_api = || format!("it is no workflow in API format: {EXPORT}");
     let Value::Object(mut nodes) = document else {
@@ -49,7 +49,7 @@ pub fn nodes(document: Value) -> Result<Nodes, String> {
     Ok(nodes)
 }
 
-/// The object under a name, unless it is a node.
+/// Returns the object under a name, unless it is a node.
 fn wrapped(object: &Nodes, name: &str) -> Option<Nodes> {
     let inner = object.get(name)?.as_object()?;
     (!inner.contains_key("class_type")).then(|| inner.clone())
@@ -60,7 +60,7 @@ fn wrapped(object: &Nodes, name: &str) -> Option<Nodes> {
 ///
 /// # Errors
 ///
-/// A sentence that says why no value can be set there, and which inputs can be.
+/// A message why no value can be set there, and which inputs can be set.
 pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, String), String> {
     let Some((id, name)) = input.split_once('.') else {
         return Err(format!(
@@ -86,7 +86,7 @@ pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, St
     Ok((id.to_owned(), name.to_owned()))
 }
 
-/// Warns of a parameter that takes the place of a connection, which may be meant: says what to do if it is not.
+/// Returns a warning if a parameter replaces a connection, with what to do if that is not intended.
 pub fn cut_connection(nodes: &Nodes, parameter: &str, node: &str, input: &str) -> Option<String> {
     let source = source_of(nodes.get(node)?["inputs"].get(input)?)?;
     let there = free_inputs(nodes, |node, _| node == source);
@@ -100,7 +100,7 @@ pub fn cut_connection(nodes: &Nodes, parameter: &str, node: &str, input: &str) -
     ))
 }
 
-/// The inputs that hold a value, of those that `is_meant` by node and name.
+/// Returns the inputs with a value for which `is_meant` is true, by node and name.
 fn free_inputs(nodes: &Nodes, is_meant: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let inputs = nodes.iter().flat_map(|(id, node)| {
         let inputs = node["inputs"].as_object().into_iter().flatten();
@@ -112,7 +112,7 @@ fn free_inputs(nodes: &Nodes, is_meant: impl Fn(&str, &str) -> bool) -> Vec<Stri
         .collect()
 }
 
-/// The node that a value is a link to: `["4", 0]`.
+/// Returns the node that a value links to: `["4", 0]`.
 fn source_of(value: &Value) -> Option<&str> {
     match value.as_array()?.as_slice() {
         [Value::String(id), Value::Number(_)] => Some(id),
@@ -188,7 +188,7 @@ mod tests {
         }
     }
 
-    /// Guards against a parameter that takes the place of a connection without a word.
+    /// Guards against a parameter that replaces a connection without a warning.
     #[test]
     fn a_parameter_sets_a_value_and_a_connection_that_it_cuts_is_reported() {
         let graph = nodes(graph()).unwrap();

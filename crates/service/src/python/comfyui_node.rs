@@ -1,17 +1,17 @@
-//! What ComfyUI is told of each parameter.
+//! Converts parameters to the inputs of ComfyUI nodes.
 
 use atelier_contract::{DecimalText, Entry, Kind, Media, ModelId, Parameter, Schema};
 use serde_json::{Map, Number, Value, json};
 
 use crate::model::Model;
 
-/// The choice that leaves an optional parameter out.
+/// The choice that omits an optional parameter.
 pub const LEFT_OUT: &str = "(leave out)";
 
-/// What a seed's widget holds to leave it out: ComfyUI's editor can't clear a number.
+/// The value of a seed's widget that omits the seed: ComfyUI's editor can't clear a number.
 const NO_SEED: i64 = -1;
 
-/// ComfyUI's own type for a medium.
+/// Returns ComfyUI's type for a medium.
 pub fn type_of(media: Media) -> &'static str {
     match media {
         Media::Image => "IMAGE",
@@ -34,7 +34,7 @@ pub fn type_of_results(model: &dyn Model) -> Option<&'static str> {
     model.makes().map(type_of)
 }
 
-/// By which ComfyUI and its workflows know the node.
+/// Returns the id of the node in ComfyUI and its workflows.
 pub fn key(model: &ModelId) -> String {
     format!("{}_{}", model.category, model.subcategory)
 }
@@ -53,7 +53,7 @@ pub fn parts(schema: &Schema) -> Value {
     parts.into_value()
 }
 
-/// What [`parts`] gives, while it is being put together.
+/// Builds the result of [`parts`].
 #[derive(Default)]
 struct Parts {
     required: Map<String, Value>,
@@ -97,7 +97,7 @@ impl Parts {
         group.insert(parameter.name.clone(), json!([kind, options]));
     }
 
-    /// The labels of an enumeration, and what they stand for.
+    /// Adds the labels of an enumeration with their values.
     fn combo(&mut self, parameter: &Parameter, is_required: bool) -> (Value, Value) {
         let labels = labels(parameter, is_required);
         let default = default_label(parameter, &labels);
@@ -228,7 +228,7 @@ fn can_be_blank(parameter: &Parameter) -> bool {
         && minimum.is_none_or(|minimum| minimum > NO_SEED as f64)
 }
 
-/// A label for each value; what leaves the parameter out comes first, where that is possible.
+/// Returns a label for each value; the label that omits the parameter comes first, if possible.
 fn labels(parameter: &Parameter, required: bool) -> Vec<(String, Option<Value>)> {
     let values = parameter.allowed_values.as_deref().unwrap_or_default();
     let mut labels: Vec<(String, Option<Value>)> = Vec::new();

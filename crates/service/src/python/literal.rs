@@ -1,13 +1,13 @@
-//! JSON values as Python literals. All that comes from a schema passes through here.
+//! Writes JSON values as Python literals. All values from a schema pass through this module.
 
 use std::fmt::Write;
 
 use serde_json::Value;
 
-/// Longest line that a list or object is kept on.
+/// The maximum length of a list or object on one line.
 const LINE: usize = 88;
 
-/// The value on one line.
+/// Writes the value on one line.
 pub fn inline(value: &Value) -> String {
     match value {
         Value::Null => "None".to_owned(),
@@ -30,7 +30,7 @@ pub fn inline(value: &Value) -> String {
     }
 }
 
-/// The value on as many lines as make it readable; `indent` is that of its first line.
+/// Writes the value on several lines if it is long; `indent` is that of its first line.
 pub fn block(value: &Value, indent: usize) -> String {
     let line = inline(value);
     if indent + line.chars().count() <= LINE {
@@ -59,7 +59,7 @@ pub fn block(value: &Value, indent: usize) -> String {
     }
 }
 
-/// A string on one line, in double quotes. Letters stay as they are, whatever their script; all
+/// Writes a string on one line, in double quotes. Letters stay as they are, whatever their script; all
 /// else outside ASCII is escaped, so that nothing invisible or text-reversing is in the file.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);

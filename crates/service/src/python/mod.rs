@@ -1,5 +1,5 @@
-//! The Python files, rendered from models' schemas: the two of INTERFACE ("GET /api/openai-function",
-//! "GET /api/comfyui-node"), and those of several models or for other programs in addition to them.
+//! Renders Python files from models' schemas: the two of INTERFACE ("GET /api/openai-function",
+//! "GET /api/comfyui-node"), and additional ones for several models or other programs.
 //!
 //! Strings of a schema are data. They reach a template in two ways only: as a literal written by
 //! [`literal`], or as a name that is reduced to letters, digits and `_`.
@@ -23,13 +23,13 @@ use crate::model::Model;
 
 pub use node_pack::node_pack;
 
-/// What the files say of a model in addition to its schema.
+/// The texts about a model that the files contain in addition to its schema.
 #[derive(Debug, Clone)]
 pub struct Words {
-    /// Display name.
+    /// The display name.
     pub name: String,
     pub description: String,
-    /// What its results are, where that is known.
+    /// The medium of its files, if known.
     pub makes: Option<Media>,
 }
 
@@ -44,14 +44,14 @@ impl From<&dyn Model> for Words {
     }
 }
 
-/// The name under which the files and menus present this service.
+/// The name of this service in files and menus.
 const SERVICE_NAME: &str = "Atelier";
 
-/// How many ids of tasks a ComfyUI node keeps.
+/// The number of task ids that a ComfyUI node stores.
 const MAX_IDS: u32 = 1000;
 
-/// Every `{{ value }}` that is not marked as safe is written as a Python literal, so that no
-/// template can let a string out as code.
+/// Every `{{ value }}` that is not marked as safe is rendered as a Python literal, so that no template can emit a
+/// string as code.
 static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(|| {
     let mut templates = Environment::new();
     templates.set_keep_trailing_newline(true);
@@ -105,13 +105,13 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
     Ok(templates)
 });
 
-/// The OpenAI function file: the function's JSON schema, an execution function, a usage example.
+/// Renders the OpenAI function file: the function's JSON schema, an execution function, a usage example.
 ///
 /// `base_url` is the address that the file calls unless `SERVICE_BASE_URL` is set.
 ///
 /// # Errors
 ///
-/// The template can't be parsed or rendered: a mistake in this program.
+/// The template can't be parsed or rendered, which is a bug in this program.
 pub fn render_openai_function(
     schema: &Schema,
     model: &Words,
@@ -127,7 +127,7 @@ pub fn render_openai_function(
     )
 }
 
-/// The ComfyUI node file: a node whose inputs are the model's parameters.
+/// Renders the ComfyUI node file: a node whose inputs are the model's parameters.
 ///
 /// `base_url` is the address that the file calls unless `SERVICE_BASE_URL` is set.
 ///
@@ -143,11 +143,11 @@ pub fn render_comfyui_node(
     render("comfyui_node.py", schema, model, base_url, parts)
 }
 
-/// How ComfyUI has a medium.
+/// How ComfyUI handles a medium.
 struct Medium {
-    /// What it is, in a sentence.
+    /// A noun for the medium.
     words: &'static str,
-    /// ComfyUI's own node that saves it.
+    /// The ComfyUI node that saves the medium.
     saver: &'static str,
     /// Among what a node shows of itself.
     shown_as: &'static str,
@@ -178,7 +178,7 @@ fn medium(media: Media) -> Medium {
     }
 }
 
-/// The script for ComfyUI's editor that saves the values of these nodes by name. `extension` is its name there.
+/// Renders the script for ComfyUI's editor that saves the values of these nodes by name. `extension` is its name.
 fn editor_script(nodes: &[&str], extension: &str) -> Result<String, Error> {
     let json = |value: Value| Safe::from_safe_string(value.to_string());
     template("inputs.js")?.render(context! {
@@ -187,7 +187,7 @@ fn editor_script(nodes: &[&str], extension: &str) -> Result<String, Error> {
     })
 }
 
-/// All models as functions of one module, with one dispatcher.
+/// Renders all models as functions of one module, with one dispatcher.
 ///
 /// # Errors
 ///
@@ -199,7 +199,7 @@ pub fn render_openai_functions(
     render_many("openai_functions.py", models, base_url, FUNCTIONS)
 }
 
-/// An MCP server with a tool for each model; `file` is what it is saved as.
+/// Renders an MCP server with a tool for each model; `file` is its file name.
 ///
 /// # Errors
 ///
@@ -246,14 +246,14 @@ fn render_many(
     })
 }
 
-/// For the files' headers: a line for each environment variable that holds a secret of these models.
+/// Returns a line for each environment variable with a secret of these models, for the files' headers.
 fn secret_lines<'a>(schemas: impl IntoIterator<Item = &'a Schema>) -> Safe {
     let variables = schemas.into_iter().flat_map(parameters::variables);
     let variables: BTreeSet<String> = variables.map(|(_, variable)| variable).collect();
     let line = |name: &String| {
         format!("\n    {name}   the secret parameter of that name: never in a chat or a workflow")
     };
-    // The names have nothing in them that ends a text.
+    // The names contain no quotes.
     Safe::from_safe_string(variables.iter().map(line).collect())
 }
 

@@ -1,5 +1,5 @@
-//! All ComfyUI nodes as one folder of `custom_nodes` (`GET /api/comfyui-nodes.zip`): a node pack as
-//! ComfyUI's registry wants it, with a workflow for each model.
+//! Packs all ComfyUI nodes into one folder of `custom_nodes` (`GET /api/comfyui-nodes.zip`): a node pack in the format of
+//! ComfyUI's registry, with a workflow for each model.
 
 use std::io::{Cursor, Error, Write};
 
@@ -18,10 +18,10 @@ use crate::models::Models;
 /// The folder in the archive.
 const FOLDER: &str = "atelier-nodes";
 
-/// What a workflow's seed does after each run: nothing, so that a second press of Run is not paid for.
+/// What a workflow's seed does after each run: nothing, so that a second run is cached and costs nothing.
 const AFTER_RUN: &str = "fixed";
 
-/// The archive, whole. The same models and address give the same bytes.
+/// Returns the archive. The same models and address give the same bytes.
 ///
 /// # Errors
 ///
@@ -134,7 +134,7 @@ fn workflow(models: &Models, model: &dyn Model) -> Result<Value, Error> {
 /// is linked to.
 type Socket<'a> = (&'a str, &'a str, Option<&'a str>, Option<(usize, usize)>);
 
-/// A workflow in the making; nodes stand from left to right.
+/// Builds a workflow, with nodes from left to right.
 #[derive(Default)]
 struct Graph {
     nodes: Vec<Value>,

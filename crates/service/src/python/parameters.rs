@@ -1,11 +1,11 @@
-//! The table of parameters in both files: what their shared code checks inputs by.
+//! The table of parameters in both files, against which their shared code validates inputs.
 
 use atelier_contract::{Kind, Parameter, Schema};
 use serde_json::{Map, Value, json};
 
 use atelier_contract::function_schema::{argument_names, declared_items, labels};
 
-/// The word for a kind in the Python files.
+/// Returns the name of a kind in the Python files.
 pub fn kind_word(kind: Kind) -> &'static str {
     match kind {
         Kind::Text => "text",

@@ -1,4 +1,4 @@
-//! Schemas as hostile as can be, rendered and then compiled by Python's own compiler.
+//! Renders hostile schemas and compiles the files with Python's compiler.
 
 use std::process::{Command, Stdio};
 

@@ -18,7 +18,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// `None` unless the address is absolute, with http or https. The names of this machine's loopback
+    /// Returns `None` unless the address is absolute, with http or https. The names of this machine's loopback
     /// interface are the same host: servers use `localhost` and `127.0.0.1` interchangeably.
     pub fn of(uri: &Uri) -> Option<Self> {
         let scheme = uri.scheme_str()?.to_ascii_lowercase();
@@ -46,11 +46,11 @@ impl fmt::Display for Origin {
     }
 }
 
-/// The origins that one server's answers may lead to, wherever these are.
+/// Decides which addresses in one server's responses may be fetched.
 #[derive(Debug, Clone)]
 pub struct FetchPolicy {
     own: Option<Origin>,
-    /// The server's scheme and authority, as they were named.
+    /// The server's scheme and authority, as configured.
     root: String,
     allowed: Vec<Origin>,
 }
@@ -72,7 +72,7 @@ impl FetchPolicy {
         origin.is_some() && origin == self.own
     }
 
-    /// Whether the address may be fetched wherever its host is.
+    /// Whether the address may be fetched regardless of its IP address.
     pub fn is_named(&self, uri: &Uri) -> bool {
         let origin = Origin::of(uri);
         self.is_own(uri) || origin.is_some_and(|origin| self.allowed.contains(&origin))
@@ -83,8 +83,7 @@ impl FetchPolicy {
         self.is_named(uri) || is_public(ip)
     }
 
-    /// The absolute address that a text of the server's answer means; one that begins with neither http
-    /// nor https is relative to the server's root.
+    /// Resolves an address in the server's response; one without http or https is relative to the server's root.
     pub fn absolute(&self, text: &str) -> Option<Uri> {
         let text = text.trim();
         let root = &self.root;
@@ -102,7 +101,7 @@ impl FetchPolicy {
     }
 }
 
-/// Whether a text begins like an absolute http(s) address. Schemes are the same in either case.
+/// Whether a text begins like an absolute http(s) address, in any case.
 pub fn is_http(text: &str) -> bool {
     ["http://", "https://"]
         .iter()
@@ -121,7 +120,7 @@ fn root(uri: &Uri) -> String {
     format!("{scheme}://{authority}")
 }
 
-/// Whether a target is at this machine, or next to it: packets to it come from the address `source`. Machines of one
+/// Whether a target is this machine or in its network: packets to it come from the address `source`. Machines of one
 /// IPv6 network (/64) have public addresses, behind one firewall.
 pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
     match (source, target) {
@@ -132,8 +131,7 @@ pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
     }
 }
 
-/// Whether an IP address is one of the public internet's. Addresses that hold an IPv4 address are judged by
-/// that one, or refused.
+/// Whether an IP address is public. Addresses that embed an IPv4 address are judged by that, or refused.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),

@@ -1,5 +1,5 @@
-//! Holds an HTTP client to a [`FetchPolicy`]: names are resolved once, each IP address is checked, and only
-//! checked ones are connected to, also by a proxy. The client asks for each redirect anew.
+//! Enforces a [`FetchPolicy`] in an HTTP client: resolves names once, checks each IP address, and connects only to
+//! checked ones, also through a proxy. Each redirect is checked again.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub enum GuardError {
     Refused(Uri, Origin),
     #[error("the name in {0} can't be resolved: {1}")]
     NotResolved(Origin, String),
-    /// A proxy is not asked for the name, which it would resolve once more.
+    /// The name is not passed to a proxy, which would resolve it again.
     #[error(
         "the proxy did not connect to {0} by its IP address ({1}). If it permits names only, add \"{0}\" to \
          allow_fetch in the models file"
@@ -40,7 +40,7 @@ impl From<GuardError> for ureq::Error {
     }
 }
 
-/// Resolves with `inner` and drops what the policy does not permit.
+/// Resolves names with `inner`, and removes addresses that the policy does not permit.
 #[derive(Debug)]
 pub struct GuardedResolver<R> {
     pub policy: Arc<FetchPolicy>,
@@ -64,7 +64,7 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
             }
             (error, _) => error,
         })?;
-        // The proxy is the operator's choice. It is this very value: an equal one may be of an output.
+        // The operator's proxy is permitted. Compared by identity: an output may have an equal address.
         let is_proxy = config
             .proxy()
             .is_some_and(|proxy| std::ptr::eq(proxy.uri(), uri));
@@ -92,7 +92,7 @@ pub fn is_near(ip: IpAddr) -> bool {
     source_towards(ip).is_some_and(|source| shares_network(source, ip))
 }
 
-/// The address of this machine that packets to `ip` would come from. None is sent.
+/// Returns the source address of packets to `ip`. Sends none.
 fn source_towards(ip: IpAddr) -> Option<IpAddr> {
     let any: IpAddr = match ip {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -103,7 +103,7 @@ fn source_towards(ip: IpAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// Connects as the policy permits, directly or by a proxy. Needs a [`GuardedResolver`].
+/// Returns a connector that obeys the policy, directly or through a proxy. Requires a [`GuardedResolver`].
 pub fn connector(policy: Arc<FetchPolicy>) -> impl Connector {
     let guard = ProxyGuard {
         policy,
@@ -113,8 +113,7 @@ pub fn connector(policy: Arc<FetchPolicy>) -> impl Connector {
     guard.chain(RustlsConnector::default())
 }
 
-/// Checks what a proxy is asked for, which would not be resolved here otherwise, and asks for the IP address that was
-/// checked.
+/// Resolves and checks the target of a request through a proxy, and requests the checked IP address from the proxy.
 #[derive(Debug)]
 struct ProxyGuard<C> {
     policy: Arc<FetchPolicy>,
@@ -141,7 +140,7 @@ impl<C: Connector> Connector for ProxyGuard<C> {
         if !is_asked {
             return self.inner.connect(details, chained);
         }
-        // The proxy may have no IPv6.
+        // The proxy may not support IPv6.
         let mut sorted: Vec<_> = addrs.iter().copied().collect();
         sorted.sort_by_key(|address| address.is_ipv6());
         let mut refused = None;
@@ -338,7 +337,7 @@ mod tests {
 
     /// Asked for an IP address, a proxy must not get the call itself, nor another server's certificate be accepted.
     #[test]
-    fn behind_a_proxy_the_server_is_spoken_to_by_its_name_in_tls() {
+    fn through_a_proxy_tls_uses_the_name_of_the_server() {
         let (reply, seen) = proxied(&["8.8.8.8:443"], "https://files.example/a?key");
         reply.unwrap_err();
         assert!(seen[0].starts_with(b"CONNECT 8.8.8.8:443 HTTP/1.1\r\n"));
@@ -358,7 +357,7 @@ mod tests {
 
     /// What keeps others from a port of this machine does not keep the service from it.
     #[test]
-    fn an_address_of_this_machine_is_not_fetched_though_it_may_be_public() {
+    fn a_public_address_of_this_machine_is_not_fetched() {
         let (seen, error) = connections(&[&["9.9.9.9:80"]], "http://me.example/a");
         assert!(seen.is_empty(), "{seen:?}");
         assert!(error.contains("this machine"), "{error}");

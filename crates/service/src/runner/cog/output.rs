@@ -11,14 +11,14 @@ use super::schema::resolved;
 use crate::runner::addresses::is_http;
 use crate::runner::file;
 
-/// What the container's document declares of a value, by the kind of value that comes. Of what it does not
-/// declare nothing is fetched, but it may hold files as `data:` URIs.
+/// What the container's document declares about a value, by its type. Undeclared values are not fetched, but may contain
+/// files as `data:` URIs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
     text: Option<Text>,
     items: Option<Box<Shape>>,
     fields: HashMap<String, Shape>,
-    /// Of the fields that are not named (`additionalProperties`).
+    /// The shape of undeclared fields (`additionalProperties`).
     others: Option<Box<Shape>>,
 }
 
@@ -26,14 +26,14 @@ pub struct Shape {
 enum Text {
     /// `format: uri`.
     File,
-    /// Any other text, whatever it looks like.
+    /// Any other text, even if it looks like an address.
     Words,
-    /// One of both.
+    /// Either of the two.
     Either,
 }
 
 impl Shape {
-    /// Either of two choices.
+    /// Returns the shape of a choice between two shapes.
     fn or(mut self, other: Self) -> Self {
         let boxed = |a: Option<Box<Self>>, b: Option<Box<Self>>| match (a, b) {
             (Some(a), Some(b)) => Some(Box::new(a.or(*b))),
@@ -63,7 +63,7 @@ pub fn shape_of(document: &Value) -> Shape {
 }
 
 fn shape(document: &Value, schema: &Value, depth: u8) -> Shape {
-    // A document that leads back to itself ends here.
+    // Limits the recursion of self-referencing documents.
     if depth > 8 {
         return Shape::default();
     }
@@ -98,13 +98,13 @@ fn shape(document: &Value, schema: &Value, depth: u8) -> Shape {
             .filter(|choice| choice["type"] != "null")
             .collect::<Vec<_>>()
     };
-    // What can be null or one thing is resolved already.
+    // Choices between null and one schema are already resolved.
     let any = Some(choices("anyOf")).filter(|choices| choices.len() > 1);
     let any = any.into_iter().flatten().chain(choices("oneOf"));
     any.map(of).fold(own, Shape::or)
 }
 
-/// Moves the addresses of files out of a value, in its order, and leaves null in their places.
+/// Moves the addresses of files out of a value, in order, and replaces them with null.
 pub fn take_files(value: &mut Value, shape: &Shape, files: &mut Vec<String>) {
     let unknown = Shape::default();
     match value {
@@ -135,7 +135,7 @@ pub fn take_files(value: &mut Value, shape: &Shape, files: &mut Vec<String>) {
     }
 }
 
-/// Removes nulls, and the lists and objects that have nothing else.
+/// Removes nulls, and lists and objects that contain only nulls.
 pub fn without_nulls(value: Value) -> Option<Value> {
     match value {
         Value::Null => None,
@@ -205,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn files_are_found_however_deep_they_lie() {
+    fn nested_files_are_found() {
         let masks = json!({"type": "array", "items": {"$ref": "#/components/schemas/Mask"}});
         let output = json!([
             {"file": "https://a.example/1", "label": "https://a.example/label"},
@@ -254,7 +254,7 @@ mod tests {
             let found = taken(output.clone(), schema.clone());
             assert_eq!(found, (vec![a.into(), b.into()], None), "{schema}");
         }
-        // What may be words is not fetched.
+        // A value that may be text is not fetched.
         let words = json!({"type": "object", "additionalProperties": {"type": "string"}});
         let files = json!({"type": "object", "additionalProperties": file});
         let either = json!({"oneOf": [words, files, files]});

@@ -1,4 +1,4 @@
-//! Reads the parameters that a cog container takes from its own OpenAPI document.
+//! Reads the parameters of a cog container from its OpenAPI document.
 
 use atelier_contract::{IDEMPOTENCY_FIELD, Parameter, Parameters, RESERVED_NAMES};
 use serde_json::{Map, Number, Value};
@@ -6,10 +6,9 @@ use serde_json::{Map, Number, Value};
 /// The inputs that a container's document declares.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Inputs {
-    /// In the order of the predictor's own.
+    /// In the order of the predictor's inputs.
     pub parameters: Parameters,
-    /// The inputs that are called otherwise here, by the names of their parameters: every request has a field of
-    /// their own name for itself.
+    /// Renamed inputs, by the names of their parameters: their own names are common fields of each request.
     pub renamed: Vec<(String, String)>,
 }
 
@@ -35,7 +34,7 @@ pub fn inputs_of(document: &Value) -> Option<Inputs> {
             inputs.renamed.push((parameter.name.clone(), name.clone()));
         }
         let is_required = required.iter().any(|required| required == name.as_str());
-        // What may be null may be left out.
+        // A nullable input is optional.
         if is_required && parameter.default.is_none() && !is_nullable(&property) {
             inputs.parameters.required.push(parameter);
         } else {
@@ -49,16 +48,16 @@ fn is_reserved(name: &str) -> bool {
     RESERVED_NAMES.contains(&name) || name == IDEMPOTENCY_FIELD
 }
 
-/// The property with what `$ref`, `allOf` and an `anyOf` with null lead to put in its place.
+/// Resolves `$ref`, `allOf` and an `anyOf` with null in a property.
 pub(super) fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
     let mut whole = property.as_object().cloned().unwrap_or_default();
-    // A document that leads back to itself ends here.
+    // Limits the recursion of self-referencing documents.
     if depth > 8 {
         return whole;
     }
     let mut take = |part: &Value| {
         for (key, value) in resolved(document, part, depth + 1) {
-            // What stands nearer takes precedence.
+            // The referring schema takes precedence.
             whole.entry(key).or_insert(value);
         }
     };
