@@ -3,6 +3,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use atelier_engine::{BatchKey, TaskKey};
 use atelier_studio::batch::naming::has_differences_besides_name;
+use atelier_studio::gallery::anchor::{self, ItemPosition};
 use atelier_studio::history::HistoryRow;
 use atelier_studio::list::window::Stack;
 use leptos::html::Div;
@@ -10,32 +11,35 @@ use leptos::prelude::*;
 
 use super::batch_row::BatchRow;
 use super::row::TaskRow;
-use crate::reactive::boxed::{handler, memo};
+use crate::reactive::boxed::{effect, handler, memo, spawn, text};
 use crate::state::batches::Batches;
 use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::list::Item;
 use crate::view::parts::px::px;
-use crate::view::parts::viewport::viewport;
+use crate::view::parts::viewport::{Viewport, viewport};
 use crate::view::parts::windowed_list::WindowedList;
 use crate::view::task::words;
 
-/// The heights of rows in `rem`; the stylesheet has the same.
+/// The heights of rows in `rem`; `style/tasks/` has the same.
 const TASK_HEIGHT: f64 = 5.5;
-/// It says why it failed as well.
+/// With the reason why it failed.
 const FAILED_HEIGHT: f64 = 6.75;
 const BATCH_HEIGHT: f64 = 9.5;
-/// It says why some failed, or what they differ in.
+/// With the reasons why tasks failed, or the differences between its tasks.
 const EXPLAINED_BATCH_HEIGHT: f64 = 11.5;
 
-/// What tells some tasks apart from others that have their prompt.
+/// The height of the bar at the top of the page in `rem`; it covers the rows below it.
+const BAR: f64 = 3.75;
+
+/// Names of tasks that distinguish them from others with the same prompt.
 pub type Names = HashMap<TaskKey, String>;
 
-/// The rows near the screen; the others are only room.
+/// A list of tasks and batches. Only the rows near the screen are in the page.
 #[component]
 pub fn Rows(
     rows: Memo<Vec<HistoryRow>>,
-    /// Looked at when a row is made.
+    /// Read when a row is created.
     #[prop(optional, into)]
     names: Option<Signal<Names>>,
 ) -> impl IntoView {
@@ -61,16 +65,20 @@ pub fn Rows(
             HistoryRow::Batch(..) => BATCH_HEIGHT * rem,
         }))
     });
+    keep_place(rows, stack, seen);
     let list = WindowedList::new(seen, stack, 0);
+    let total = memo(move || rows.read().len());
     let item = move |at: usize| {
-        let rows = rows.read();
-        let (row, total) = (rows.get(at)?.clone(), rows.len());
-        let top = px(stack.read().top(at));
+        let row = rows.read().get(at)?.clone();
+        // A row stays in the page as long as it shows the same tasks, wherever in the list it is: it may have the focus.
         let mut hasher = DefaultHasher::new();
-        // A row that shows the same tasks is left alone.
         row.hash(&mut hasher);
-        let key = format!("{top} {total} {:x}", hasher.finish());
+        let key = format!("{:x}", hasher.finish());
         Some(Item::new(key, move || {
+            let at = {
+                let key = row_key(&row).to_owned();
+                memo(move || position(&rows.read(), &key).unwrap_or(at))
+            };
             let row = match row.clone() {
                 HistoryRow::Task(key) => {
                     let name = names.and_then(|names| names.read_untracked().get(&key).cloned());
@@ -82,9 +90,9 @@ pub fn Rows(
             };
             view! {
                 <li
-                    style:top=top.clone()
-                    aria-posinset=(at + 1).to_string()
-                    aria-setsize=total.to_string()
+                    style:top=text(move || px(stack.read().top(at.get())))
+                    aria-posinset=text(move || (at.get() + 1).to_string())
+                    aria-setsize=text(move || total.get().to_string())
                 >
                     {row}
                 </li>
@@ -102,6 +110,68 @@ pub fn Rows(
             <ul role="list" aria-label="Tasks">{list.rows(item)}</ul>
         </div>
     }
+}
+
+/// Returns the key of the row's task or batch.
+fn row_key(row: &HistoryRow) -> &str {
+    match row {
+        HistoryRow::Task(key) => &key.0,
+        HistoryRow::Batch(key, _) => &key.0,
+    }
+}
+
+/// Returns the index of the row with this key.
+fn position(rows: &[HistoryRow], key: &str) -> Option<usize> {
+    rows.iter().position(|row| row_key(row) == key)
+}
+
+/// The rows on the screen before a change.
+struct Measured {
+    /// Each by the key of its task or batch.
+    rows: Vec<ItemPosition<String>>,
+    seen: Viewport,
+    /// The distance by which the page was scrolled since `seen` was measured.
+    shift: f64,
+}
+
+/// Scrolls by as much as changes above the screen move the rows on it. The browser's scroll anchoring ignores rows that
+/// are positioned by `top`.
+fn keep_place(rows: Memo<Vec<HistoryRow>>, stack: Memo<Stack>, seen: RwSignal<Viewport>) {
+    let measured = StoredValue::new(None::<Measured>);
+    effect(move || {
+        let (rows, stack, seen) = (rows.read(), stack.read(), seen.get());
+        let before = measured.try_update_value(Option::take).flatten();
+        let before = before.filter(|before| before.seen == seen);
+        let mut shift = before.as_ref().map_or(0.0, |before| before.shift);
+        let (from, to) = seen.on_screen();
+        let mut down = 0.0;
+        if let Some(before) = before.filter(|_| from + shift > 0.0) {
+            let now = |key: &String| {
+                let at = position(&rows, key)?;
+                Some((at, stack.top(at)))
+            };
+            down = anchor::shift(before.rows, from + shift + BAR * seen.rem, now).down;
+            shift += down;
+        }
+        let on_screen = stack.window(from + shift, to + shift);
+        let on_screen = on_screen.filter_map(|at| {
+            Some(ItemPosition {
+                item: row_key(rows.get(at)?).to_owned(),
+                at,
+                top: stack.top(at),
+                bottom: stack.top(at + 1),
+            })
+        });
+        measured.set_value(Some(Measured {
+            rows: on_screen.collect(),
+            seen,
+            shift,
+        }));
+        if down != 0.0 {
+            // Runs in the same frame, after the list has its new height.
+            spawn(async move { window().scroll_by_with_x_and_y(0.0, down) });
+        }
+    });
 }
 
 /// Whether the row of a batch has more than its name and its pictures.

@@ -5,7 +5,7 @@ use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
-use atelier_end_to_end::wait::{Seen, until};
+use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::json;
 use std::time::Duration;
 
@@ -110,6 +110,47 @@ async fn one_tab_makes_the_calls_and_the_others_follow() {
         makes_calls(studio).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await
+    })
+    .await;
+}
+
+/// Guards against a list of tasks whose rows are all rebuilt when a task arrives: the focus was lost, and the rows on the
+/// screen moved down by one.
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_screen() {
+    let name = "a_task_from_another_tab";
+    play(name, &["--speed", "50"], async |studio| {
+        const COUNT: usize = 12;
+        let browser = studio.browser;
+        let list = browser.client.window().await?;
+        let form = studio.form().await?;
+        for number in 1..=COUNT {
+            studio.generate(&form, &format!("number {number}")).await?;
+        }
+        studio.show_tasks().await?;
+        browser.set_size(1280, 700).await?;
+        browser.find(&by("link", "number 4")).await?;
+        let focus = "
+            scrollTo(0, 300);
+            window.focused = [...document.querySelectorAll('article a')].find(it => it.innerText === 'number 4');
+            focused.focus({ preventScroll: true });";
+        browser.run(focus, vec![]).await?;
+        let scrolled = "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))";
+        browser.run(scrolled, vec![]).await?;
+        let top = "return Math.round(focused.getBoundingClientRect().top)";
+        let before = browser.run(top, vec![]).await?;
+
+        studio.open_model_tab().await?;
+        let form = studio.form().await?;
+        studio.generate(&form, "from another tab").await?;
+        browser.close_tab().await?;
+        browser.switch_to(&list).await?;
+        let size = "return document.querySelector('.task-rows li').ariaSetSize";
+        becomes(browser, "the number of tasks", size, (COUNT + 1).to_string()).await?;
+        let is_focused = "return document.activeElement === window.focused && focused.isConnected";
+        assert_eq!(browser.run(is_focused, vec![]).await?, json!(true));
+        becomes(browser, "the top of the focused row", top, before).await?;
+        browser.set_size(1280, 4000).await
     })
     .await;
 }
