@@ -24,6 +24,9 @@ pub const MCP: &str = "/api/mcp";
 /// Extension: the account of an access token; see [`crate::AccountStatus`].
 pub const ACCOUNT: &str = "/api/account";
 
+/// Extension: files for the inputs of tasks.
+pub const UPLOADS: &str = "/v2/uploads";
+
 /// `GET /api/schema/:category/:subcategory`
 pub fn schema(model: &ModelId) -> String {
     format!("/api/schema/{}", model_segments(model))

@@ -27,6 +27,7 @@ use crate::sample::Samples;
 use crate::site::Site;
 use crate::start_error::StartError;
 use crate::state::App;
+use crate::uploads::Uploads;
 use crate::worker::{Pool, WorkerContext};
 
 /// How often to check whether all running tasks have ended.
@@ -108,6 +109,7 @@ impl App {
             access: Arc::new(Access::new(config)),
             latency: config.latency,
             account_disk: config.account_disk,
+            uploads: Uploads::new(config.upload_limit.0),
             metrics,
             metrics_token: config
                 .metrics_token

@@ -1,5 +1,5 @@
-//! `--keep-days` and `--keep-bytes`: removes old tasks and their outputs, a few at a time so that no request waits
-//! for it.
+//! Removes expired uploads and, with `--keep-days` and `--keep-bytes`, old tasks and their outputs: a few at a time, so
+//! that no request waits for it.
 
 use std::io;
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use crate::metrics::Metrics;
 use crate::model::Stop;
 use crate::outputs::Outputs;
 use crate::store::{EndPosition, Ended, Store, StoreError, now_ms};
+use crate::uploads;
 
 /// The number of tasks that are removed at a time.
 const STEP: usize = 20;
@@ -52,24 +53,26 @@ enum Obstacle {
 }
 
 impl Cleanup {
-    /// Starts a thread that cleans up until `stop` is set; `None` if everything is kept.
-    pub fn begin(self, stop: Stop) -> Option<JoinHandle<()>> {
-        (self.keep != Keep::default()).then(|| {
-            std::thread::spawn(move || {
-                while !stop.is_set() {
-                    if let Err(obstacle) = self.round(&stop) {
-                        tracing::error!("clean-up: {obstacle}");
-                    }
-                    if stop.is_set_within(INTERVAL) {
-                        return;
-                    }
+    /// Starts a thread that cleans up until `stop` is set.
+    pub fn begin(self, stop: Stop) -> JoinHandle<()> {
+        std::thread::spawn(move || {
+            while !stop.is_set() {
+                if let Err(obstacle) = self.round(&stop) {
+                    tracing::error!("clean-up: {obstacle}");
                 }
-            })
+                if stop.is_set_within(INTERVAL) {
+                    return;
+                }
+            }
         })
     }
 
-    /// Removes all tasks that are no longer kept.
+    /// Removes all uploads and tasks that are no longer kept.
     fn round(&self, stop: &Stop) -> Result<(), Obstacle> {
+        self.remove_uploads(stop)?;
+        if self.keep == Keep::default() {
+            return Ok(());
+        }
         self.measure(stop)?;
         let mut removed = 0;
         if let Some(days) = self.keep.days {
@@ -93,6 +96,28 @@ impl Cleanup {
             tracing::info!("clean-up: {removed} tasks removed");
         }
         Ok(())
+    }
+
+    /// Removes expired uploads that no task uses, and incomplete ones of killed processes.
+    fn remove_uploads(&self, stop: &Stop) -> Result<(), Obstacle> {
+        uploads::remove_incomplete(&self.outputs.incoming()?)?;
+        loop {
+            let ids = self.store.expired_uploads(STEP)?;
+            let mut removed = 0;
+            for id in &ids {
+                // The file first: if the service is killed in between, the next clean-up finds the upload again.
+                if self.outputs.remove(id)? {
+                    self.store.remove_upload(id)?;
+                    removed += 1;
+                }
+            }
+            if removed > 0 {
+                tracing::info!("clean-up: {removed} uploads removed");
+            }
+            if removed < STEP || stop.is_set_within(STEP_PAUSE) {
+                return Ok(());
+            }
+        }
     }
 
     /// Measures tasks of earlier versions whose size is unknown.

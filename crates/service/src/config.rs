@@ -11,12 +11,12 @@ use crate::logging::LogFormat;
 use crate::worker::AccountLimits;
 use values::{
     parse_draw_scale, parse_duration, parse_host, parse_origin, parse_patience, parse_public_url,
-    parse_rate, parse_size, parse_speed,
+    parse_rate, parse_size, parse_speed, parse_upload_limit,
 };
 
 mod values;
 
-pub use values::ANY;
+pub use values::{ANY, UploadLimit};
 
 // Options of serving, and of commands that look at how it would be. A doc comment here would take
 // the place of the texts above.
@@ -112,6 +112,11 @@ pub struct Config {
     /// refused with 402.
     #[arg(long, value_name = "SIZE", value_parser = parse_size)]
     pub account_disk: Option<u64>,
+
+    /// The maximum size of an uploaded file, e.g. `50MB`; `off` accepts no uploads. Uploads count for
+    /// --account-disk.
+    #[arg(long, value_name = "SIZE", value_parser = parse_upload_limit, default_value = "50MB")]
+    pub upload_limit: UploadLimit,
 
     /// Remove tasks, and their outputs, this number of days after they have ended.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]

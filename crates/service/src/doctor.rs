@@ -7,6 +7,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
+use bytesize::ByteSize;
+
 use crate::app::check_access;
 use crate::backend;
 use crate::config::Config;
@@ -86,6 +88,7 @@ fn counted(count: usize, noun: &str) -> String {
 pub fn examine(config: &Config) -> Vec<Finding> {
     let mut found = data(&config.data);
     found.extend(outputs(config));
+    found.push(uploads(config));
     found.push(match &config.database {
         Some(url) => shared_database(url),
         None => database(&config.data.join("tasks.sqlite")),
@@ -170,6 +173,24 @@ fn outputs(config: &Config) -> Option<Finding> {
         Ok(()) => ok("outputs", "the bucket can be written to"),
         Err(problem) => error("outputs", problem.to_string()),
     })
+}
+
+fn uploads(config: &Config) -> Finding {
+    match (config.upload_limit.0, config.account_disk) {
+        (None, _) => ok("uploads", "off"),
+        (Some(most), Some(disk)) if most > disk => warning(
+            "uploads",
+            format!(
+                "a file of --upload-limit {} exceeds --account-disk {}",
+                ByteSize(most).display().si(),
+                ByteSize(disk).display().si()
+            ),
+        ),
+        (Some(most), _) => ok(
+            "uploads",
+            format!("files of up to {}", ByteSize(most).display().si()),
+        ),
+    }
 }
 
 fn try_to_write(dir: &Path) -> io::Result<()> {

@@ -36,6 +36,7 @@ mod no_cluster;
 pub mod old_secrets;
 pub mod origin;
 pub mod outputs;
+pub mod picture;
 pub mod private;
 pub mod python;
 pub mod readiness;
@@ -48,6 +49,7 @@ pub mod start_error;
 pub mod state;
 pub mod store;
 pub mod turns;
+pub mod uploads;
 pub mod worker;
 
 pub use app::{serve, work};

@@ -91,6 +91,21 @@ pub trait OutputStore: Send + Sync {
     /// It can't be written.
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()>;
 
+    /// Returns a local folder for files that are being received; creates it if it is missing.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be created.
+    fn incoming(&self) -> io::Result<PathBuf>;
+
+    /// Moves a file from [`Self::incoming`] into the store. It appears atomically, and is durable when this returns. A
+    /// large file is not read into memory as a whole.
+    ///
+    /// # Errors
+    ///
+    /// It can't be written.
+    fn put_file(&self, name: &str, file: &Path) -> io::Result<()>;
+
     /// Returns a local path of this file, or of a copy of it, for models that read files.
     ///
     /// # Errors
@@ -187,6 +202,24 @@ impl Outputs {
     /// The file can't be written, or the bucket refuses it.
     pub fn save_sample(&self, folder: &str, name: &str, bytes: &[u8]) -> io::Result<()> {
         self.store.put(&format!("{folder}/{name}"), bytes)
+    }
+
+    /// Returns a local folder for files that are being received.
+    ///
+    /// # Errors
+    ///
+    /// The folder can't be created.
+    pub fn incoming(&self) -> io::Result<PathBuf> {
+        self.store.incoming()
+    }
+
+    /// Moves a received file to the path `name` below `/outputs/`.
+    ///
+    /// # Errors
+    ///
+    /// The disk is full, permissions are missing, or the bucket refuses the file.
+    pub fn put_file(&self, name: &str, file: &Path) -> io::Result<()> {
+        self.store.put_file(name, file)
     }
 
     /// Returns a local path of the output at a URL path such as `/outputs/3f…/0.png`, or of a copy of it.

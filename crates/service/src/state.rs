@@ -13,6 +13,7 @@ use crate::readiness::Readiness;
 use crate::sample::Samples;
 use crate::site::Site;
 use crate::store::Store;
+use crate::uploads::Uploads;
 use crate::worker::Pool;
 
 pub struct App {
@@ -31,6 +32,7 @@ pub struct App {
     pub metrics: Arc<Metrics>,
     /// The maximum size of one user's tasks on disk, in bytes.
     pub account_disk: Option<u64>,
+    pub uploads: Uploads,
     pub metrics_token: Option<String>,
     /// The metrics have their own address.
     pub metrics_elsewhere: bool,

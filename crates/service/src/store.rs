@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::idempotency::{Submission, TTL_SECONDS};
 use crate::secrets::Secrets;
+use crate::uploads::Upload;
 
 mod error;
 pub mod sqlite;
@@ -268,6 +269,40 @@ pub trait Store: Send + Sync {
     ///
     /// The database can't be written. Nothing is stored then.
     fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError>;
+
+    /// Returns the owner's upload with this SHA-256, after extending it to `expires_ms`.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written.
+    fn upload(
+        &self,
+        owner: &str,
+        sha256: &str,
+        expires_ms: i64,
+    ) -> Result<Option<Upload>, StoreError>;
+
+    /// Stores an upload, and counts its bytes to its owner. If the owner has uploaded the same bytes before, stores
+    /// nothing and returns the earlier upload, extended.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written.
+    fn add_upload(&self, upload: &Upload) -> Result<Option<Upload>, StoreError>;
+
+    /// Returns the ids of uploads that have expired and that no task uses.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read.
+    fn expired_uploads(&self, count: usize) -> Result<Vec<String>, StoreError>;
+
+    /// Removes an upload. Does nothing for an unknown id.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be written.
+    fn remove_upload(&self, id: &str) -> Result<(), StoreError>;
 }
 
 pub(crate) fn oldest_kept(now: i64) -> i64 {

@@ -44,7 +44,9 @@ fn a_missing_directory_is_ok_and_is_not_created() {
     let data = folder.path().join("a/b");
     let (content, text) = doctor(&data, &FREE);
     assert!(content, "{text}");
-    for part in ["data", "disk", "database", "access", "address", "clock"] {
+    for part in [
+        "data", "disk", "uploads", "database", "access", "address", "clock",
+    ] {
         assert!(line(&text, part).starts_with("ok "), "{text}");
     }
     assert!(!folder.path().join("a").exists());

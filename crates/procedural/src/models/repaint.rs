@@ -21,9 +21,10 @@ const ABOUT: About<'static> = About {
     name: "Repaint",
     category: "image",
     subcategory: "repaint",
-    description: "Takes a picture made here and does it over: duotone, halftone, oil, sorted pixels or a kaleidoscope. Procedural, no AI.",
+    description: "Takes a picture and does it over: duotone, halftone, oil, sorted pixels or a kaleidoscope. Procedural, no AI.",
     details: &[
-        "A procedural restyler for pictures that this service has made: give it the address of an earlier output. It reads the file from its own disk and fetches nothing, so any other address is refused. There is no AI in it.",
+        "A procedural restyler for pictures that this service has made or that were uploaded to it: give it the address of one. It reads the file from its own disk and fetches nothing, so any other address is refused. There is no AI in it.",
+        "It takes PNG, JPEG, WebP and GIF, upright as their EXIF orientation says. Images with more than 1536 pixels on a side are scaled down; transparent pixels become white.",
         "The prompt chooses the colors of the styles that have their own: duotone and halftone.",
     ],
 };
@@ -40,7 +41,7 @@ impl Model for Repaint {
                 Parameter::text(
                     "image_url",
                     2_000,
-                    "The address of a PNG image that this service made. Any other address is refused.",
+                    "The address of an image that this service made or that was uploaded to it: PNG, JPEG, WebP or GIF. Any other address is refused.",
                 ),
                 schema::prompt(self, "Colours and a mood for the new picture."),
             ],

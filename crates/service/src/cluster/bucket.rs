@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path as FilePath, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -16,7 +16,7 @@ use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{
     Attribute, Attributes, ClientOptions, Error, GetOptions, GetRange, ObjectStore, ObjectStoreExt,
-    PutOptions, RetryConfig,
+    PutMultipartOptions, PutOptions, RetryConfig, WriteMultipart,
 };
 use thiserror::Error;
 
@@ -25,6 +25,7 @@ use crate::failure::Failure;
 use crate::outputs::{
     Artifact, OutputStore, immutable, method_not_allowed, no_such_range, not_found, write_synced,
 };
+use crate::private;
 
 /// The timeout of a request, long enough for a large file.
 const TIMEOUT: Duration = Duration::from_secs(300);
@@ -37,6 +38,12 @@ const RETRY: Duration = Duration::from_secs(20);
 
 /// The timeout of the check that the bucket can be written.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(8);
+
+/// The size of the parts in which a large file is written, in bytes. S3 requires at least 5 MiB.
+const PART: usize = 8 << 20;
+
+/// The number of parts of a file that are sent at a time.
+const MAX_PARTS_IN_FLIGHT: usize = 2;
 
 /// How long the local copy of an input file is cached.
 const KEEP_COPY: Duration = Duration::from_secs(24 * 60 * 60);
@@ -252,13 +259,54 @@ impl OutputStore for Bucket {
     }
 
     fn put(&self, name: &str, bytes: &[u8]) -> io::Result<()> {
-        let content_type = mime_guess::from_path(name).first_or_octet_stream();
-        let attributes =
-            Attributes::from_iter([(Attribute::ContentType, content_type.to_string())]);
-        let options = PutOptions::from(attributes);
+        let options = PutOptions::from(content_type(name));
         let bytes = bytes.to_vec().into();
         self.wait(self.store.put_opts(&self.key(name)?, bytes, options))?;
         Ok(())
+    }
+
+    fn incoming(&self) -> io::Result<PathBuf> {
+        let folder = self.copies.join("incoming");
+        private::make_dir(&folder)?;
+        Ok(folder)
+    }
+
+    fn put_file(&self, name: &str, file: &FilePath) -> io::Result<()> {
+        let mut reader = fs::File::open(file)?;
+        if reader.metadata()?.len() <= PART as u64 {
+            self.put(name, &fs::read(file)?)?;
+            return fs::remove_file(file);
+        }
+        let key = self.key(name)?;
+        let options = PutMultipartOptions::from(content_type(name));
+        self.wait(async {
+            let upload = self.store.put_multipart_opts(&key, options).await?;
+            let mut writer = WriteMultipart::new_with_chunk_size(upload, PART);
+            let mut part = vec![0; PART];
+            let sent: io::Result<()> = async {
+                loop {
+                    let length = reader.read(&mut part)?;
+                    if length == 0 {
+                        return Ok(());
+                    }
+                    writer.wait_for_capacity(MAX_PARTS_IN_FLIGHT).await?;
+                    writer.write(&part[..length]);
+                }
+            }
+            .await;
+            match sent {
+                Ok(()) => {
+                    writer.finish().await?;
+                    Ok(())
+                }
+                Err(error) => {
+                    // An incomplete upload would take space. The bucket's own clean-up removes what is left.
+                    let _ = writer.abort().await;
+                    Err(error)
+                }
+            }
+        })?;
+        fs::remove_file(file)
     }
 
     fn has(&self, name: &str) -> io::Result<bool> {
@@ -280,7 +328,7 @@ impl OutputStore for Bucket {
             Err(Error::NotFound { .. }) => return Ok(None),
             Err(error) => return Err(error.into()),
         };
-        crate::private::make_dir(&self.copies)?;
+        private::make_dir(&self.copies)?;
         remove_old(&self.copies);
         let unfinished = self.copies.join(format!(".{}", new_attempt_id()?));
         write_synced(&unfinished, &bytes)?;
@@ -334,6 +382,11 @@ impl OutputStore for Bucket {
             }
         })
     }
+}
+
+fn content_type(name: &str) -> Attributes {
+    let content_type = mime_guess::from_path(name).first_or_octet_stream();
+    Attributes::from_iter([(Attribute::ContentType, content_type.to_string())])
 }
 
 async fn gone(_: Path) -> Result<(), Error> {

@@ -14,6 +14,7 @@ use crate::store::{
     Answered, EndPosition, Ended, Failed, Order, Progress, Store, StoreError, Task, Unfinished,
     json,
 };
+use crate::uploads::Upload;
 
 mod allowance;
 mod answer;
@@ -24,6 +25,7 @@ mod sent;
 mod submission;
 mod turn;
 mod unfinished;
+mod upload;
 mod usage;
 
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
@@ -241,5 +243,26 @@ impl Store for Postgres {
 
     fn measured(&self, _tasks: &[(String, u64)]) -> Result<(), StoreError> {
         Ok(())
+    }
+
+    fn upload(
+        &self,
+        owner: &str,
+        sha256: &str,
+        expires_ms: i64,
+    ) -> Result<Option<Upload>, StoreError> {
+        upload::find(self, owner, sha256, expires_ms)
+    }
+
+    fn add_upload(&self, upload: &Upload) -> Result<Option<Upload>, StoreError> {
+        upload::add(self, upload)
+    }
+
+    fn expired_uploads(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        upload::expired(self, count)
+    }
+
+    fn remove_upload(&self, id: &str) -> Result<(), StoreError> {
+        upload::remove(self, id)
     }
 }

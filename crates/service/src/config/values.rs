@@ -56,6 +56,28 @@ pub fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// The value of `--upload-limit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct UploadLimit(
+    /// In bytes; `None` if uploads are off.
+    pub Option<u64>,
+);
+
+/// Reads a number of bytes as [`parse_size`] does, or `off`.
+///
+/// # Errors
+///
+/// A message: it is neither.
+pub fn parse_upload_limit(text: &str) -> Result<UploadLimit, String> {
+    match text.trim() {
+        "off" => Ok(UploadLimit(None)),
+        size => match parse_size(size) {
+            Ok(bytes) => Ok(UploadLimit(Some(bytes))),
+            Err(_) => Err("a size, such as 50MB, or off".into()),
+        },
+    }
+}
+
 /// Reads a duration as [`parse_duration`] does, but not one of zero.
 ///
 /// # Errors

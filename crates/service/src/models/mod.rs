@@ -11,6 +11,7 @@ use serde_json::{Map, Value};
 
 use crate::model::{BuiltIn, Model};
 use crate::outputs::Outputs;
+use crate::picture::to_plain_png;
 use crate::runner::Remote;
 
 pub mod sample_path;
@@ -103,7 +104,7 @@ pub fn complete(
     schema.complete(values, || getrandom::u64().unwrap_or(0))
 }
 
-/// Reads an earlier output by its address, for a procedural model.
+/// Reads an earlier output or an upload by its address, as PNG for a procedural model.
 pub fn open_output(outputs: &Outputs) -> impl Fn(&str) -> Result<Vec<u8>, Error> {
     let gone = || Error::Failed("The input image is no longer there.".to_owned());
     move |address| {
@@ -111,15 +112,21 @@ pub fn open_output(outputs: &Outputs) -> impl Fn(&str) -> Result<Vec<u8>, Error>
             .own_file(address)
             .map_err(|error| Error::Unavailable(error.to_string()))?
             .ok_or_else(gone)?;
-        fs::read(&file).map_err(|error| match error.kind() {
+        let bytes = fs::read(&file).map_err(|error| match error.kind() {
             ErrorKind::NotFound => gone(),
             _ => Error::Unavailable(format!("{}: {error}", file.display())),
-        })
+        })?;
+        to_plain_png(bytes)
+            .map_err(|error| Error::Failed(format!("The input image can't be read: {error}.")))
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Cursor;
+
+    use image::{DynamicImage, ImageFormat};
+
     use super::*;
     use crate::outputs::Artifact;
 
@@ -127,13 +134,19 @@ mod tests {
     fn opens_existing_outputs_and_fails_for_others() {
         let dir = tempfile::tempdir().unwrap();
         let outputs = Outputs::open(dir.path().to_owned()).unwrap();
-        let made = Artifact {
+        let mut png = Cursor::new(Vec::new());
+        let image = DynamicImage::new_rgb8(2, 2);
+        image.write_to(&mut png, ImageFormat::Png).unwrap();
+        let png = png.into_inner();
+        let artifact = |bytes| Artifact {
             extension: "png",
-            bytes: vec![1, 2, 3],
+            bytes,
         };
-        outputs.save("ab12", &[made]).unwrap();
+        let artifacts = [artifact(png.clone()), artifact(vec![1, 2, 3])];
+        outputs.save("ab12", &artifacts).unwrap();
         let open = open_output(&outputs);
-        assert_eq!(open("/outputs/ab12/0.png"), Ok(vec![1, 2, 3]));
+        assert_eq!(open("/outputs/ab12/0.png"), Ok(png));
+        assert!(matches!(open("/outputs/ab12/1.png"), Err(Error::Failed(_))));
         for gone in ["/outputs/ab13/0.png", "https://elsewhere.example/0.png", ""] {
             assert!(matches!(open(gone), Err(Error::Failed(_))), "{gone}");
         }

@@ -16,6 +16,7 @@ use super::{
     write_synced,
 };
 use crate::failure::Failure;
+use crate::private;
 
 pub struct Folder(PathBuf);
 
@@ -130,6 +131,23 @@ impl OutputStore for Folder {
         })?;
         fs::rename(unfinished, folder.join(name))?;
         sync_dir(&folder)
+    }
+
+    fn incoming(&self) -> io::Result<PathBuf> {
+        // On the same disk, so that a file is moved without a copy. Hidden, so that it is not served.
+        let folder = self.0.join(".incoming");
+        private::make_dir(&folder)?;
+        Ok(folder)
+    }
+
+    fn put_file(&self, name: &str, file: &Path) -> io::Result<()> {
+        let target = self.0.join(name);
+        let folder = target.parent().unwrap_or(&self.0);
+        fs::create_dir_all(folder)?;
+        fs::File::open(file)?.sync_all()?;
+        fs::rename(file, &target)?;
+        sync_dir(folder)?;
+        sync_dir(&self.0)
     }
 
     fn local(&self, name: &str) -> io::Result<Option<PathBuf>> {

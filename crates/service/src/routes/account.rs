@@ -7,7 +7,7 @@ use axum::Json;
 use axum::extract::{Request, State};
 
 use super::blocking;
-use super::call::admitted;
+use super::call::{MAX_BODY, admitted};
 use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::state::App;
@@ -22,7 +22,7 @@ pub async fn status(
     request: Request,
 ) -> Result<Json<Envelope<AccountStatus>>, Failure> {
     let peer = request.extensions().get::<Peer>().cloned();
-    let account = admitted(&app, request.headers(), peer.as_ref())
+    let account = admitted(&app, request.headers(), peer.as_ref(), MAX_BODY as u64)
         .await?
         .account;
     let status = blocking(move || status_of(&app, account)).await?;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use axum::body::{Body, BodyDataStream};
+use axum::body::{Body, BodyDataStream, Bytes};
 use axum::extract::Request;
 use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
@@ -57,7 +57,7 @@ impl Call {
             token,
             account,
             caller,
-        } = match admitted(app, &headers, peer.as_ref()).await {
+        } = match admitted(app, &headers, peer.as_ref(), MAX_BODY as u64).await {
             Ok(admitted) => admitted,
             Err(failure) => {
                 decline(&headers, body);
@@ -107,6 +107,7 @@ pub async fn admitted(
     app: &Arc<App>,
     headers: &HeaderMap,
     peer: Option<&Peer>,
+    max_body: u64,
 ) -> Result<Admitted, Failure> {
     let address = peer.map(|peer| app.access.caller(peer.address, headers));
     let address: Vec<String> = address.iter().map(|at| format!("address {at}")).collect();
@@ -124,8 +125,8 @@ pub async fn admitted(
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > MAX_BODY as u64) {
-        return Err(too_large());
+    if length.is_some_and(|length| length > max_body) {
+        return Err(too_large(max_body));
     }
     Ok(Admitted {
         token: token.to_owned(),
@@ -178,7 +179,7 @@ async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
 
 /// Drains a refused body during the response: a client that is cut off while it sends sees a broken connection
 /// instead of the response.
-fn decline(headers: &HeaderMap, body: Body) {
+pub fn decline(headers: &HeaderMap, body: Body) {
     // A client that sent `Expect` will not send the body.
     if headers.contains_key(header::EXPECT) {
         return;
@@ -200,14 +201,48 @@ fn drain(mut chunks: BodyDataStream, mut length: usize) {
 /// Reads the whole body; 413 if it is too large, 408 if it does not arrive in time.
 async fn read(body: Body) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
-    let mut chunks = body.into_data_stream();
-    let deadline = tokio::time::Instant::now() + MAX_BODY_TIME;
+    let mut chunks = Chunks::new(body, MAX_BODY as u64, MAX_BODY_TIME);
     loop {
-        let due = deadline.min(tokio::time::Instant::now() + MAX_PAUSE);
-        let chunk = match tokio::time::timeout_at(due, chunks.next()).await {
+        match chunks.next().await {
+            Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
+            Ok(None) => return Ok(bytes),
+            Err(failure) => {
+                chunks.decline();
+                return Err(failure);
+            }
+        }
+    }
+}
+
+/// A body that is read in chunks, within limits of size and time.
+pub struct Chunks {
+    stream: BodyDataStream,
+    length: u64,
+    max_bytes: u64,
+    deadline: tokio::time::Instant,
+}
+
+impl Chunks {
+    pub fn new(body: Body, max_bytes: u64, max_time: Duration) -> Self {
+        Self {
+            stream: body.into_data_stream(),
+            length: 0,
+            max_bytes,
+            deadline: tokio::time::Instant::now() + max_time,
+        }
+    }
+
+    /// Returns the next chunk, or `None` at the end.
+    ///
+    /// # Errors
+    ///
+    /// 413 if the body is too large, 408 if it does not arrive in time, 400 if it is incomplete.
+    pub async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
+        let due = self.deadline.min(tokio::time::Instant::now() + MAX_PAUSE);
+        let chunk = match tokio::time::timeout_at(due, self.stream.next()).await {
+            Ok(None) => return Ok(None),
             Ok(Some(chunk)) => chunk
                 .map_err(|error| Failure::bad_request(format!("The body broke off: {error}.")))?,
-            Ok(None) => return Ok(bytes),
             Err(_) => {
                 return Err(Failure::new(
                     StatusCode::REQUEST_TIMEOUT,
@@ -216,18 +251,23 @@ async fn read(body: Body) -> Result<Vec<u8>, Failure> {
                 ));
             }
         };
-        if bytes.len() + chunk.len() > MAX_BODY {
-            drain(chunks, bytes.len());
-            return Err(too_large());
+        self.length += chunk.len() as u64;
+        if self.length > self.max_bytes {
+            return Err(too_large(self.max_bytes));
         }
-        bytes.extend_from_slice(&chunk);
+        Ok(Some(chunk))
+    }
+
+    /// Drains the rest of a refused body.
+    pub fn decline(self) {
+        drain(self.stream, 0);
     }
 }
 
-fn too_large() -> Failure {
+fn too_large(max_bytes: u64) -> Failure {
     Failure::new(
         StatusCode::PAYLOAD_TOO_LARGE,
         "too_large",
-        format!("The body is larger than {MAX_BODY} bytes."),
+        format!("The body is larger than {max_bytes} bytes."),
     )
 }

@@ -16,6 +16,7 @@ use crate::model::Model;
 use crate::models::sample_path;
 use crate::origin::Origin;
 use crate::state::App;
+use crate::uploads::{self, inspect};
 
 pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Value> {
     let origin = app.access.origin(&headers);
@@ -38,6 +39,14 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
             Integration::MCP,
         ],
     });
+    if let Some(max_bytes) = app.uploads.max_bytes {
+        // Not part of INTERFACE: files for inputs can be uploaded.
+        body["uploads"] = json!({
+            "max_bytes": max_bytes,
+            "types": inspect::types().collect::<Vec<_>>(),
+            "ttl_seconds": uploads::TTL.as_secs(),
+        });
+    }
     let needs_account = needs_account(&app).await;
     if app.token.is_none() && !needs_account {
         // If any token works, the page can use this one, so that its first use needs no typing. Not secret, and not

@@ -133,7 +133,7 @@ impl Keeper<'_> {
     ) -> Result<Option<String>, Failure> {
         let text = text.trim();
         if let Some(path) = self.origin.path_of(text)
-            && (self.elsewhere || path.ends_with(".png"))
+            && (self.elsewhere || has_image_extension(path))
         {
             self.files += 1;
             if self.files > MAX_FILES {
@@ -158,21 +158,25 @@ impl Keeper<'_> {
     fn permitted(&self, scheme: Option<&str>) -> String {
         match scheme {
             _ if !self.elsewhere => {
-                "must be the address of an image that this service made; nothing is fetched from elsewhere".into()
+                "must be the address of an image that this service made or that was uploaded to it; nothing is \
+                 fetched from elsewhere"
+                    .into()
             }
-            Some("http" | "https") => "must be the address of a file that this service made, or a data: URI; other \
-                 addresses are passed on if the models file says addresses = true"
+            Some("http" | "https") => "must be the address of a file that this service made or that was uploaded to it, \
+                 or a data: URI; other addresses are passed on if the models file says addresses = true"
                 .into(),
             _ if !self.addresses => {
-                "must be the address of a file that this service made, or a data: URI; nothing is fetched from \
-                 elsewhere"
+                "must be the address of a file that this service made or that was uploaded to it, or a data: URI; \
+                 nothing is fetched from elsewhere"
                     .into()
             }
             Some(scheme) if !scheme.is_empty() => format!(
                 "is an address with {scheme}:, which is not passed on; give an http(s) address, a data: URI, or the \
-                 address of a file that this service made"
+                 address of a file that this service made or that was uploaded to it"
             ),
-            _ => "must be an http(s) address, a data: URI, or the address of a file that this service made".into(),
+            _ => "must be an http(s) address, a data: URI, or the address of a file that this service made or that \
+                  was uploaded to it"
+                .into(),
         }
     }
 
@@ -230,6 +234,12 @@ fn scheme_of(text: &str) -> Option<String> {
     let is_address =
         rest.starts_with("//") || LENIENT.contains(&scheme.as_str()) || scheme == "data";
     (is_scheme && is_address).then_some(scheme)
+}
+
+/// Whether built-in models can read a file with this extension.
+fn has_image_extension(path: &str) -> bool {
+    let extension = path.rsplit_once('.').map_or("", |(_, extension)| extension);
+    ["png", "jpg", "webp", "gif"].contains(&extension)
 }
 
 fn is_own(app: &App, path: &str) -> Result<bool, Failure> {

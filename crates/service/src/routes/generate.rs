@@ -110,7 +110,7 @@ pub fn accept(
     let pin = app.outputs.pins.pin(&body.to_string());
     keep_paths(app, &call.origin, &schema, remote, &mut input)?;
 
-    check_space(app, common.uid)?;
+    check_space(app, common.uid, 1)?;
     let slot = app.pool.reserve(common.uid).map_err(Failure::store)?;
     let slot = slot.ok_or_else(too_many_wait)?;
     let secrets = Secrets::take_from(&mut input, &schema);
@@ -154,18 +154,18 @@ fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failu
     }
 }
 
-/// Checks that there is space for another task, on the disk and within the user's limit.
+/// Checks that there is space on the disk, and for `more` bytes within the user's limit.
 ///
 /// # Errors
 ///
 /// 503 if the disk is full, 402 if the user's limit is reached; also errors of the store.
-fn check_space(app: &App, uid: &str) -> Result<(), Failure> {
+pub(super) fn check_space(app: &App, uid: &str, more: u64) -> Result<(), Failure> {
     if !app.outputs.has_space() {
         return Err(Failure::full());
     }
     if let Some(most) = app.account_disk {
         let taken = app.store.bytes_of(uid).map_err(Failure::store)?;
-        if taken >= most {
+        if taken.saturating_add(more) > most {
             return Err(account_full(taken, most));
         }
     }
@@ -256,7 +256,7 @@ fn account_full(taken: u64, most: u64) -> Failure {
         StatusCode::PAYMENT_REQUIRED,
         "account_disk_full",
         format!(
-            "Your tasks use {:.1} MB of at most {:.1} MB of disk space. Nothing was accepted; space is \
+            "Your tasks and uploads use {:.1} MB of at most {:.1} MB of disk space. Nothing was accepted; space is \
              freed when old tasks are removed.",
             megabytes(taken),
             megabytes(most)
@@ -269,7 +269,7 @@ pub fn unknown_model(model: &ModelId) -> Failure {
 }
 
 /// Returns 128 random bits: an id gives access to the outputs, so it must not be guessable.
-fn new_id() -> Result<String, Failure> {
+pub(super) fn new_id() -> Result<String, Failure> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(Failure::internal)?;
     Ok(hex::encode(bytes))

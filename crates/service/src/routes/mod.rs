@@ -30,6 +30,7 @@ mod model_path;
 mod observed;
 mod openapi;
 mod task;
+mod uploads;
 
 use call::Call;
 use model_path::ModelPath;
@@ -49,6 +50,7 @@ fn endpoints() -> Vec<(&'static str, Method, MethodRouter<Arc<App>>)> {
         (path::GENERATE_BATCH, Method::POST, post(batch::generate)),
         (path::STATUS_BATCH, Method::POST, post(batch::status)),
         (path::RESPONSE_BATCH, Method::POST, post(batch::response)),
+        (path::UPLOADS, Method::POST, post(uploads::create)),
         (path::MODELS, Method::GET, get(discovery::models)),
         (
             "/api/schema/{category}/{subcategory}",

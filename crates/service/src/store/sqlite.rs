@@ -14,10 +14,12 @@ use super::{
 };
 use crate::idempotency::Submission;
 use crate::secrets::Secrets;
+use crate::uploads::Upload;
 
 mod answer;
 mod migrations;
 mod secret;
+mod upload;
 mod usage;
 
 use migrations::MIGRATIONS;
@@ -177,13 +179,15 @@ impl Store for Sqlite {
                     now,
                     i64::try_from(input.len()).unwrap_or(i64::MAX),
                 ])?;
+            let seq = transaction.last_insert_rowid();
             transaction
                 .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
-                .execute(params![transaction.last_insert_rowid(), input])?;
+                .execute(params![seq, input])?;
+            upload::use_in(&transaction, seq, &input)?;
             if let Some(secrets) = task.secrets.stored() {
                 transaction
                     .prepare_cached("INSERT INTO secret (seq, secret) VALUES (?1, ?2)")?
-                    .execute(params![transaction.last_insert_rowid(), secrets])?;
+                    .execute(params![seq, secrets])?;
             }
             transaction.commit()?;
             Ok(None)
@@ -342,6 +346,27 @@ impl Store for Sqlite {
 
     fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
         usage::measured(self, tasks)
+    }
+
+    fn upload(
+        &self,
+        owner: &str,
+        sha256: &str,
+        expires_ms: i64,
+    ) -> Result<Option<Upload>, StoreError> {
+        upload::find(self, owner, sha256, expires_ms)
+    }
+
+    fn add_upload(&self, upload: &Upload) -> Result<Option<Upload>, StoreError> {
+        upload::add(self, upload)
+    }
+
+    fn expired_uploads(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        upload::expired(self, count)
+    }
+
+    fn remove_upload(&self, id: &str) -> Result<(), StoreError> {
+        upload::remove(self, id)
     }
 }
 

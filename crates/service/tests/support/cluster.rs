@@ -53,6 +53,30 @@ pub fn made(address: &str, name: &str) -> String {
     format!("{address}/{name}")
 }
 
+/// Runs a statement in the database of a service with this data. Returns whether that is in PostgreSQL.
+pub fn execute(data: &Path, statement: &str) -> bool {
+    let Some(address) = database() else {
+        return false;
+    };
+    let done = Command::new("psql")
+        .args([
+            "--quiet",
+            "--set",
+            "ON_ERROR_STOP=1",
+            "--command",
+            statement,
+        ])
+        .arg(made(&address, &name(data)))
+        .output()
+        .expect("psql");
+    assert!(
+        done.status.success(),
+        "{}",
+        String::from_utf8_lossy(&done.stderr)
+    );
+    true
+}
+
 /// How many rows a table of a service with this data has, if that is in PostgreSQL. `table` may have a condition.
 pub fn count(data: &Path, table: &str) -> Option<u64> {
     let asked = Command::new("psql")

@@ -47,7 +47,12 @@ pub fn insert(
         }
         for held in tasks_in(&input) {
             sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                .bind(held)
+                .bind(&held)
+                .bind(&task.id)
+                .execute(&mut *transaction)
+                .await?;
+            sqlx::query("INSERT INTO upload_use SELECT id, $2 FROM upload WHERE id = $1")
+                .bind(&held)
                 .bind(&task.id)
                 .execute(&mut *transaction)
                 .await?;

@@ -1,7 +1,7 @@
 //! The tables of a SQLite database.
 
 /// The migrations, one for each schema version; a database runs those it lacks.
-pub const MIGRATIONS: [&str; 7] = [
+pub const MIGRATIONS: [&str; 8] = [
     "CREATE TABLE task (
          seq INTEGER PRIMARY KEY,
          id TEXT NOT NULL UNIQUE,
@@ -62,5 +62,36 @@ pub const MIGRATIONS: [&str; 7] = [
      CREATE TRIGGER task_without_secrets AFTER UPDATE OF finished_ms ON task
      WHEN NEW.finished_ms IS NOT NULL BEGIN
          DELETE FROM secret WHERE seq = NEW.seq;
+     END;",
+    // An upload is kept until it has expired and all tasks that use it are removed.
+    "CREATE TABLE upload (
+         id TEXT PRIMARY KEY,
+         owner TEXT NOT NULL,
+         sha256 TEXT NOT NULL,
+         name TEXT NOT NULL,
+         type TEXT NOT NULL,
+         bytes INTEGER NOT NULL,
+         width INTEGER,
+         height INTEGER,
+         expires_ms INTEGER NOT NULL,
+         UNIQUE (owner, sha256)
+     ) WITHOUT ROWID;
+     CREATE INDEX upload_by_expiry ON upload (expires_ms);
+     CREATE TABLE upload_use (
+         upload TEXT NOT NULL,
+         seq INTEGER NOT NULL,
+         PRIMARY KEY (upload, seq)
+     ) WITHOUT ROWID;
+     CREATE INDEX upload_use_by_task ON upload_use (seq);
+     CREATE TRIGGER task_without_uploads AFTER DELETE ON task BEGIN
+         DELETE FROM upload_use WHERE seq = OLD.seq;
+     END;
+     CREATE TRIGGER upload_added AFTER INSERT ON upload BEGIN
+         INSERT INTO usage (uid, bytes) VALUES (NEW.owner, NEW.bytes)
+         ON CONFLICT (uid) DO UPDATE SET bytes = bytes + excluded.bytes;
+     END;
+     CREATE TRIGGER upload_removed AFTER DELETE ON upload BEGIN
+         UPDATE usage SET bytes = bytes - OLD.bytes WHERE uid = OLD.owner;
+         DELETE FROM usage WHERE uid = OLD.owner AND bytes <= 0;
      END;",
 ];
