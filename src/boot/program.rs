@@ -91,7 +91,7 @@ fn begin() {
     pages.offer(load_pages);
     provide_context(pages);
     prefetch::follow(pages);
-    tables::note_what_was_left(contexts.runner);
+    tables::note_interrupted(contexts.runner);
     model_order::follow(contexts);
     outage::follow(contexts);
     unload_guard::follow(contexts);

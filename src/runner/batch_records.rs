@@ -51,7 +51,7 @@ impl BatchRecords {
     /// Writes a record, and tells the other tabs.
     pub fn keep(self, key: &BatchKey, text: String) {
         self.tell(&text);
-        self.records.keep_batch(key, text);
+        self.records.store_batch(key, text);
     }
 
     /// Tells the other tabs all records that this tab knows.
@@ -89,7 +89,7 @@ impl BatchRecords {
             return;
         }
         match leads || self.status.leader_cannot_write() {
-            true => self.records.keep_batch(&key, text),
+            true => self.records.store_batch(&key, text),
             false => self.records.know_batch(&key, text),
         }
     }

@@ -70,7 +70,7 @@ impl Parts {
             TabMessage::Tick => self.driver.pump(),
             TabMessage::Wake => self.wake(),
             TabMessage::Doubt => self.doubt(),
-            TabMessage::CanLead => self.recovery.hear_offer(),
+            TabMessage::CanLead => self.recovery.receive_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
             // Also what this tab knows: it may have heard of it before it led, and not have written it.
             TabMessage::Unstored(task) => {

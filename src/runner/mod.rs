@@ -1,8 +1,8 @@
-//! Everything that drives tasks, as views see it. What it is made of stands in [`parts`]: the tasks
-//! and their signals, the tabs' agreement on who leads, records in storage and their recovery, copies
-//! of outputs, and the driver of the engine, which is the only place where calls for tasks are made.
+//! Drives tasks, for the views. [`parts`] lists its parts: the tasks and their signals, the agreement between tabs on which
+//! one leads, records in storage and their recovery, copies of outputs, and the driver of the engine, which is the only
+//! place where calls for tasks are made.
 //!
-//! Lives at the app's root, so that no view that goes takes a task with it.
+//! It lives at the app's root, so that tasks continue when a view is removed.
 
 use atelier_engine::outage::NoAccount;
 use atelier_engine::recovery::SUPERSEDED_REFUSAL;
@@ -45,25 +45,24 @@ mod tests;
 use parts::Parts;
 use tab_message::TabMessage;
 
-/// The key in `localStorage` for the time at which the newest task was created, in ms since 1970. The storage of
-/// tasks may answer too late to ask it.
+/// The key in `localStorage` of the time at which the newest task was created, in ms since 1970. IndexedDB may answer too
+/// late for that.
 const NEWEST: &str = "atelier.newest";
 
-/// How often a visible follower lets its clock be heard.
+/// The interval at which a visible follower sends its time.
 const TICK_MS: u32 = 1_000;
 
 #[derive(Clone, Copy)]
 pub struct Runner {
     session: Session,
     notices: Notices,
-    /// There once it has begun.
+    /// `None` until [`Runner::begin`].
     parts: StoredValue<Option<Parts>, LocalStorage>,
     is_open: RwSignal<bool>,
 }
 
 impl Runner {
-    /// A handle for contexts: the first view needs no more. Nothing else may be called before
-    /// [`Runner::begin`].
+    /// Creates a handle, which is all that the first view needs. [`Runner::begin`] must be called before anything else.
     pub fn new(session: Session, notices: Notices) -> Self {
         Self {
             session,
@@ -80,8 +79,7 @@ impl Runner {
         }
     }
 
-    /// Loads what earlier visits left and goes on with it, for as long as the owner lives in which it
-    /// is called: the root.
+    /// Loads the tasks of earlier visits and continues them, as long as the current owner lives, which is the root.
     pub fn begin(self) {
         let session = self.session;
         let mut engine = Engine::new(session.account());
@@ -112,7 +110,7 @@ impl Runner {
                 engine.wake(now);
             });
         });
-        // Each run counts as an attempt to reach the service; a change of another setting is none.
+        // Each run of the effect is an attempt to reach the service, so it must not run for other settings.
         let address = memo(move || session.settings().address);
         effect(move || {
             let address = address.get();
@@ -141,17 +139,17 @@ impl Runner {
         spawn(parts.open(self.is_open));
     }
 
-    /// When a task that is made now says that it was created.
+    /// Returns the creation time for a task that is created now.
     pub fn created(&self) -> Millis {
         let noted = LocalStore::Browser.read(NEWEST);
         let noted = noted.and_then(|noted| noted.parse().ok());
         let created = history::created(clock::now(), self.parts().tasks.newest(), noted);
-        // If storage refuses, the tasks that are listed tell it.
+        // If the browser refuses, the listed tasks have it.
         LocalStore::Browser.write(NEWEST, &created.to_string());
         created
     }
 
-    /// Sends a validated input; the task it becomes.
+    /// Submits a validated input. Returns the key of its task.
     pub fn submit(&self, seeded: Seeded, model_name: &str) -> TaskKey {
         let mut task = Task::new(
             TaskKey(random::key()),
@@ -166,7 +164,7 @@ impl Runner {
         key
     }
 
-    /// Sends the same input once more, as a new task that knows which one it replaces.
+    /// Submits the input of a failed task again, as a new task that replaces it. Returns its key.
     pub fn retry(&self, key: &TaskKey) -> Option<TaskKey> {
         let task = self.again(key)?;
         let key = task.key.clone();
@@ -174,7 +172,7 @@ impl Runner {
         Some(key)
     }
 
-    /// The same for several, which leave together; how many of them are sent.
+    /// As [`Runner::retry`], for several tasks. Returns how many are submitted.
     pub fn retry_all(&self, keys: &[TaskKey]) -> usize {
         let tasks: Vec<Task> = keys.iter().filter_map(|key| self.again(key)).collect();
         let count = tasks.len();
@@ -182,7 +180,7 @@ impl Runner {
         count
     }
 
-    /// Whether nothing is sent from this tab any more, which is said then.
+    /// Whether this tab submits nothing any more, because a newer version has taken over. Shows a notice then.
     pub fn refuses_to_send(&self) -> bool {
         let refuses = untrack(|| self.is_superseded());
         if refuses {
@@ -192,7 +190,7 @@ impl Runner {
         refuses
     }
 
-    /// Whether anything can be sent; where not, that is said.
+    /// Whether tasks can be submitted. Shows a notice if not.
     pub fn can_send(&self) -> bool {
         if self.refuses_to_send() {
             return false;
@@ -219,7 +217,7 @@ impl Runner {
         if untrack(|| self.asks_for_secrets(&old, false)) {
             return None;
         }
-        // An attempt that was removed and can be brought back still has its key.
+        // The key of a removed attempt is taken as long as the removal can be undone.
         let is_free = |key: &TaskKey| {
             let known = self.task(key);
             known.is_none_or(|task| task.with_untracked(|task| task.removed.is_none()))
@@ -240,7 +238,7 @@ impl Runner {
         Some(task)
     }
 
-    /// Sends new tasks, in this order.
+    /// Submits new tasks, in this order.
     pub fn submit_tasks(&self, mut tasks: Vec<Task>) {
         self.with_tasks(|known| lineage::trace(&mut tasks, known));
         let secrets = self.take_secrets(&mut tasks);
@@ -250,34 +248,34 @@ impl Runner {
             engine.submit(tasks, now);
         };
         self.change_and_tell(submit, told);
-        // Where everything waits, a press is the moment to find out whether it still has to.
+        // If all tasks wait for the service, checks now whether it is available again.
         self.parts().driver.probe_service();
     }
 
-    /// Knows and keeps tasks of another browser's history; none of them is sent.
+    /// Adds tasks from the history of another browser. None of them is submitted.
     pub fn import(&self, tasks: Vec<Task>) {
         let told = self.unless_leading(|| TabMessage::TakenIn(tasks.clone()));
         self.change_and_tell(|engine, now| engine.import(tasks, now), told);
     }
 
-    /// Waits until every task is in storage.
+    /// Waits until all tasks are stored.
     ///
     /// # Errors
     ///
-    /// It was refused; it is written again once storage works.
+    /// Storage has failed. The tasks are written when it works again.
     pub async fn written(&self) -> Result<(), StorageError> {
         self.parts().driver.written().await
     }
 
-    /// Does what a person asked for; a follower lets the leader do it.
+    /// Performs an action of the user on a task. A follower leaves it to the leader.
     pub fn act(&self, key: &TaskKey, action: Action) {
         self.act_on_all(std::slice::from_ref(key), action);
     }
 
-    /// The same for several, of which those that are to be sent leave together.
+    /// As [`Runner::act`], for several tasks. Returns how many are affected.
     pub fn act_on_all(&self, keys: &[TaskKey], action: Action) -> usize {
         let Parts { driver, tabs, .. } = self.parts();
-        // Another secret would make another request of it.
+        // A resubmission with another secret would be another request.
         let may_act = |key: &&TaskKey| action != Action::Resubmit || self.can_resubmit(key);
         let keys: Vec<&TaskKey> = keys.iter().filter(may_act).collect();
         let count = keys.len();
@@ -296,7 +294,7 @@ impl Runner {
         count
     }
 
-    /// The same for a whole batch.
+    /// Performs an action of the user on a whole batch.
     pub fn act_on_batch(&self, batch: &BatchKey, action: BatchAction) {
         let parts = self.parts();
         if action == BatchAction::Stop {
@@ -310,18 +308,18 @@ impl Runner {
         }
     }
 
-    /// Polls at once, as far as the limits allow; whichever tab makes the calls.
+    /// Polls at once, as far as the limits allow, in the tab that makes the calls.
     pub fn wake(&self) {
         self.parts().wake();
         self.parts().tabs.tell(&TabMessage::Wake);
     }
 
-    /// The service can't be reached from here: whichever tab makes the calls asks it first, before it sends anything.
-    pub fn doubt(&self) {
+    /// Reports that this tab can't reach the service. The leading tab checks it before it submits anything.
+    pub fn report_unreachable(&self) {
         self.parts().tabs.tell(&TabMessage::Doubt);
     }
 
-    /// The service was seen to take the present credentials.
+    /// Records that the service has accepted the current credentials.
     pub fn credentials_accepted(&self) {
         self.session.set_refused(false);
         self.change_and_tell(
@@ -330,7 +328,7 @@ impl Runner {
         );
     }
 
-    /// The person wants tasks to be sent although they can't be kept.
+    /// Records that the user wants tasks to be submitted although they can't be stored.
     pub fn send_without_storage(&self) {
         self.change_and_tell(
             Engine::accept_without_storage,
@@ -338,7 +336,7 @@ impl Runner {
         );
     }
 
-    /// Tells the engine of this tab something, and then the other tabs.
+    /// Changes the engine of this tab, and then notifies the other tabs.
     fn change_and_tell(&self, act: impl FnOnce(&mut Engine, Millis), told: Option<TabMessage>) {
         let Parts { driver, tabs, .. } = self.parts();
         driver.change(|engine| act(engine, clock::now()));
@@ -347,7 +345,7 @@ impl Runner {
         }
     }
 
-    /// Gives the message for the leader, unless this tab leads and decides by itself.
+    /// Returns the message for the leader; `None` if this tab leads.
     fn unless_leading(&self, told: impl FnOnce() -> TabMessage) -> Option<TabMessage> {
         (!self.parts().tabs.leads()).then(told)
     }

@@ -146,7 +146,7 @@ impl Parts {
                     .filter_map(|task| Some(task.batch.as_ref()?.batch.clone()))
                     .collect()
             });
-            self.records.store_batches(&batches);
+            self.records.store_missing_batches(&batches);
         }
         // Some tasks wait for a service that can't be reached, and no other tab asks it any more.
         self.session.ask_again();

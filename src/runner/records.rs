@@ -1,5 +1,5 @@
-//! Records in storage: the connection to it; tasks, batches and copies of outputs read, written and
-//! deleted. Says when something failed; [`super::recovery`] mends it.
+//! Reads, writes and deletes the records of tasks, batches and copies of outputs. Reports failures to
+//! [`super::recovery`].
 
 use std::collections::{BTreeMap, HashSet};
 use std::rc::Rc;
@@ -17,7 +17,7 @@ use crate::browser::storage::{Storage, StorageError, Store, Written};
 use crate::reactive::boxed::spawn;
 use crate::state::notices::Notices;
 
-/// How long storage may take to open before the page goes on without it.
+/// How long to wait for storage to open before the page continues without it.
 const OPEN_TIMEOUT_MS: u32 = 3_000;
 
 #[derive(Clone, Copy)]
@@ -28,15 +28,15 @@ pub(super) struct Records {
 
 #[derive(Default)]
 struct State {
-    /// `None` until it is open, and while it can't be opened.
+    /// `None` unless it is open.
     storage: Option<Rc<Storage>>,
-    /// The number of the present or last connection to storage. News of an earlier connection is none.
+    /// The number of the current or last connection. Failures of earlier connections are ignored.
     connection: u64,
-    /// An answer to opening it is awaited.
+    /// Whether it is being opened.
     is_opening: bool,
-    /// Records that were to be deleted, until they are.
+    /// Records whose deletion has not succeeded yet.
     undeleted: Vec<(Store, String)>,
-    /// The records of batches that this tab knows, by their keys, as they are stored.
+    /// The stored form of the batches that this tab knows.
     batches: BTreeMap<BatchKey, String>,
     on_failure: Option<Rc<dyn Fn(StorageError)>>,
 }
@@ -57,7 +57,7 @@ impl Records {
         }
     }
 
-    /// Calls back when something was not read or written on the present connection.
+    /// Sets the callback for failed reads and writes on the current connection.
     pub fn on_failure(self, act: impl Fn(StorageError) + 'static) {
         self.state
             .update_value(|state| state.on_failure = Some(Rc::new(act)));
@@ -67,7 +67,7 @@ impl Records {
         self.state.try_with_value(|state| state.storage.clone())?
     }
 
-    /// The page that it belongs to has been taken away, as tests do.
+    /// Whether the page was removed, which only tests do.
     pub fn is_gone(self) -> bool {
         self.state.is_disposed()
     }
@@ -76,7 +76,7 @@ impl Records {
     ///
     /// # Errors
     ///
-    /// It can't be opened, or does not answer in time; it may open later all the same.
+    /// Storage can't be opened, or does not answer in time. It may still open later.
     pub async fn open(self) -> Result<(), StorageError> {
         let connection = self.state.try_update_value(|state| {
             let was_opening = std::mem::replace(&mut state.is_opening, true);
@@ -98,8 +98,7 @@ impl Records {
         match select(opening.boxed_local(), TimeoutFuture::new(OPEN_TIMEOUT_MS)).await {
             Either::Left((opened, _)) => opened,
             Either::Right((_, opening)) => {
-                // It may answer yet, for instance when another tab no longer blocks it. The caller that
-                // tries to recover finds it open then.
+                // It may still open, for example when another tab no longer blocks it. A retry finds it open then.
                 spawn(async move {
                     let _ = opening.await;
                 });
@@ -118,7 +117,7 @@ impl Records {
         connection.unwrap_or_default()
     }
 
-    /// Something was not read or written on a connection.
+    /// Reports a failed read or write on a connection.
     fn failed(self, error: StorageError, connection: u64) {
         let on_failure = self.state.try_update_value(|state| {
             if state.connection != connection {
@@ -134,7 +133,7 @@ impl Records {
         }
     }
 
-    /// Every stored task that can be read.
+    /// Returns all stored tasks that can be parsed.
     ///
     /// # Errors
     ///
@@ -163,7 +162,7 @@ impl Records {
                 agreeing(unread, "it is", "they are"),
             ));
         }
-        // The task was removed; its record is merely not deleted yet.
+        // These tasks were removed, but their records are not deleted yet.
         let undeleted = self
             .state
             .try_with_value(|state| state.undeleted.clone())
@@ -172,8 +171,8 @@ impl Records {
         Ok(tasks)
     }
 
-    /// The write begins at the call: what is written later cannot overtake it. While storage is not
-    /// open nothing is written; everything is once it is.
+    /// Writes tasks. The transaction begins at the call, so later writes can't overtake it. Does nothing while storage is
+    /// closed; everything is written when it opens.
     pub fn write(self, tasks: &[Task]) -> Written {
         let Some(storage) = self.storage() else {
             return async { Ok(()) }.boxed_local();
@@ -182,7 +181,7 @@ impl Records {
         self.watched(storage.put(&records))
     }
 
-    /// A write whose failure is seen to.
+    /// Reports the failure of a write.
     fn watched(self, written: Written) -> Written {
         let connection = self.connection();
         let watched = async move {
@@ -195,13 +194,13 @@ impl Records {
         watched.boxed_local()
     }
 
-    /// Writes these tasks and the batches that this tab knows, and deletes what was to be deleted.
-    /// Its failure is seen to by who calls.
+    /// Writes these tasks and the batches that this tab knows, and performs outstanding deletions. The caller handles
+    /// failures.
     pub fn write_all<'a>(self, tasks: impl Iterator<Item = &'a Task>) -> Written {
         let Some(storage) = self.storage() else {
             return async { Err(StorageError::Closed) }.boxed_local();
         };
-        let (going, records) = self.state.with_value(|state| {
+        let (undeleted, records) = self.state.with_value(|state| {
             let batches = state
                 .batches
                 .iter()
@@ -209,17 +208,17 @@ impl Records {
             let records: Vec<_> = tasks.map(record).chain(batches).collect();
             (state.undeleted.clone(), records)
         });
-        let written = storage.change(&going, &records);
+        let written = storage.change(&undeleted, &records);
         let written = async move {
             written.await?;
-            self.mark_deleted(&going);
+            self.mark_deleted(&undeleted);
             Ok(())
         };
         written.boxed_local()
     }
 
-    /// Keeps a batch's record; the write begins at the call.
-    pub fn keep_batch(self, key: &BatchKey, text: String) {
+    /// Stores a batch. The transaction begins at the call.
+    pub fn store_batch(self, key: &BatchKey, text: String) {
         let record = (Store::Batches, key.0.clone(), JsValue::from_str(&text));
         self.know_batch(key, text);
         let Some(storage) = self.storage() else {
@@ -227,18 +226,18 @@ impl Records {
         };
         let written = self.watched(storage.put(&[record]));
         spawn(async move {
-            // If storage refuses it, it is written again once storage works.
+            // After a failure, it is written when storage works again.
             let _ = written.await;
         });
     }
 
-    /// A batch's record as it is stored: should storage be cleared, it is written again.
+    /// Remembers the stored form of a batch, to write it again if storage is cleared.
     pub fn know_batch(self, key: &BatchKey, text: String) {
         self.state
             .update_value(|state| drop(state.batches.insert(key.clone(), text)));
     }
 
-    /// Whether this tab knows this very record of the batch.
+    /// Whether this tab knows the batch in this form.
     pub fn knows_batch(self, key: &BatchKey, text: &str) -> bool {
         let is_known = |known: Option<&String>| known.is_some_and(|known| known == text);
         self.state
@@ -246,14 +245,14 @@ impl Records {
             == Some(true)
     }
 
-    /// The records of batches that this tab knows, as they are stored.
+    /// Returns the stored form of the batches that this tab knows.
     pub fn batches(self) -> Vec<String> {
         let batches =
             (self.state).try_with_value(|state| state.batches.values().cloned().collect());
         batches.unwrap_or_default()
     }
 
-    /// Tasks whose records were to be deleted and are not yet.
+    /// Returns the tasks whose records are not deleted yet.
     pub fn undeleted_tasks(self) -> Vec<TaskKey> {
         let undeleted = self.state.try_with_value(|state| {
             let tasks = state.undeleted.iter();
@@ -263,9 +262,9 @@ impl Records {
         undeleted.unwrap_or_default()
     }
 
-    /// Writes the records of these batches, as far as this tab knows them and storage lacks them: the tab that they are
-    /// of could not. One that is there may be newer.
-    pub fn store_batches(self, batches: &HashSet<BatchKey>) {
+    /// Stores those of these batches that this tab knows and storage lacks, because their own tab could not store them. A stored
+    /// batch may be newer, and is left alone.
+    pub fn store_missing_batches(self, batches: &HashSet<BatchKey>) {
         let known = self.state.with_value(|state| {
             let known = state
                 .batches
@@ -277,28 +276,27 @@ impl Records {
         spawn(async move {
             for (key, text) in known {
                 let Some(storage) = self.storage() else {
-                    return; // They are written once storage works.
+                    return; // They are written when storage works.
                 };
                 if matches!(storage.get(Store::Batches, &key.0).await, Ok(None)) {
-                    self.keep_batch(&key, text);
+                    self.store_batch(&key, text);
                 }
             }
         });
     }
 
-    /// Deletes a batch's record.
+    /// Deletes a batch.
     pub fn delete_batch(self, key: &BatchKey) {
         self.state
             .update_value(|state| drop(state.batches.remove(key)));
         let deleted = self.delete(vec![(Store::Batches, key.0.clone())]);
         spawn(async move {
-            // If storage refuses, it is deleted once storage works.
+            // After a failure, it is deleted when storage works again.
             let _ = deleted.await;
         });
     }
 
-    /// Deletes records. Until they are, they are taken for deleted: storage may fail now and be read
-    /// later.
+    /// Deletes records. They count as deleted at once, because storage may fail now and be read later.
     pub fn delete(self, records: Vec<(Store, String)>) -> Written {
         self.state
             .update_value(|state| state.undeleted.extend_from_slice(&records));
@@ -314,7 +312,7 @@ impl Records {
         deleted.boxed_local()
     }
 
-    /// These files are stored again: they are not to be deleted any more.
+    /// Cancels the deletion of these files, which are stored again.
     pub fn keep_files(self, files: &[(Store, String, JsValue)]) {
         let is_kept = |(store, key): &(Store, String)| {
             files

@@ -1,5 +1,5 @@
-//! Makes storage work again, as [`atelier_engine::recovery`] decides. While it does not, tasks are
-//! kept in memory alone, and the page says so.
+//! Retries storage after a failure, as [`atelier_engine::recovery`] decides. Until it works, tasks are only in memory, and
+//! the page shows that.
 
 use atelier_engine::{Engine, Task, recovery};
 use gloo_timers::future::TimeoutFuture;
@@ -25,16 +25,16 @@ pub(super) struct Recovery {
     cache: OutputCache,
     driver: Driver,
     decision: StoredValue<recovery::Recovery, LocalStorage>,
-    /// How many tasks were sent to the tab that offers to lead in this one's place.
+    /// The number of tasks that were sent to the tab that offers to lead instead of this one.
     handed_over: StoredValue<Option<usize>, LocalStorage>,
 }
 
-/// How often to look whether the submissions have ended that are under way.
-const SENDING_MS: u32 = 200;
+/// How often to check whether the submissions in progress have ended.
+const SENDING_POLL_MS: u32 = 200;
 
-/// How long a tab that receives all tasks may take to answer before this one goes on leading: thousands of records
-/// take a second or two.
-const ANSWER_MS: u32 = 5_000;
+/// How long to wait for the answer of a tab that receives all tasks, before this one continues to lead. Thousands of
+/// records take a second or two.
+const ANSWER_TIMEOUT_MS: u32 = 5_000;
 
 impl Recovery {
     pub fn new(
@@ -59,7 +59,7 @@ impl Recovery {
         this
     }
 
-    /// Opens storage for the first time and takes over what is in it.
+    /// Opens storage for the first time and loads its tasks.
     pub async fn open(self) {
         let connected = self.connect().await;
         if self.records.is_gone() {
@@ -74,7 +74,7 @@ impl Recovery {
         }
     }
 
-    /// Whether storage was read: a task that is not known then is none.
+    /// Whether storage was read. After that, a task that is not known does not exist.
     pub fn has_read_tasks(self) -> bool {
         let has_read = self.decision.try_with_value(recovery::Recovery::has_worked);
         has_read == Some(true)
@@ -93,18 +93,17 @@ impl Recovery {
         self.merge_stored().await
     }
 
-    /// Takes over what storage has.
+    /// Loads the stored tasks.
     async fn merge_stored(self) -> Result<(), StorageError> {
         let stored = self.records.read_all().await?;
         self.driver.merge_remote(stored);
         self.cache.has_changed();
-        // A leader takes on what it has not known.
+        // A leader continues the tasks that are new to it.
         self.driver.change(|_| {});
         Ok(())
     }
 
-    /// Takes over the tasks that storage has and this tab has not heard of. Of all others it has heard
-    /// something newer.
+    /// Loads the stored tasks that this tab does not know. Of the others it has a newer state.
     pub async fn merge_unknown(self) {
         // If storage can't be read now, it is read once this tab's own storage works.
         self.know(self.records.read_all().await.unwrap_or_default());
@@ -117,7 +116,7 @@ impl Recovery {
         self.driver.merge_remote(tasks);
     }
 
-    /// Offers to lead, where the tab that leads can't write and this one can.
+    /// Offers to lead if the leading tab can't write and this one can.
     pub fn offer_to_lead(self) {
         let offers = self.status.leader_cannot_write()
             && (self.decision).try_update_value(recovery::Recovery::offers_to_lead) == Some(true);
@@ -126,9 +125,9 @@ impl Recovery {
         }
     }
 
-    /// Another tab offers to lead. Leaves that to it if this one can't write, once that one has received all tasks and
-    /// nothing is being sent from here.
-    pub fn hear_offer(self) {
+    /// Handles the offer of another tab to lead. If this tab can't write, it sends all tasks to the other one, and stops
+    /// leading when nothing is being submitted.
+    pub fn receive_offer(self) {
         if !self.tabs.leads() || untrack(|| self.status.own_storage_error()).is_none() {
             return;
         }
@@ -140,17 +139,17 @@ impl Recovery {
             self.handed_over.set_value(None);
             self.tabs.stand_back();
         } else {
-            spawn(self.tell_all());
+            spawn(self.hand_over_all());
         }
     }
 
-    /// Sends all that storage may lack to the tab that offers to lead, and sends nothing to the service until it
-    /// answers: the records of batches, what was removed, and every task with its secrets.
-    async fn tell_all(self) {
+    /// Sends everything that storage may lack to the tab that offers to lead: the records of batches, the removed tasks,
+    /// and every task with its secrets. Submits nothing until that tab answers.
+    async fn hand_over_all(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));
         while self.driver.with_engine(Engine::is_sending) == Some(true) {
-            TimeoutFuture::new(SENDING_MS).await;
+            TimeoutFuture::new(SENDING_POLL_MS).await;
         }
         let known = self.driver.with_engine(|engine| {
             let tasks: Vec<Task> = engine.tasks().cloned().collect();
@@ -166,7 +165,7 @@ impl Recovery {
             self.tabs.tell(&TabMessage::Removed(key));
         }
         self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
-        TimeoutFuture::new(ANSWER_MS).await;
+        TimeoutFuture::new(ANSWER_TIMEOUT_MS).await;
         if self.tabs.leads() {
             self.handed_over.set_value(None);
             self.driver
@@ -174,8 +173,8 @@ impl Recovery {
         }
     }
 
-    /// Tells the leader of the tasks that this tab knows and that storage was cleared of: all who knew
-    /// them as well and could have written them again may have gone.
+    /// Sends the leader the tasks that this tab knows and that storage lacks since it was cleared: the other tabs that knew
+    /// them may be closed.
     pub async fn hand_over(self) {
         if !self.is_unwritten() || self.tabs.leads() {
             return;
@@ -198,7 +197,7 @@ impl Recovery {
         }
     }
 
-    /// Something was not read or written. Says so until it is mended, and mends it.
+    /// Handles a failed read or write: shows it, and retries until storage works.
     fn failed(self, error: StorageError) {
         let leads = self.tabs.leads();
         let had_worked = self.decision.try_update_value(|decision| {
@@ -208,22 +207,22 @@ impl Recovery {
         let Some(had_worked) = had_worked else {
             return;
         };
-        self.say(error);
+        self.show_error(error);
         self.driver
             .change(|engine| engine.set_storage_works(false, had_worked, clock::now()));
         self.start();
     }
 
-    fn say(self, error: StorageError) {
+    fn show_error(self, error: StorageError) {
         if error == StorageError::Newer {
-            // The newer one can write what it leads; this one can't.
+            // Only a page of the newer version can write.
             self.tabs.resign();
             self.status.supersede();
         }
         self.status.set_storage_error(Some(error));
     }
 
-    /// Sees to it that storage works again, unless that is under way already.
+    /// Starts to retry, unless that is in progress.
     pub fn start(self) {
         let first = self
             .decision
@@ -242,7 +241,7 @@ impl Recovery {
                 if recovery::Failure::from(error).ends_connection() {
                     self.records.close();
                 }
-                self.say(error);
+                self.show_error(error);
             }
             let is_connected = self.records.storage().is_some();
             let leads = self.tabs.leads();
@@ -266,15 +265,15 @@ impl Recovery {
         }
     }
 
-    /// Reads what storage has, and writes everything that this tab answers for: the batches that it
-    /// knows and, if it leads, all tasks.
+    /// Reads the stored tasks, and writes what this tab is responsible for: the batches that it knows and, if it leads, all
+    /// tasks.
     async fn write_again(self) -> Result<(), StorageError> {
         if self.records.storage().is_none() {
             self.connect().await?;
         } else {
             self.merge_stored().await?;
         }
-        // The tab that leads by now has written something newer.
+        // Another tab may lead by now, and have written something newer.
         self.tabs.check();
         let leads = self.tabs.leads();
         let written = self.driver.with_engine(|engine| {

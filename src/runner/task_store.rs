@@ -1,4 +1,4 @@
-//! The tasks as views see them: a signal each, and a list of those that are shown.
+//! The tasks for views: a signal for each, and the list of those that are shown.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::reactive::until::until;
 
 #[derive(Clone, Copy)]
 pub(super) struct TaskStore {
-    /// Every listed task's key, newest first.
+    /// The keys of the listed tasks, newest first.
     keys: RwSignal<Arc<Vec<TaskKey>>>,
-    /// Moves on whenever a task comes, goes or enters another phase.
+    /// Incremented when a task is added, removed or enters another phase.
     revision: RwSignal<u64>,
-    /// Moves on whenever the word for a task's state is another one, though its phase may be the same.
+    /// Incremented when the label of a task's state changes; its phase may be the same.
     labels: RwSignal<u64>,
     known: StoredValue<Known, LocalStorage>,
 }
@@ -27,7 +27,7 @@ pub(super) struct TaskStore {
 #[derive(Default)]
 struct Known {
     tasks: HashMap<TaskKey, ArcRwSignal<Task>>,
-    /// Failed attempts that gave way to a retry, each with that.
+    /// Failed attempts that were replaced by a retry, and that retry.
     replaced: HashMap<TaskKey, TaskKey>,
 }
 
@@ -41,20 +41,19 @@ impl TaskStore {
         }
     }
 
-    /// When the newest of those that are listed was created.
+    /// Returns when the newest listed task was created.
     pub fn newest(self) -> Option<Millis> {
         let keys = self.keys.try_read_untracked()?;
         let newest = keys.first().and_then(|key| self.task(key));
         newest.map(|task| task.with_untracked(|task| task.created))
     }
 
-    /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a retry;
-    /// tracked.
+    /// Returns the keys of the listed tasks, newest first: neither removed tasks, nor those replaced by a retry. Tracked.
     pub fn keys(self) -> Arc<Vec<TaskKey>> {
         self.keys.get()
     }
 
-    /// The tasks of a batch that are listed, in its order; tracked.
+    /// Returns the listed tasks of a batch, in its order. Tracked.
     pub fn keys_of_batch(self, batch: &BatchKey) -> Vec<TaskKey> {
         self.revision.track();
         let listed = self.keys.read();
@@ -71,14 +70,14 @@ impl TaskStore {
         mine.into_iter().map(|(_, key)| key.clone()).collect()
     }
 
-    /// One task; the signal itself is not tracked.
+    /// Returns the signal of a task, without tracking it.
     pub fn task(self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
         (self
             .known
             .try_with_value(|known| known.tasks.get(key).cloned()))?
     }
 
-    /// Waits for the service's word on a task's outputs, unless it came at this time or later.
+    /// Waits until the service has answered about a task's outputs, at `since` or later.
     pub async fn refreshed(self, key: &TaskKey, since: Millis) {
         let task = self.task(key);
         until(move || {
@@ -88,9 +87,9 @@ impl TaskStore {
         .await
     }
 
-    /// Looks at every task as it is now, in no particular order; not tracked.
+    /// Calls a function with all tasks, in no particular order. Not tracked.
     pub fn with_tasks<T>(self, look: impl FnOnce(&[&Task]) -> T) -> T {
-        // Who asks may have waited for something meanwhile, and have been left.
+        // The caller may have waited, and the page may have been left.
         if self.known.is_disposed() {
             return look(&[]);
         }
@@ -105,18 +104,18 @@ impl TaskStore {
         })
     }
 
-    /// Follows tasks that come, go or enter another phase.
+    /// Tracks when tasks are added, removed or enter another phase.
     pub fn track_phases(self) {
         self.revision.track();
     }
 
-    /// Follows the words for their states as well.
+    /// Also tracks the labels of their states.
     pub fn track_labels(self) {
         self.revision.track();
         self.labels.track();
     }
 
-    /// How many tasks are under way; tracked.
+    /// Returns the number of active tasks. Tracked.
     pub fn active_count(self) -> usize {
         self.revision.track();
         let keys = self.keys.get();
@@ -128,7 +127,7 @@ impl TaskStore {
         })
     }
 
-    /// How many tasks of a model are under way, those of composed batches aside; tracked.
+    /// Returns the number of active tasks of a model, without those of batches from a table. Tracked.
     pub fn active_of(self, model: &ModelId) -> usize {
         self.revision.track();
         self.with_tasks(|tasks| {
@@ -138,7 +137,7 @@ impl TaskStore {
         })
     }
 
-    /// The newest outputs of a kind, each with its name and its address, without repeats; tracked.
+    /// Returns the names and URLs of the newest outputs of a kind, without duplicates. Tracked.
     pub fn recent_outputs(self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
         self.revision.track();
         let mut found: Vec<(String, String)> = Vec::new();
@@ -158,7 +157,7 @@ impl TaskStore {
         found
     }
 
-    /// Shows tasks as they are now. Of many, those who follow them are told once.
+    /// Updates the signals of these tasks. The list is updated once for all of them.
     pub fn show(self, tasks: &[Task]) {
         if self.known.is_disposed() {
             return;
@@ -169,7 +168,7 @@ impl TaskStore {
             match self.task(&task.key) {
                 Some(signal) => {
                     has_new_label |= signal.with_untracked(|old| old.label() != task.label());
-                    has_moved |= self.show_anew(&signal, task);
+                    has_moved |= self.update(&signal, task);
                 }
                 None => new.push(task),
             }
@@ -186,7 +185,7 @@ impl TaskStore {
                 listed.for_each(|task| self.insert(Arc::make_mut(keys), task.key.clone()));
             });
             for task in new {
-                self.make_way(task);
+                self.replace_failed(task);
             }
             has_moved = true;
         }
@@ -197,8 +196,8 @@ impl TaskStore {
         }
     }
 
-    /// Whether it has come into another phase.
-    fn show_anew(self, signal: &ArcRwSignal<Task>, task: &Task) -> bool {
+    /// Updates the signal of a task. Returns whether the task has entered another phase.
+    fn update(self, signal: &ArcRwSignal<Task>, task: &Task) -> bool {
         let (has_moved, was_removed) = signal.with_untracked(|old| {
             let has_moved = old.state.phase() != task.state.phase()
                 || old.paused != task.paused
@@ -216,8 +215,8 @@ impl TaskStore {
         has_moved || is_removed != was_removed
     }
 
-    /// A retry takes the place of what failed.
-    fn make_way(self, task: &Task) {
+    /// Replaces a failed task by its retry.
+    fn replace_failed(self, task: &Task) {
         let Some(failed) = task.retry_of.clone() else {
             return;
         };
@@ -228,7 +227,7 @@ impl TaskStore {
                 return;
             }
             self.known.update_value(|known| {
-                // Damaged records may name each other: then nothing would be listed.
+                // Damaged records may refer to each other; then neither would be listed.
                 let mut latest = Some(&retry);
                 while let Some(next) = latest.filter(|next| **next != failed) {
                     latest = known.replaced.get(next);

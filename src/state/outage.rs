@@ -50,7 +50,7 @@ pub fn follow(contexts: Contexts) {
         };
         if error.is_some_and(ApiError::is_unreachable) {
             // The tab that makes the calls may not know of the outage yet, and would go on sending.
-            runner.doubt();
+            runner.report_unreachable();
         }
         match &models {
             Load::Loaded(_) if as_of.is_none() => {

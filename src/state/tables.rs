@@ -1,13 +1,12 @@
-//! The tables in which batches are composed: one a model. They live as long as the page, are kept
-//! over its reloads, and are the same in all tabs.
+//! The tables in which batches are composed, one per model. They are stored, and shared by all tabs.
 
+mod conflict;
 mod earlier;
-mod left_behind;
 mod local_text;
 mod noted;
-mod put_aside;
 mod sending;
 mod sharing;
+mod unsaved;
 mod waiters;
 mod writing;
 
@@ -29,87 +28,88 @@ use leptos::prelude::*;
 use crate::browser::random;
 use crate::browser::storage::tables::{self, Exchanged, TableRecord};
 use crate::reactive::boxed::spawn;
+use conflict::SetAside;
 use local_text::LocalText;
-pub use noted::note_what_was_left;
-use put_aside::PutAside;
+pub use noted::note_interrupted;
 pub use sending::Sending;
 use sharing::{Shared, me};
 use writing::Writing;
 
-/// How long what is typed here may take to be stored before others are heard.
+/// How long to wait for this tab's changes to be stored before those of other tabs are read.
 const MAX_CATCH_UP_MS: u32 = 3_000;
 
 thread_local! {
-    static KNOWN: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
+    static TABLES: RefCell<Vec<&'static KeptTable>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The table of one model.
+/// The table of one model, stored and shared by all tabs.
 pub struct KeptTable {
     model: String,
     schema: RefCell<Arc<Schema>>,
     table: ArcRwSignal<Table>,
     is_read: ArcRwSignal<bool>,
     writing: Writing,
-    put_aside: PutAside,
-    /// The text that an earlier version of Atelier has left.
+    set_aside: SetAside,
+    /// The table that an earlier version of Atelier stored.
     earlier: LocalText,
-    /// The table that was left behind when a page was closed.
-    left_behind: LocalText,
-    /// A sweep that is on its way to the page on which it is edited again.
-    begun: RefCell<Option<WrittenSweep>>,
+    /// The table as it was when a page was closed, if the database may lack it.
+    unsaved: LocalText,
+    /// The sweep with which the next page of this table begins.
+    next_sweep: RefCell<Option<WrittenSweep>>,
 }
 
 impl KeptTable {
-    /// The table of a model; its rows come once [`KeptTable::is_read`].
+    /// Returns the table of a model. It is empty until [`KeptTable::is_read`].
     pub fn of(model: &ModelId, schema: &Arc<Schema>) -> &'static Self {
         let model = model.to_string();
         let found =
-            KNOWN.with_borrow(|known| known.iter().copied().find(|kept| kept.model == model));
-        if let Some(kept) = found {
-            if !Arc::ptr_eq(&kept.schema.borrow(), schema) {
-                kept.schema.replace(schema.clone());
-                kept.check();
+            TABLES.with_borrow(|known| known.iter().copied().find(|table| table.model == model));
+        if let Some(table) = found {
+            if !Arc::ptr_eq(&table.schema.borrow(), schema) {
+                table.schema.replace(schema.clone());
+                table.validate();
             }
-            return kept;
+            return table;
         }
-        let kept: &'static Self = Box::leak(Box::new(Self {
+        let table: &'static Self = Box::leak(Box::new(Self {
             schema: RefCell::new(schema.clone()),
             table: ArcRwSignal::new(Table::default()),
             is_read: ArcRwSignal::new(false),
             writing: Writing::default(),
-            put_aside: PutAside::default(),
+            set_aside: SetAside::default(),
             earlier: earlier::text_of(&model),
-            left_behind: left_behind::text_of(&model),
-            begun: RefCell::new(None),
+            unsaved: unsaved::text_of(&model),
+            next_sweep: RefCell::new(None),
             model,
         }));
-        kept.follow_earlier();
-        KNOWN.with_borrow_mut(|known| known.push(kept));
-        sharing::add(kept);
-        spawn(kept.read_first());
-        kept
+        table.watch_earlier();
+        TABLES.with_borrow_mut(|known| known.push(table));
+        sharing::add(table);
+        spawn(table.read_first());
+        table
     }
 
     pub fn table(&self) -> ArcRwSignal<Table> {
         self.table.clone()
     }
 
-    /// Whether the rows of earlier visits have been read, or can't be; the signal is not tracked.
+    /// Returns a signal of whether the rows of earlier visits have been read, or can't be.
     pub fn is_read(&self) -> ArcRwSignal<bool> {
         self.is_read.clone()
     }
 
-    /// The page that is gone to begins with this sweep.
-    pub fn begin_with(&self, sweep: Option<WrittenSweep>) {
-        self.begun.replace(sweep);
+    /// Sets the sweep with which the next page of this table begins.
+    pub fn set_next_sweep(&self, sweep: Option<WrittenSweep>) {
+        self.next_sweep.replace(sweep);
     }
 
-    pub fn take_begun(&self) -> Option<WrittenSweep> {
-        self.begun.take()
+    /// Takes the sweep with which this page begins.
+    pub fn take_next_sweep(&self) -> Option<WrittenSweep> {
+        self.next_sweep.take()
     }
 
-    /// The key of the batch that these rows become, so many of them. Another tab that shows the same table, and has
-    /// not heard yet that they are sent, gives them the same one.
+    /// Returns the key of the batch that this number of rows becomes. Another tab with the same table, which has not received
+    /// yet that they are sent, returns the same key.
     pub fn batch_key(&self, rows: usize) -> BatchKey {
         match self.writing.sync().edited() {
             0 => BatchKey(random::key()),
@@ -117,7 +117,7 @@ impl KeptTable {
         }
     }
 
-    /// Changes the table, and keeps that.
+    /// Changes the table, and stores the change.
     pub fn edit<T>(&'static self, change: impl FnOnce(&mut Table) -> T) -> T {
         let mut table = self.table.write();
         let done = change(&mut table);
@@ -127,35 +127,35 @@ impl KeptTable {
         done
     }
 
-    /// Shows what other tabs have stored, as far as this one has nothing that is not.
-    pub async fn caught_up(&'static self) {
-        // It is not stored where another tab's is later, which is shown then, or where the browser refuses it.
+    /// Shows the table that other tabs have stored, unless this tab has unstored changes.
+    pub async fn show_latest(&'static self) {
+        // The table is never stored if another tab has a later version, which is shown then, or if storage fails.
         let wait = TimeoutFuture::new(MAX_CATCH_UP_MS);
         let settled = select(self.stored(), self.refused().boxed_local());
         if let Either::Left((Either::Right(_), _)) = select(settled, wait).await {
-            // Storage may take seconds to refuse once more.
+            // Storage may take seconds to fail again.
             spawn(async move {
-                self.follow().await;
+                self.show_newer().await;
             });
         } else {
-            self.follow().await;
+            self.show_newer().await;
         }
     }
 
-    /// Waits until the table as it is now outlives this page: until it is stored or, where the browser refuses that, left
-    /// behind. Gives whether it does. `is_in_memory`: the browser keeps nothing at all, so that there is nothing to
+    /// Waits until the current table would survive the end of this page, in the database or, if that fails, in
+    /// `localStorage`. Returns whether it would. `is_in_memory`: the browser stores nothing at all, so there is nothing to
     /// wait for.
-    pub async fn kept(&'static self, is_in_memory: bool) -> bool {
+    pub async fn secured(&'static self, is_in_memory: bool) -> bool {
         match select(self.stored(), self.refused().boxed_local()).await {
             Either::Left((stored, _)) => stored.is_ok(),
             Either::Right((_, stored)) => {
                 let text = Writer::new(self.table.get_untracked()).finish();
-                self.leave_behind(&text) || is_in_memory || stored.await.is_ok()
+                self.save_locally(&text) || is_in_memory || stored.await.is_ok()
             }
         }
     }
 
-    /// Writes the table; ends once it is stored as it is now, or gives way to another tab's.
+    /// Writes the table. Ends when the current table is stored, or replaced by that of another tab.
     fn stored(&'static self) -> oneshot::Receiver<()> {
         let (stored, is_stored) = oneshot::channel();
         self.once_stored(move || {
@@ -165,16 +165,16 @@ impl KeptTable {
         is_stored
     }
 
-    /// Checks the rows against another schema.
-    fn check(&self) {
+    /// Validates the rows against a new schema.
+    fn validate(&self) {
         let value = self.table.read_untracked().to_value();
         if let Some(table) = Table::from_value(value, &self.schema.borrow()) {
             self.table.set(table);
         }
     }
 
-    /// Rows that a version has stored which knows of no nonces get theirs here, by the time (or another number) that
-    /// all tabs know of that record alike.
+    /// Parses a stored table. Rows of versions without nonces get theirs here, from `edited`, so that all tabs derive the
+    /// same ones.
     fn parse(&self, text: &str, edited: Millis) -> Option<Table> {
         let mut table = Table::from_value(json::read(text)?, &self.schema.borrow())?;
         table.derive_nonces(&self.model, edited);
@@ -192,22 +192,22 @@ impl KeptTable {
         if let Some(record) = &there {
             self.show(record);
         }
-        self.take_up_left_behind(there.as_ref().map(|record| &record.stored));
-        self.take_over();
+        self.restore_unsaved(there.as_ref().map(|record| &record.stored));
+        self.import_earlier();
         self.is_read.set(true);
     }
 
-    /// Shows what is stored.
+    /// Shows a stored table.
     fn show(&self, record: &TableRecord) {
         self.writing.update(|sync| sync.show(&record.stored, &me()));
-        self.settle_left_behind(&record.stored);
+        self.forget_if_stored(&record.stored);
         if let Some(table) = self.parse(&record.text, record.stored.edited) {
             self.table.set(table);
         }
     }
 
-    /// Shows what is stored if it is newer. Whether it was.
-    async fn follow(&'static self) -> bool {
+    /// Shows the stored table if it is newer. Returns whether it was.
+    async fn show_newer(&'static self) -> bool {
         let base = self.writing.sync().base();
         let result = tables::exchange(&self.model, None).await;
         let sync = self.writing.sync();
@@ -219,7 +219,7 @@ impl KeptTable {
                 self.writing.forget_refusal();
                 let revision = there.as_ref().map_or(0, |record| record.stored.revision);
                 if revision < base {
-                    // The storage was cleared: revisions count from the beginning.
+                    // Storage was cleared, so revisions start again.
                     self.may_be_gone();
                     return false;
                 }
@@ -242,7 +242,7 @@ impl Shared for KeptTable {
     fn catch_up(&'static self) {
         if self.is_read.get_untracked() && !self.writing.sync().is_unstored() {
             spawn(async move {
-                self.follow().await;
+                self.show_newer().await;
             });
         }
     }
@@ -273,10 +273,10 @@ impl Shared for KeptTable {
         };
         spawn(async move {
             let before = is_unseen.then(|| self.table.get_untracked());
-            if self.follow().await
+            if self.show_newer().await
                 && let Some(table) = before
             {
-                self.put_aside(table, ConflictReason::Replaced);
+                self.set_aside(table, ConflictReason::Replaced);
             }
         });
     }

@@ -1,22 +1,22 @@
-//! Why something was not read or written.
+//! Errors of storage.
 
 use atelier_engine::recovery::{Failure, SUPERSEDED};
 use idb::Error;
 use wasm_bindgen::JsCast;
 use web_sys::DomException;
 
-/// Why something was not read or written.
+/// Why a read or write failed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StorageError {
-    /// The browser refuses: a private window, blocked by policy, or broken.
+    /// The browser refuses storage: a private window, a policy, or a damaged profile.
     Refused,
-    /// No answer came in time.
+    /// There was no answer in time.
     Silent,
-    /// There is no room.
+    /// Storage is full.
     Full,
-    /// The connection is gone: site data was cleared, or a newer Atelier took over.
+    /// The connection was closed: site data was cleared, or a newer version has taken over.
     Closed,
-    /// A newer Atelier keeps its records in a way that this one does not know.
+    /// The database has the format of a newer version.
     Newer,
 }
 
@@ -29,7 +29,7 @@ impl StorageError {
         Self::Newer,
     ];
 
-    /// Gives the word for it in messages between tabs.
+    /// Returns its name in messages between tabs.
     pub fn word(self) -> &'static str {
         match self {
             Self::Refused => "refused",
@@ -44,7 +44,7 @@ impl StorageError {
         Self::ALL.into_iter().find(|error| error.word() == word)
     }
 
-    /// Gives the reason for a person, as the middle of a sentence that begins with "This browser".
+    /// Returns the reason for the user, as the rest of a sentence that begins with "This browser".
     pub fn reason(self) -> &'static str {
         match self {
             Self::Refused => "does not let Atelier keep anything",
@@ -55,7 +55,7 @@ impl StorageError {
         }
     }
 
-    /// Tells a person what the error means for tasks.
+    /// Returns a message for the user about the consequence for tasks.
     pub fn user_message(self) -> String {
         match self {
             Self::Newer => SUPERSEDED.into(),
@@ -81,8 +81,7 @@ impl From<StorageError> for Failure {
 }
 
 impl From<Error> for StorageError {
-    /// The browsers' own words differ and tell a person nothing; the exception's name is all that tells what has
-    /// happened.
+    /// Converts an exception by its name, because the messages differ between browsers.
     fn from(error: Error) -> Self {
         let exception = match error {
             Error::DomException(exception) => Some(exception),

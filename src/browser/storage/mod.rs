@@ -1,4 +1,4 @@
-//! IndexedDB: everything that is larger than a setting and outlives the page.
+//! Stores data in IndexedDB.
 //!
 //! [`Storage`] reads and writes tasks, batches and copies of outputs; [`tables`], [`thumbnails`] and [`replies`] have records
 //! of their own form. [`database`] manages the connections of all.
@@ -27,12 +27,11 @@ pub use database::Store;
 use database::{Connection, Database};
 pub use error::StorageError;
 
-/// How long a read or a write may take before it counts as refused: thousands of records on a busy
-/// machine take a second or two.
+/// The timeout of a read or write. Thousands of records take a second or two on a busy machine.
 const TIMEOUT_MS: u32 = 8_000;
 
-/// Records that are put in one go, some milliseconds: more are put once these are, in the same
-/// transaction.
+/// The number of records that are put at a time, which takes some milliseconds. The next follow when these are put, in the
+/// same transaction.
 const MAX_CHUNK_PUTS: usize = 200;
 
 /// Tasks, batches and copies of outputs, over an open connection.
@@ -40,10 +39,10 @@ pub struct Storage {
     connection: Rc<Connection>,
 }
 
-/// A write that has begun; await it to know that it is done.
+/// A write in progress; it ends when the transaction is complete.
 ///
-/// Of many records only the first have been put when it is given: it has to be polled before the page
-/// goes on to something else, or the others come too late for their transaction.
+/// Only the first of many records are put when it is returned. It must be polled in the same task, or the others are too
+/// late for their transaction.
 pub type Written = LocalBoxFuture<'static, Result<(), StorageError>>;
 
 impl Storage {
@@ -59,7 +58,7 @@ impl Storage {
         Ok(Rc::new(Self { connection }))
     }
 
-    /// Opens a database of another name; tests do.
+    /// Opens a database of another name, for tests.
     ///
     /// # Errors
     ///
@@ -69,7 +68,7 @@ impl Storage {
         Ok(Self { connection })
     }
 
-    /// Has the next one who opens the database open a new connection.
+    /// Discards the connection, so that the next caller opens a new one.
     pub fn discard(&self) {
         Database::Records.discard(&self.connection);
     }
@@ -79,8 +78,8 @@ impl Storage {
         self.change(&[], records)
     }
 
-    /// Deletes records in one transaction; one that is not there is no error. As with folders, a
-    /// key that ends in `/` means everything below it, and an empty one all there is.
+    /// Deletes records in one transaction; missing ones are no error. A key that ends in `/` deletes everything below it, like
+    /// a folder; an empty key deletes the whole store.
     pub fn delete(&self, records: &[(Store, String)]) -> Written {
         self.change(records, &[])
     }
@@ -118,8 +117,8 @@ impl Storage {
             }
             let last = put_all(&stores, now)?;
             let transaction = match later.is_empty() {
-                // A committed transaction is written even if the page goes now. If it were left open and the browser
-                // froze the page, it would block other tabs until the page is looked at.
+                // A committed transaction is written even if the page is closed now. An open one would block other tabs
+                // if the browser froze the page.
                 true => transaction.commit()?,
                 false => transaction,
             };
@@ -133,7 +132,7 @@ impl Storage {
                 if let Some(last) = last.take() {
                     let is_put = in_time(async move { Ok(last.await.is_ok()) }).await?;
                     if !is_put {
-                        break; // The transaction says why it failed.
+                        break; // The transaction has the error.
                     }
                 }
                 last = put_all(&stores, records)?;
@@ -156,7 +155,7 @@ impl Storage {
         Ok(self.read(store, Some(key)).await?.pop())
     }
 
-    /// Every JSON text of a store.
+    /// Returns all JSON texts of a store.
     ///
     /// # Errors
     ///
@@ -166,7 +165,7 @@ impl Storage {
         Ok(values.iter().filter_map(JsValue::as_string).collect())
     }
 
-    /// The keys of all records under a folder, which ends in `/`.
+    /// Returns the keys of all records in a folder, whose name ends in `/`.
     ///
     /// # Errors
     ///
@@ -201,7 +200,7 @@ impl Storage {
     }
 }
 
-/// Begins to put records, each into its store; the request for the last one.
+/// Begins to put records into their stores. Returns the request for the last one.
 fn put_all(
     stores: &[(Store, ObjectStore)],
     records: &[(Store, String, JsValue)],
@@ -215,8 +214,8 @@ fn put_all(
     Ok(last)
 }
 
-/// Why a write was refused. Where a request of it was, the error is not told in a way that can be
-/// read, and what a request to put a text meets is a lack of room.
+/// Converts the error of a write. The error of a single request can't be read; a request to put a text fails because
+/// storage is full.
 fn of_write(error: Error) -> StorageError {
     match error {
         Error::UnexpectedJsType(..) => StorageError::Full,
@@ -224,7 +223,7 @@ fn of_write(error: Error) -> StorageError {
     }
 }
 
-/// Gives up on what does not answer.
+/// Ends with an error after the timeout.
 async fn in_time<T>(
     work: impl Future<Output = Result<T, StorageError>>,
 ) -> Result<T, StorageError> {
@@ -246,9 +245,8 @@ fn everything_under(key: &str) -> Result<Query, Error> {
     Ok(range.into())
 }
 
-/// Asks the browser not to clear what is kept when it needs room for something else. It may refuse:
-/// then things are as they were.
+/// Asks the browser not to evict the stored data when it needs space. It may refuse.
 pub fn ask_to_persist() {
-    // Absent where the page is neither https nor localhost; calling it fails then.
+    // Absent unless the page is https or localhost; the call fails then.
     let _ = window().navigator().storage().persist();
 }

@@ -1,7 +1,7 @@
-//! The last replies of services about their models, byte for byte, each under its URL. Nothing is lost with them.
+//! Caches the last replies of services about their models, byte for byte, by URL.
 //!
 //! A reply is stored with its time, in ms since 1970, and as bytes, because some browsers store no blobs in private windows. Its
-//! facts are the same time and its size: they are enough to choose which replies to evict.
+//! facts are that time and its size, by which the replies to evict are chosen.
 
 use atelier_engine::Millis;
 use atelier_studio::connection::cached_replies::{CachedReply, MAX_BYTES, replies_to_evict};
@@ -14,15 +14,15 @@ use super::error::StorageError;
 
 const TIMEOUT_MS: u32 = 2_000;
 
-/// A reply as it was given.
+/// A cached reply.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// When the service gave it.
+    /// When the service sent it, in ms since 1970.
     pub since: Millis,
     pub body: Vec<u8>,
 }
 
-/// Gives the reply that was kept for this URL, if there is one.
+/// Returns the cached reply for this URL.
 pub async fn read(url: &str) -> Option<Reply> {
     let key = Query::from(JsValue::from_str(url));
     let found = async move {
@@ -36,12 +36,12 @@ pub async fn read(url: &str) -> Option<Reply> {
     in_time(TIMEOUT_MS, found).await.ok().flatten()
 }
 
-/// Keeps what was given at this URL, if it is not too long.
+/// Caches the reply for this URL, unless it is too long.
 pub async fn write(url: &str, since: Millis, body: &Uint8Array) {
     if body.length() as usize > MAX_BYTES {
         return;
     }
-    // Nothing is lost where it is refused.
+    // Without a cache, the page works as well while the service is available.
     let _ = put(url, since, body).await;
 }
 
@@ -78,7 +78,7 @@ async fn put(
     Ok(transaction.await?)
 }
 
-/// Deletes all replies that are kept.
+/// Deletes all cached replies.
 pub async fn clear() {
     let cleared = async {
         let transaction = begin(TransactionMode::ReadWrite).await?;
@@ -94,11 +94,11 @@ pub async fn clear() {
             .delete(all()?)?;
         Ok::<_, StorageError>(transaction.await?)
     };
-    // If they can't be deleted, they can't be read either.
+    // If they can't be deleted, they can't be read.
     let _ = in_time(TIMEOUT_MS, cleared).await;
 }
 
-/// `None` for what another version keeps in another way.
+/// Returns `None` for the format of another version.
 fn reply(record: &JsValue) -> Option<Reply> {
     let record: &Array = record.dyn_ref()?;
     let body: Uint8Array = record.get(1).dyn_into().ok()?;

@@ -1,4 +1,4 @@
-//! Thumbnails of outputs, each under its output's name: the bytes and their type. Nothing is lost with them.
+//! Caches thumbnails of outputs, as bytes and type, by the output's name.
 
 use idb::{KeyRange, Query, Transaction, TransactionMode, TransactionResult};
 use js_sys::{Array, Uint8Array};
@@ -10,16 +10,17 @@ use super::database::{Database, Store, in_time};
 use super::error::StorageError;
 use crate::reactive::boxed::spawn;
 
-/// Each picture takes some 20 to 60 kB. The oldest are the first to go.
+/// The maximum number of thumbnails, of 20 to 60 kB each. The oldest are evicted first.
 const MAX_KEPT: u32 = 1_500;
 
-/// A picture in a list waits this long for its small version.
+/// How long a list waits for a thumbnail.
 const TIMEOUT_MS: u32 = 400;
 
-/// The small picture of the output of this name, if one was made.
+/// Returns the thumbnail of the output of this name.
 ///
 /// # Errors
-/// If none can be kept here.
+///
+/// Storage can't be read.
 pub async fn read(name: &str) -> Result<Option<Blob>, StorageError> {
     let key = Query::from(JsValue::from_str(name));
     let found = async move {
@@ -41,9 +42,9 @@ fn picture(record: JsValue) -> Option<Blob> {
     Blob::new_with_u8_array_sequence_and_options(&Array::of1(&record.get(0)), &kind).ok()
 }
 
-/// Keeps the small picture of the output of this name. Where there is no room, all of them are evicted.
+/// Caches the thumbnail of the output of this name. If storage is full, all of them are evicted.
 pub async fn write(name: &str, picture: &Blob) {
-    // The picture is kept as bytes, because some browsers store no files in private windows.
+    // Stored as bytes, because some browsers store no blobs in private windows.
     let Ok(bytes) = JsFuture::from(picture.array_buffer()).await else {
         return;
     };
@@ -76,23 +77,23 @@ pub async fn write(name: &str, picture: &Blob) {
     }
 }
 
-/// The small pictures of a task's outputs go, by the task's key.
+/// Deletes the thumbnails of the task with this key.
 pub fn forget(task: &str) {
-    // `0` comes right after `/`.
+    // `0` follows `/` in ASCII.
     let [from, to] = [format!("{task}/"), format!("{task}0")];
     spawn(async move {
         let _ = delete(&from, &to).await;
     });
 }
 
-/// Deletes all small pictures.
+/// Deletes all thumbnails.
 pub fn clear() {
     spawn(async {
         let _ = delete("", "\u{ffff}").await;
     });
 }
 
-/// Names that are left behind in the order are evicted in their turn.
+/// Names that remain in the order are evicted later.
 async fn delete(from: &str, to: &str) -> Result<TransactionResult, StorageError> {
     let [from, to] = [from, to].map(JsValue::from_str);
     let range = KeyRange::bound(&from, &to, None, Some(true))?;

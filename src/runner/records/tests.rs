@@ -94,7 +94,7 @@ async fn while_storage_is_not_open_nothing_is_read_or_deleted_and_all_is_written
     assert_eq!(records.read_all().await, Err(StorageError::Closed));
     // The write that waits for storage holds nothing up.
     assert_eq!(records.write(&[task("c", 30)]).await, Ok(()));
-    records.keep_batch(&BatchKey("batch".into()), "{}".to_owned());
+    records.store_batch(&BatchKey("batch".into()), "{}".to_owned());
     let deleted = records.delete(vec![record_of(&known[0])]);
     assert_eq!(deleted.await, Err(StorageError::Closed));
     let all = records.write_all(known.iter());
@@ -137,8 +137,8 @@ async fn a_batch_that_was_deleted_is_not_written_again() {
     let opened = Opened::new().await;
     let records = opened.records;
     let (gone, kept) = (BatchKey("gone".into()), BatchKey("kept".into()));
-    records.keep_batch(&gone, r#"{"n":1}"#.to_owned());
-    records.keep_batch(&kept, r#"{"n":2}"#.to_owned());
+    records.store_batch(&gone, r#"{"n":1}"#.to_owned());
+    records.store_batch(&kept, r#"{"n":2}"#.to_owned());
     // The task is from an earlier visit.
     records.know_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
     records.delete_batch(&gone);

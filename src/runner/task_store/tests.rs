@@ -219,7 +219,7 @@ fn a_retry_takes_no_place_in_a_store_that_is_gone() {
     let mut again = task("second", 20);
     again.retry_of = Some(key("first"));
     // So long ago that it takes its place at once.
-    store.make_way(&again);
+    store.replace_failed(&again);
     store.show(&[again]);
     assert_eq!(store.newest(), None);
 }

@@ -1,4 +1,4 @@
-//! Takes over the table that an earlier version of Atelier has left, which kept tables in `localStorage`.
+//! Imports a table that an earlier version of Atelier stored in `localStorage`.
 
 use atelier_engine::derived_key;
 use atelier_studio::compose::table::conflict::{Conflict, ConflictReason};
@@ -8,22 +8,22 @@ use super::KeptTable;
 use super::local_text::LocalText;
 use crate::browser::local;
 
-/// Gives the text that an earlier version kept the table of a model in.
+/// Returns the entry of a model's table.
 pub(super) fn text_of(model: &str) -> LocalText {
     LocalText::new(format!("atelier.table.{model}"))
 }
 
 impl KeptTable {
-    /// Makes the rows that an earlier version has left the table, or puts them aside if there is one.
-    pub(super) fn take_over(&'static self) {
+    /// Shows the rows of an earlier version, or sets them aside if there are others.
+    pub(super) fn import_earlier(&'static self) {
         let Some(text) = self.earlier.read() else {
             return;
         };
-        // It does not say when it was edited.
+        // An earlier version stored no time of the last edit.
         let Some(earlier) = self.parse(&text, derived_key::hash_text(&text)) else {
             return;
         };
-        self.earlier.take(Some(text));
+        self.earlier.adopt(Some(text));
         if earlier.looks_like(&self.table.read_untracked()) {
             self.earlier.forget();
         } else if self.table.read_untracked().is_empty() {
@@ -31,32 +31,32 @@ impl KeptTable {
             self.mark_changed();
             self.write_soon();
         } else {
-            self.earlier.let_go();
-            self.put_aside.set(Some(Conflict {
+            self.earlier.release();
+            self.set_aside.set(Some(Conflict {
                 table: earlier,
                 reason: ConflictReason::Earlier,
             }));
         }
     }
 
-    /// Another tab may take what was left, or let go of it, for as long as the page lives.
-    pub(super) fn follow_earlier(&'static self) {
+    /// Notices when another tab imports or discards the rows of the earlier version, for as long as the page is open.
+    pub(super) fn watch_earlier(&'static self) {
         let key = self.earlier.key().to_owned();
         local::listen(key, || self.withdraw_earlier()).forget();
     }
 
-    /// Another tab shows the rows that an earlier version has left, or has let go of them.
+    /// Discards the rows that are set aside, if another tab has imported or discarded them.
     fn withdraw_earlier(&self) {
-        if self.earlier.read().is_none() && self.put_aside.reason() == Some(ConflictReason::Earlier)
+        if self.earlier.read().is_none() && self.set_aside.reason() == Some(ConflictReason::Earlier)
         {
-            self.put_aside.set(None);
+            self.set_aside.set(None);
         }
     }
 
-    /// A person has chosen these rows, or does not want them.
+    /// Deletes the rows of the earlier version, after the user has chosen or discarded them.
     pub(super) fn settle_earlier(&self, reason: ConflictReason) {
         if reason == ConflictReason::Earlier {
-            self.earlier.take(self.earlier.read());
+            self.earlier.adopt(self.earlier.read());
             if !self.writing.sync().is_unstored() {
                 self.earlier.forget();
             }

@@ -2,10 +2,10 @@ use std::cell::RefCell;
 
 use crate::browser::local::LocalStore;
 
-/// A table as text in `localStorage`, until the table is stored in the database. Other tabs may change it.
+/// A table as text in `localStorage`, until it is stored in the database. Other tabs may change the text, too.
 pub(super) struct LocalText {
     key: String,
-    /// The text as this tab has written or taken it.
+    /// The text that this tab has written or adopted.
     known: RefCell<Option<String>>,
 }
 
@@ -25,26 +25,26 @@ impl LocalText {
         LocalStore::Browser.read(&self.key)
     }
 
-    /// Whether it is written. If the browser refuses, what was known stays as it was.
+    /// Writes the text. Returns whether the browser allows that; nothing changes if it does not.
     pub(super) fn write(&self, text: String) -> bool {
         let is_written = LocalStore::Browser.write(&self.key, &text);
         if is_written {
-            self.take(Some(text));
+            self.adopt(Some(text));
         }
         is_written
     }
 
-    /// Notes the text that this tab makes its own: once that is stored, [`LocalText::forget`] removes it.
-    pub(super) fn take(&self, text: Option<String>) {
+    /// Adopts this text: once the table is stored, [`LocalText::forget`] removes it.
+    pub(super) fn adopt(&self, text: Option<String>) {
         self.known.replace(text);
     }
 
-    /// The text that this tab has made its own stays where it is.
-    pub(super) fn let_go(&self) {
+    /// Leaves the adopted text in place.
+    pub(super) fn release(&self) {
         self.known.take();
     }
 
-    /// Removes the text that this tab has made its own, unless another tab has written another one since.
+    /// Removes the adopted text, unless another tab has replaced it.
     pub(super) fn forget(&self) {
         let known = self.known.take();
         if known.is_some() && self.read() == known {
@@ -60,19 +60,19 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn only_what_this_tab_has_made_its_own_is_removed() {
+    fn only_text_that_this_tab_has_adopted_is_removed() {
         let text = LocalText::new("atelier.test.local-text".to_owned());
         text.write("mine".into());
         LocalStore::Browser.write(text.key(), "of another tab");
         text.forget();
         assert_eq!(text.read().as_deref(), Some("of another tab"));
         text.forget();
-        assert!(text.read().is_some(), "it is not known to this tab");
-        text.take(text.read());
-        text.let_go();
+        assert!(text.read().is_some(), "this tab has not adopted it");
+        text.adopt(text.read());
+        text.release();
         text.forget();
-        assert!(text.read().is_some(), "it was let go");
-        text.take(text.read());
+        assert!(text.read().is_some(), "it was released");
+        text.adopt(text.read());
         text.forget();
         assert_eq!(text.read(), None);
     }

@@ -1,5 +1,5 @@
-//! Notes which items of a batch were seen as tasks since its page was left in the midst of sending it. A person may
-//! have removed them by the time that the table is looked at again, but they were sent all the same.
+//! Remembers which items of an interrupted submission became tasks. The user may remove these tasks before the table is
+//! shown again; their rows were sent all the same, and must not be sent twice.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -11,16 +11,16 @@ use crate::reactive::boxed::spawn;
 use crate::reactive::until::until;
 use crate::runner::Runner;
 
-/// By then the tab that leads has stored what it has heard from a page that is gone.
+/// After this time, the leading tab has stored the tasks that it received from a closed page.
 pub(super) const SETTLED_AFTER_MS: u32 = 1_000;
 
-const PLACE: &str = "atelier.sending";
+const KEY: &str = "atelier.sending";
 
-/// The batches that are under way, or were when their page was left.
+/// The batches that are being submitted, or were when their page was closed, with the items that became tasks.
 type Noted = BTreeMap<BatchKey, HashSet<usize>>;
 
 fn read() -> Noted {
-    let text = LocalStore::Browser.read(PLACE);
+    let text = LocalStore::Browser.read(KEY);
     let noted = text.and_then(|text| serde_json::from_str(&text).ok());
     noted.unwrap_or_default()
 }
@@ -29,9 +29,9 @@ fn change(change: impl FnOnce(&mut Noted)) {
     let mut noted = read();
     change(&mut noted);
     match serde_json::to_string(&noted) {
-        // If storage refuses, the stored tasks have to tell it when the table is read.
-        Ok(text) if !noted.is_empty() => drop(LocalStore::Browser.write(PLACE, &text)),
-        _ => LocalStore::Browser.remove(PLACE),
+        // If the browser refuses, only the stored tasks show it when the table is read.
+        Ok(text) if !noted.is_empty() => drop(LocalStore::Browser.write(KEY, &text)),
+        _ => LocalStore::Browser.remove(KEY),
     }
 }
 
@@ -51,8 +51,8 @@ pub(super) fn items(batch: &BatchKey) -> HashSet<usize> {
     read().remove(batch).unwrap_or_default()
 }
 
-/// Sees which tasks there are of batches that pages before have left, before a person can remove some.
-pub fn note_what_was_left(runner: Runner) {
+/// Records the tasks of interrupted submissions, before the user can remove some.
+pub fn note_interrupted(runner: Runner) {
     if read().is_empty() {
         return;
     }

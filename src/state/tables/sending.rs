@@ -1,7 +1,11 @@
-//! Rows become tasks. The table and the tasks are stored apart, so that a page that is left meanwhile may have
-//! stored one and not the other. What is stored first is a table in which the rows count as sent and their
-//! batch is named as one that is under way; once the tasks are stored, it is named no longer. A page that finds it
-//! named, and its page gone, looks which tasks there are: all other rows are yet to be sent.
+//! Submits rows as tasks. The table and the tasks are stored separately, so a page that is closed in between may have
+//! stored only one of them. Therefore the table is stored first, with the rows marked as sent and the batch listed as in
+//! progress. Once the tasks are stored, the batch is removed from that list. A later page that finds a batch listed, and
+//! its page closed, compares it with the stored tasks: rows without a task are waiting again.
+//!
+//! One transaction over both would not replace this: the marks of earlier versions have to be settled all the same, rows
+//! have to survive a browser that refuses to store tasks, and the table would have to move into the database of the
+//! records, where a page of an older release blocks it.
 
 use std::cell::RefCell;
 use std::pin::pin;
@@ -21,45 +25,45 @@ use crate::runner::Runner;
 use crate::state::batches::Batches;
 use crate::state::contexts::Contexts;
 
-/// If it can't be known whether the page is gone, its tasks are stored or refused after this time.
-const SURELY_STORED_AFTER_MS: u32 = 10_000;
+/// Without Web Locks, no tab can tell whether the page is closed. After this time, its tasks are stored or refused.
+const STORED_OR_REFUSED_AFTER_MS: u32 = 10_000;
 
-/// How long until what was refused is asked for again.
-const AGAIN_MS: u32 = 3_000;
+/// The pause before storage is tried again.
+const RETRY_MS: u32 = 3_000;
 
 thread_local! {
-    /// The batches that this page sends or settles.
-    static SEEN_TO: RefCell<Vec<BatchKey>> = const { RefCell::new(Vec::new()) };
+    /// The batches that this page submits or settles.
+    static HANDLED: RefCell<Vec<BatchKey>> = const { RefCell::new(Vec::new()) };
 }
 
-/// A batch on its way from the table to the tasks.
+/// A batch that is being submitted from the table.
 pub struct Sending {
-    kept: &'static KeptTable,
+    table: &'static KeptTable,
     batch: BatchKey,
-    /// Held for as long as this page sees to it.
+    /// Held as long as this page handles the batch.
     lock: LocalBoxFuture<'static, Lock>,
 }
 
 impl Sending {
-    /// Begins sending. Call it before rows are marked as sent.
-    pub fn begin(kept: &'static KeptTable, batch: BatchKey) -> Self {
-        SEEN_TO.with_borrow_mut(|seen_to| seen_to.push(batch.clone()));
+    /// Begins the submission. Must be called before rows are marked as sent.
+    pub fn begin(table: &'static KeptTable, batch: BatchKey) -> Self {
+        HANDLED.with_borrow_mut(|handled| handled.push(batch.clone()));
         let lock = hold(&batch);
-        Self { kept, batch, lock }
+        Self { table, batch, lock }
     }
 
-    /// Has the marks outlive this page from now on. To be called before there is any task.
+    /// Saves the marks, so that they outlive this page. Must be called before there is any task.
     pub fn secure(&self) {
         noted::begin(&self.batch);
-        let text = Writer::new(self.kept.table.get_untracked()).finish();
-        // This storage alone writes at once.
-        self.kept.leave_behind(&text);
-        self.kept.write_soon();
+        let text = Writer::new(self.table.table.get_untracked()).finish();
+        // Only `localStorage` writes at once.
+        self.table.save_locally(&text);
+        self.table.write_soon();
     }
 
-    /// Ends sending. Call it once the tasks are submitted.
+    /// Ends the submission. Must be called when the tasks are submitted.
     pub fn end(self, runner: Runner) {
-        let Self { kept, batch, lock } = self;
+        let Self { table, batch, lock } = self;
         spawn(async move {
             let lock = lock.await;
             until(move || runner.is_open().then_some(())).await;
@@ -68,20 +72,19 @@ impl Sending {
                 if is_written || !runner.needs_storage_consent() {
                     break is_written;
                 }
-                // The tasks are sent as soon as a person wants that all the same.
-                let wanted = until(move || {
+                // The tasks are sent as soon as the user accepts that they can't be stored.
+                let accepted = until(move || {
                     let _ = runner.block_reason();
                     (!runner.needs_storage_consent()).then_some(())
                 });
-                select(pin!(wanted), TimeoutFuture::new(AGAIN_MS)).await;
+                select(pin!(accepted), TimeoutFuture::new(RETRY_MS)).await;
             };
-            kept.edit(|table| table.mark_stored(&batch));
+            table.edit(|rows| rows.mark_stored(&batch));
             if !is_written {
-                // If a person wants the tasks to be sent without being stored, the rows count as sent, also for
-                // a page that finds what this one has left.
-                kept.leave_behind(&Writer::new(kept.table.get_untracked()).finish());
+                // The tasks are sent without being stored, so the rows count as sent for later pages, too.
+                table.save_locally(&Writer::new(table.table.get_untracked()).finish());
             }
-            kept.once_stored(move || {
+            table.once_stored(move || {
                 noted::end(&batch);
                 drop(lock);
             });
@@ -94,9 +97,9 @@ fn hold(batch: &BatchKey) -> LocalBoxFuture<'static, Lock> {
 }
 
 impl KeptTable {
-    /// Settles what pages that are gone were sending, for as long as the owner lives in which it is called.
-    pub fn settle_what_was_left(&'static self, all: Contexts) {
-        spawn(self.end_what_was_stored());
+    /// Settles the interrupted submissions of closed pages, as long as the current owner lives.
+    pub fn settle_interrupted(&'static self, all: Contexts) {
+        spawn(self.forget_stored());
         let table = self.table();
         let sending = memo(move || table.with(|table| table.sending().to_vec()));
         effect(move || {
@@ -104,10 +107,10 @@ impl KeptTable {
                 return;
             }
             for batch in sending.get() {
-                let is_new = SEEN_TO.with_borrow_mut(|seen_to| {
-                    let is_new = !seen_to.contains(&batch);
+                let is_new = HANDLED.with_borrow_mut(|handled| {
+                    let is_new = !handled.contains(&batch);
                     if is_new {
-                        seen_to.push(batch.clone());
+                        handled.push(batch.clone());
                     }
                     is_new
                 });
@@ -118,15 +121,15 @@ impl KeptTable {
         });
     }
 
-    /// Ends the batches whose page was left when all was stored, and before it had said so.
-    async fn end_what_was_stored(&'static self) {
+    /// Forgets the batches whose page was closed after everything was stored.
+    async fn forget_stored(&'static self) {
         if noted::batches().is_empty() {
             return;
         }
-        self.caught_up().await;
+        self.show_latest().await;
         let is_done = |batch: &BatchKey| {
-            let is_seen_to = SEEN_TO.with_borrow(|seen_to| seen_to.contains(batch));
-            !is_seen_to && self.table.read_untracked().is_stored(batch)
+            let is_handled = HANDLED.with_borrow(|handled| handled.contains(batch));
+            !is_handled && self.table.read_untracked().is_stored(batch)
         };
         for batch in noted::batches().iter().filter(|batch| is_done(batch)) {
             noted::end(batch);
@@ -137,18 +140,18 @@ impl KeptTable {
         let lock = hold(&batch).await;
         TimeoutFuture::new(match lock.is_real() {
             true => noted::SETTLED_AFTER_MS,
-            false => SURELY_STORED_AFTER_MS,
+            false => STORED_OR_REFUSED_AFTER_MS,
         })
         .await;
         let stored = loop {
-            self.caught_up().await;
+            self.show_latest().await;
             if !self.table.read_untracked().sending().contains(&batch) {
                 return;
             }
             match all.runner.items_kept(&batch).await {
                 Ok(stored) => break &stored | &noted::items(&batch),
-                // Nothing is known yet, so nothing is done.
-                Err(_) => TimeoutFuture::new(AGAIN_MS).await,
+                // The tasks can't be read yet.
+                Err(_) => TimeoutFuture::new(RETRY_MS).await,
             }
         };
         let known = |key: &TaskKey| all.runner.place_of(key);

@@ -1,4 +1,4 @@
-//! Tells all tables of this tab when the page comes or goes, and what other tabs have stored.
+//! Notifies the tables of this tab when the page is shown, hidden or closed, and when other tabs have stored a table.
 
 use std::cell::RefCell;
 
@@ -11,17 +11,17 @@ use crate::browser::{self, lifecycle, random};
 
 const CHANNEL: &str = "atelier-tables";
 
-/// A table, by what it does when something happens elsewhere.
+/// A table's reactions to events of the page and of other tabs.
 pub(super) trait Shared {
-    /// The page is looked at again: while it slept it has not heard what other tabs said.
+    /// The page is visible again; while it was frozen, messages of other tabs may have been lost.
     fn catch_up(&'static self);
-    /// The page is looked at no longer.
+    /// The page is hidden.
     fn write_soon(&'static self);
-    /// The page is closed, or put away.
+    /// The page is closed or enters the back/forward cache.
     fn write_at_once(&'static self);
-    /// The stored table may be gone, say because a person has cleared the browser's data.
+    /// The stored table may be lost, for example because the user has cleared the site's data.
     fn may_be_gone(&'static self);
-    /// Another tab has written a table: this one, or another.
+    /// Another tab has stored a table, this one or another.
     fn on_message(&'static self, stored: &TableStored);
 }
 
@@ -31,7 +31,7 @@ thread_local! {
 
 struct Sharing {
     tables: RefCell<Vec<&'static dyn Shared>>,
-    /// The name of this tab, among those of the browser.
+    /// A random name of this tab.
     me: String,
     channel: Channel,
     _listener: EventListener,
@@ -76,16 +76,17 @@ fn tables() -> Vec<&'static dyn Shared> {
     SHARED.with(|shared| shared.tables.borrow().clone())
 }
 
-/// The table hears of what happens from now on.
+/// Notifies the table of all further events.
 pub(super) fn add(table: &'static dyn Shared) {
     SHARED.with(|shared| shared.tables.borrow_mut().push(table));
 }
 
-/// The name of this tab, among those of the browser.
+/// Returns the name of this tab.
 pub(super) fn me() -> String {
     SHARED.with(|shared| shared.me.clone())
 }
 
-pub(super) fn tell(stored: &TableStored) {
+/// Notifies the other tabs that this one has stored a table.
+pub(super) fn notify(stored: &TableStored) {
     SHARED.with(|shared| shared.channel.post(&stored.to_text()));
 }

@@ -1,6 +1,6 @@
 use std::cell::RefCell;
 
-/// Functions that are called once the changes that were made until now are stored.
+/// Functions that are called when the changes up to a point are stored.
 #[derive(Default)]
 pub(super) struct Waiters(RefCell<Vec<Waiter>>);
 
@@ -16,7 +16,7 @@ impl Waiters {
         self.0.borrow_mut().push(Waiter { changes, act });
     }
 
-    /// Calls the functions that have waited for so many changes to be stored.
+    /// Calls the functions that wait for at most `stored` changes.
     pub(super) fn serve(&self, stored: u64) {
         let is_due = |waiter: &mut Waiter| waiter.changes <= stored;
         let due: Vec<_> = self.0.borrow_mut().extract_if(.., is_due).collect();
@@ -25,7 +25,7 @@ impl Waiters {
         }
     }
 
-    /// The changes will never be stored: no waiter acts.
+    /// Drops all functions: the changes will never be stored.
     pub(super) fn dismiss(&self) {
         self.0.take();
     }
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn whoever_waits_acts_once_and_not_before_the_changes_are_stored() {
+    fn a_waiter_is_called_once_when_its_changes_are_stored() {
         let waiters = Waiters::default();
         let acted = Rc::new(Cell::new(0));
         for changes in [1, 2, 3] {

@@ -1,4 +1,4 @@
-//! A table is written: soon after a change, in slices, and again until it is stored.
+//! Writes a table to the database: soon after a change, in chunks, and again until it is stored.
 
 use std::cell::{Cell, RefCell};
 
@@ -19,27 +19,27 @@ use crate::browser::storage::tables::{self, Exchanged};
 use crate::reactive::boxed::{after, spawn};
 use crate::reactive::until::until;
 
-/// A change is written once nothing was changed for this long.
-const REST_MS: u32 = 250;
+/// A table is written when it has not changed for this long.
+const DEBOUNCE_MS: u32 = 250;
 
-/// After this time, Atelier tries again to read or write what storage has refused.
-const AGAIN_MS: u32 = 3_000;
+/// The pause before storage that has failed is tried again.
+const RETRY_MS: u32 = 3_000;
 
-/// Rows that are written as text in one go: about a millisecond.
+/// The number of rows that are serialized at a time, which takes about a millisecond.
 const MAX_CHUNK_ROWS: usize = 200;
 
-/// How far a table is stored, and what is under way.
+/// The progress of storing a table.
 #[derive(Default)]
 pub(super) struct Writing {
     sync: Cell<SyncState>,
     waiters: Waiters,
-    /// Writes once nothing is changed any more.
-    rest: RefCell<Option<Timeout>>,
-    /// Tries again what the browser has refused.
+    /// The timer that writes after a change.
+    debounce: RefCell<Option<Timeout>>,
+    /// The timer that tries again.
     retry: RefCell<Option<Timeout>>,
-    /// A writing is under way.
+    /// Whether a write is in progress.
     is_busy: Cell<bool>,
-    /// Why the rows are not being kept.
+    /// Why the rows can't be stored.
     refusal: ArcRwSignal<Option<&'static str>>,
 }
 
@@ -63,14 +63,14 @@ impl Writing {
         self.waiters.serve(self.sync().stored());
     }
 
-    /// The browser keeps rows after all.
+    /// Records that storage works.
     pub(super) fn forget_refusal(&self) {
         self.refusal.set(None);
     }
 }
 
 impl KeptTable {
-    /// Why the rows are not being kept; the signal is not tracked.
+    /// Returns a signal of the reason why the rows can't be stored.
     pub fn refusal(&self) -> ArcRwSignal<Option<&'static str>> {
         self.writing.refusal.clone()
     }
@@ -85,22 +85,21 @@ impl KeptTable {
     pub fn mark_changed(&'static self) {
         let writing = &self.writing;
         let may_wait = writing.update(|sync| sync.change(clock::now()));
-        if may_wait || writing.rest.borrow().is_none() {
-            let rest = after(REST_MS, move || self.write_soon());
-            writing.rest.replace(Some(rest));
+        if may_wait || writing.debounce.borrow().is_none() {
+            let debounce = after(DEBOUNCE_MS, move || self.write_soon());
+            writing.debounce.replace(Some(debounce));
         }
     }
 
-    /// Writes what is not stored yet, without waiting for more.
+    /// Writes unstored changes without waiting for more.
     pub fn write_soon(&'static self) {
-        self.writing.rest.take();
+        self.writing.debounce.take();
         if self.writing.sync().is_unstored() {
             spawn(self.write());
         }
     }
 
-    /// Writes what is not stored yet, and acts once all that is there now is stored, however often
-    /// that has to be tried and whatever is typed meanwhile.
+    /// Writes unstored changes, and calls `act` when they are stored, after any number of attempts.
     pub fn once_stored(&'static self, act: impl FnOnce() + 'static) {
         let sync = self.writing.sync();
         self.writing.waiters.add(sync.changes(), act);
@@ -117,44 +116,44 @@ impl KeptTable {
             return;
         }
         writing.update(SyncState::begin_writing);
-        let begun = writing.sync();
+        let started = writing.sync();
         let mut writer = Writer::new(self.table.get_untracked());
         while writer.write(MAX_CHUNK_ROWS) {
-            // A person who types comes first.
+            // Lets the browser handle input first.
             TimeoutFuture::new(0).await;
         }
         let pending = PendingRevision {
-            edited: begun.edited(),
+            edited: started.edited(),
             ..writing.pending()
         };
         let base = pending.base;
-        let coming = Some((pending, writer.finish()));
-        let result = tables::exchange(&self.model, coming).await;
+        let record = Some((pending, writer.finish()));
+        let result = tables::exchange(&self.model, record).await;
         writing.is_busy.set(false);
         match result {
-            Ok(found) => self.note_written(found, begun.changes(), base),
+            Ok(found) => self.handle_written(found, started.changes(), base),
             Err(refusal) => return self.report_refusal(refusal),
         }
-        if writing.sync().is_unstored() && writing.rest.borrow().is_none() {
+        if writing.sync().is_unstored() && writing.debounce.borrow().is_none() {
             self.write_soon();
         }
     }
 
-    /// Takes note of what became of so many changes that were to be written after the revision `base`.
-    fn note_written(&self, found: Exchanged, changes: u64, base: u64) {
+    /// Handles the result of writing the first `changes` changes on top of the revision `base`.
+    fn handle_written(&self, found: Exchanged, changes: u64, base: u64) {
         match found {
             Exchanged {
                 revision: Some(revision),
                 there: replaced,
             } => {
                 self.mark_stored(changes, revision);
-                self.left_behind.forget();
+                self.unsaved.forget();
                 self.writing.serve_waiters();
-                self.tell(revision, base);
+                self.notify(revision, base);
                 let replaced =
                     replaced.and_then(|record| self.parse(&record.text, record.stored.edited));
                 if let Some(table) = replaced {
-                    self.put_aside(table, ConflictReason::Replacing);
+                    self.set_aside(table, ConflictReason::Replacing);
                 }
             }
             Exchanged {
@@ -163,39 +162,39 @@ impl KeptTable {
                 let mine = self.table.get_untracked();
                 self.writing.forget_refusal();
                 self.writing.update(SyncState::discard_changes);
-                self.left_behind.forget();
-                // The changes that gave way are not stored.
+                self.unsaved.forget();
+                // The changes of this tab are not stored.
                 self.writing.waiters.dismiss();
                 self.show(&later);
-                self.put_aside(mine, ConflictReason::Replaced);
+                self.set_aside(mine, ConflictReason::Replaced);
             }
-            // It was changed meanwhile, so this tab's version is the later one now.
+            // The table was changed meanwhile, so the version of this tab is later again.
             _ => {}
         }
     }
 
-    /// The page is being closed, or put away; whether it is stored is known to the next visit.
+    /// Writes while the page is being closed. Only the next visit can see whether that succeeded.
     pub(super) fn write_at_once(&self) {
         let sync = self.writing.sync();
         if !sync.is_unstored() {
             return;
         }
         let text = Writer::new(self.table.get_untracked()).finish();
-        self.leave_behind(&text);
+        self.save_locally(&text);
         let written = tables::write_at_once(&self.model, &self.writing.pending(), &text);
         if let Some(revision) = written {
-            self.tell(revision, sync.base());
+            self.notify(revision, sync.base());
             self.mark_stored(sync.changes(), revision);
         }
     }
 
-    fn tell(&self, revision: u64, base: u64) {
+    fn notify(&self, revision: u64, base: u64) {
         let stored = TableStored {
             revision,
             base,
             model: self.model.clone(),
         };
-        sharing::tell(&stored);
+        sharing::notify(&stored);
     }
 
     fn mark_stored(&self, changes: u64, revision: u64) {
@@ -210,7 +209,7 @@ impl KeptTable {
         if writing.refusal.get_untracked() != Some(refusal.reason()) {
             writing.refusal.set(Some(refusal.reason()));
         }
-        let retry = after(AGAIN_MS, move || {
+        let retry = after(RETRY_MS, move || {
             self.writing.retry.take();
             if self.writing.sync().is_unstored() {
                 self.write_soon();

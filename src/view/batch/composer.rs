@@ -113,7 +113,7 @@ impl Composer {
     pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
         let kept = KeptTable::of(model, &schema);
         let table = kept.table();
-        let begun = kept.take_begun();
+        let begun = kept.take_next_sweep();
         let way = match begun {
             Some(_) => FillMethod::Sweep,
             None => FillMethod::available(&schema)[0],
@@ -146,7 +146,7 @@ impl Composer {
             just_pressed: DoubleClickGuard::default(),
         };
         on_cleanup(move || this.keep_now());
-        kept.settle_what_was_left(contexts());
+        kept.settle_interrupted(contexts());
         this
     }
 

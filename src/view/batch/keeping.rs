@@ -35,7 +35,7 @@ pub fn keeping(composer: Composer) -> AnyView {
                         <button
                             class="button quiet"
                             type="button"
-                            on:click=handler(move |_| composer.keeping().let_go())
+                            on:click=handler(move |_| composer.keeping().discard_conflict())
                         >
                             "Let them go"
                         </button>

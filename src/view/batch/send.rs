@@ -29,10 +29,10 @@ use crate::view::parts::not_sent::not_sent;
 use crate::view::parts::question::Question;
 use crate::view::parts::size::{follow_size, set_root_property};
 
-/// Problems that are listed; the others are in the table.
+/// The number of problems that are listed; the table shows the others.
 const MAX_PROBLEMS: usize = 5;
 
-/// What will be sent, and the button that sends it.
+/// The foot of the form: what Generate sends, and the button.
 pub fn send(
     composer: Composer,
     model: ModelId,
@@ -109,14 +109,14 @@ pub fn send(
         sending.secure();
         composer.unseen.set(Some(key.clone()));
         composer.looked_at.set(None);
-        // The newest is shown.
+        // The newest batch is shown.
         all.navigation.set_query("batch", None);
-        // A thousand rows are drawn as sent before they become tasks: neither holds the page up for both. Who leaves
-        // in between finds them in the table.
+        // The rows are drawn as sent in one frame and become tasks in the next, because a thousand of them take a while. If
+        // the page is closed in between, they are in the table.
         let submit = move || {
             let is_sent = Batches::new(all).submit(key, &name, rows.items, rows.grid);
             sending.end(all.runner);
-            // What holds it back stands elsewhere.
+            // The reason for waiting is shown elsewhere.
             let done = match untrack(|| all.runner.block_reason()) {
                 Some(_) => "To be sent",
                 None => "Sent",
@@ -135,7 +135,7 @@ pub fn send(
     let press = {
         let send = send.clone();
         move |pressed_for: Which| {
-            // The second half of a double click meets the rows that stayed.
+            // The second half of a double click must not send the remaining rows.
             if pressed_for == Which::All
                 && which.get_untracked() == Which::Added
                 && untrack(|| composer.just_pressed.is_pressed())
@@ -147,7 +147,7 @@ pub fn send(
                 all.runner.is_superseded() || all.session.credentials().is_none()
             }));
             if is_refused.get_untracked() {
-                // It is said why.
+                // The reason is shown.
                 return;
             }
             let schema = composer.schema();
@@ -165,7 +165,7 @@ pub fn send(
                 let table = composer.table.read_untracked();
                 let is_wrong = table.has_bad_since(newest) || table.good() == 0;
                 if is_wrong || composer.refused.with_untracked(Option::is_some) {
-                    return; // It is said what is wrong with them.
+                    return; // Their problems are shown.
                 }
             }
             composer.way_back.end();
@@ -183,7 +183,7 @@ pub fn send(
         Callback::new(press)
     };
     let send_new = Callback::new(move |()| send_only.run(Which::New));
-    // It may turn out only then that it can't be kept.
+    // The answer is obsolete when the tasks wait for the user's consent.
     effect(move || {
         if composer.is_held.get() {
             composer.answer.clear();
@@ -201,7 +201,7 @@ pub fn send(
     });
     let send_all = Callback::new(move |()| send());
     let foot = NodeRef::<Div>::new();
-    // What takes the focus comes to stand above it, however much is said there.
+    // Elements that receive the focus are scrolled above the foot, whatever its height.
     follow_size(foot, |foot| {
         let height = foot.get_bounding_client_rect().height();
         set_root_property("--foot", &format!("{height:.0}px"));
@@ -240,7 +240,7 @@ pub fn send(
             <p class="muted" role="status" hidden=when(move || left_out.read().is_empty()) prop:textContent=left_out></p>
             <p class="muted" hidden=when(move || rest.read().is_empty()) prop:textContent=rest></p>
             {away}
-            // Seen it would say the same once more.
+            // Only for screen readers when the rows show the same.
             <div hidden=is_below class:visually-hidden=is_all_sent>
                 {composer.answer.view()}
             </div>
@@ -250,18 +250,17 @@ pub fn send(
     .into_any()
 }
 
-/// What of the table a press sends.
+/// The rows that a press sends.
 #[derive(Clone, Copy, PartialEq)]
 enum Which {
     All,
-    /// Without what is made already.
+    /// Without rows that were made before.
     New,
-    /// Without the rows that were here before others were added.
+    /// Only the rows that were added last.
     Added,
 }
 
-/// Rows that came from elsewhere to others that wait: the ways out are to take them out again, and, by `only_added`, to
-/// leave the others out.
+/// Shown when rows were added to waiting ones: offers to send only the added rows, and to remove them again.
 fn added_rows(composer: Composer, only_added: Callback<()>) -> AnyView {
     let said = memo(move || composer.table.read().addition_message());
     let count = memo(move || {
@@ -294,20 +293,20 @@ fn added_rows(composer: Composer, only_added: Callback<()>) -> AnyView {
     .into_any()
 }
 
-/// As in the form for one: what is held with Enter presses Generate, from wherever in the form a person is.
+/// Handles Ctrl+Enter and Cmd+Enter anywhere in the form, which press Generate.
 pub fn press_by_key(event: &KeyboardEvent, composer: Composer, generate: NodeRef<Button>) {
     if event.key() != "Enter" || !(event.ctrl_key() || event.meta_key()) {
         return;
     }
     event.prevent_default();
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
-    // A question has answers of its own.
+    // A dialog handles its own keys.
     let is_asked =
         target.is_some_and(|it| it.closest("dialog").is_ok_and(|dialog| dialog.is_some()));
     if is_asked || event.repeat() {
         return;
     }
-    // Nothing is left to be sent: the button does not hear a second press.
+    // Nothing is left to send, and the button ignores a second press.
     if untrack(|| composer.just_pressed.is_pressed() && composer.table.read().is_all_sent()) {
         return composer.answer.say("Sent once.".to_owned());
     }
@@ -316,7 +315,7 @@ pub fn press_by_key(event: &KeyboardEvent, composer: Composer, generate: NodeRef
     }
 }
 
-/// Why nothing was sent.
+/// The reason why nothing was sent.
 fn refusal() -> AnyView {
     let why = match untrack(|| contexts().runner.is_superseded()) {
         true => view! { {SUPERSEDED_REFUSAL} " The table stays." }.into_any(),
@@ -325,7 +324,7 @@ fn refusal() -> AnyView {
     not_sent(why)
 }
 
-/// The rows that will not be sent as they were filled in, and why.
+/// The rows that can't be sent, with their problems.
 fn problems(composer: Composer, count: usize) -> AnyView {
     if count == 0 {
         return ().into_any();

@@ -253,7 +253,7 @@ fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyV
             return;
         }
         if untrack(|| all.navigation.route()) != page {
-            composer.keeping().begin_with(sweep);
+            composer.keeping().set_next_sweep(sweep);
             all.navigation.go(&format!("{}?mode=batch", page.path()));
         } else if let Some(sweep) = sweep {
             composer.edit_sweep(sweep);

@@ -36,7 +36,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             let turn = locks::hold(&format!("atelier.put_back.{}", batch.model));
             spawn(async move {
                 let turn = turn.await;
-                kept.caught_up().await;
+                kept.show_latest().await;
                 let Some(schema) = composer.try_schema() else {
                     // The page shows something else by now; another visit puts them back.
                     return;
@@ -61,13 +61,13 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                     handed_over.try_set(());
                     // Until the rows outlive this page, the records do.
                     spawn(async move {
-                        if kept.kept(runner.storage().is_none()).await {
+                        if kept.secured(runner.storage().is_none()).await {
                             Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
                             runner.mark_handed_over(&tasks);
                         }
                     });
                     // Where nothing can be stored, others must not wait for ever.
-                    kept.caught_up().await;
+                    kept.show_latest().await;
                     drop(turn);
                 }
             });

@@ -1,4 +1,4 @@
-//! The rows that were put aside: see [`Conflict`].
+//! The rows that are set aside: see [`Conflict`].
 
 use std::cell::RefCell;
 
@@ -9,19 +9,19 @@ use leptos::prelude::*;
 use super::KeptTable;
 
 #[derive(Default)]
-pub(super) struct PutAside {
+pub(super) struct SetAside {
     conflict: RefCell<Option<Conflict>>,
     message: ArcRwSignal<Option<String>>,
 }
 
-impl PutAside {
+impl SetAside {
     pub(super) fn set(&self, conflict: Option<Conflict>) {
         self.message
             .set(conflict.as_ref().map(Conflict::user_message));
         self.conflict.replace(conflict);
     }
 
-    /// Why rows are put aside, if there are any.
+    /// Returns why rows are set aside, if there are any.
     pub(super) fn reason(&self) -> Option<ConflictReason> {
         self.conflict
             .borrow()
@@ -31,19 +31,19 @@ impl PutAside {
 }
 
 impl KeptTable {
-    /// Gives the message about the rows that were put aside; the signal is not tracked.
+    /// Returns a signal of the message about the rows that are set aside.
     pub fn conflict_message(&self) -> ArcRwSignal<Option<String>> {
-        self.put_aside.message.clone()
+        self.set_aside.message.clone()
     }
 
-    /// Shows the rows that were put aside; those that are shown are put aside instead.
+    /// Exchanges the rows that are set aside and those that are shown.
     pub fn swap(&'static self) {
-        let Some(conflict) = self.put_aside.conflict.take() else {
+        let Some(conflict) = self.set_aside.conflict.take() else {
             return;
         };
         let table = self.table.get_untracked();
         self.table.set(conflict.table);
-        self.put_aside.set((!table.is_empty()).then_some(Conflict {
+        self.set_aside.set((!table.is_empty()).then_some(Conflict {
             table,
             reason: ConflictReason::Chosen,
         }));
@@ -51,19 +51,19 @@ impl KeptTable {
         self.settle_earlier(conflict.reason);
     }
 
-    /// Forgets the rows that were put aside.
-    pub fn let_go(&self) {
-        if let Some(conflict) = self.put_aside.conflict.take() {
-            self.put_aside.set(None);
+    /// Discards the rows that are set aside.
+    pub fn discard_conflict(&self) {
+        if let Some(conflict) = self.set_aside.conflict.take() {
+            self.set_aside.set(None);
             self.settle_earlier(conflict.reason);
         }
     }
 
-    /// Puts these rows aside, unless they are those that are shown.
-    pub(super) fn put_aside(&self, table: Table, reason: ConflictReason) {
+    /// Sets these rows aside, unless they equal the shown ones.
+    pub(super) fn set_aside(&self, table: Table, reason: ConflictReason) {
         let conflict = Conflict::detect(&self.table.read_untracked(), table, reason);
         if conflict.is_some() {
-            self.put_aside.set(conflict);
+            self.set_aside.set(conflict);
         }
     }
 }
