@@ -1,4 +1,4 @@
-//! Batch mode of the model page: composing many inputs, and watching what becomes of them.
+//! Batch mode of the model page: composes many inputs and shows the batch that they were sent as.
 
 mod add_rows;
 mod arrows;
@@ -20,7 +20,7 @@ mod save_grid;
 mod send;
 mod table_editor;
 mod thumb;
-mod way_back;
+mod undo_offer;
 
 use std::sync::Arc;
 
@@ -41,17 +41,17 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
 use composer::Composer;
 
-/// Batch mode. `one` is what stands in the form of the other mode: new rows begin as that.
-pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
+/// Batch mode. `single_form`: the draft of the single form; new rows start as a copy of it.
+pub fn batch(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
     let (batches, runner) = (Batches::new(contexts()), contexts().runner);
     batches.follow();
-    // Whether there is a batch says how the form begins: told later, all below it would move.
+    // The layout of the form depends on whether there is a batch. Drawn before this is known, the page would shift.
     let is_known = move || batches.is_read() || runner.unread().is_some();
     let is_read = memo(move || is_read.get() && is_known());
     dynamic(move || {
         if is_read.get() {
-            return composed(model.clone(), schema.clone(), one);
+            return form_and_result(model.clone(), schema.clone(), single_form);
         }
         view! {
             <div class="panel">
@@ -62,8 +62,8 @@ pub fn batch(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVi
     })
 }
 
-fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyView {
-    let composer = Composer::kept(&model, schema, one);
+fn form_and_result(model: ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> AnyView {
+    let composer = Composer::restore(&model, schema, single_form);
     let batches = Batches::new(contexts());
     let of_model = memo({
         let model = model.clone();
@@ -78,7 +78,7 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
             class:sent=is_below
             on:click=handler(move |click| composer.just_pressed.keep_from_links(&click))
         >
-            {place::way_to_composer(composer, is_below)}
+            {place::new_batch_bar(composer, is_below)}
             <form
                 class="panel composer"
                 aria-label="Input"
@@ -98,7 +98,7 @@ fn composed(model: ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> AnyVie
     .into_any()
 }
 
-/// The batch that was sent last, or the one that a person chose.
+/// The batch that the user chose, or else the one that was sent last.
 fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
     let navigation = contexts().navigation;
     let batches = Batches::new(contexts());
@@ -127,15 +127,15 @@ fn result(composer: Composer, of_model: Memo<Vec<Batch>>) -> AnyView {
                 </p>
             </div>
             {dynamic(move || composer.looked_at.get().map(|manifest| manifest_viewer::manifest_viewer(composer, manifest)).into_any())}
-            {earlier(of_model, derived(move || chosen.read().as_ref().map(|key| key.0.clone())))}
+            {batch_selector(of_model, derived(move || chosen.read().as_ref().map(|key| key.0.clone())))}
             {dynamic(run)}
         </section>
     }
     .into_any()
 }
 
-/// Which of several batches is shown.
-fn earlier(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView {
+/// A selector for the batch to show, if there are several.
+fn batch_selector(batches: Memo<Vec<Batch>>, chosen: Signal<Option<String>>) -> AnyView {
     let navigation = contexts().navigation;
     let runner = contexts().runner;
     let first = move |batch: &Batch| {

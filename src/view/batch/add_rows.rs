@@ -1,12 +1,12 @@
-//! The ways to fill the table.
+//! The panels that fill the table, one for each fill method.
 
 mod axes;
 mod axis;
 mod base_hint;
-mod held_seed;
 mod import;
-pub mod kept;
 mod prompts;
+mod shared_seed;
+mod stored_panels;
 mod sweep;
 
 use atelier_studio::compose::fill_method::FillMethod;
@@ -24,21 +24,20 @@ use crate::view::parts::segment::segment;
 pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_studio::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
-    begin(composer);
-    let ways = FillMethod::available(&composer.schema()).iter().map(|way| {
+    load_stored(composer);
+    let methods = FillMethod::available(&composer.schema()).iter().map(|way| {
         let is_chosen = when(move || chosen.get() == *way);
         segment("fill", way.name(), is_chosen, move || chosen.set(*way))
     });
-    let ways = ways.collect_view();
+    let methods = methods.collect_view();
     view! {
         <div class="fill">
             <div class="segments" role="radiogroup" aria-label="Fill the table by">
-                {ways}
+                {methods}
             </div>
             {dynamic(move || {
-                composer.begun_anew.track();
-                // Of a new batch nothing stands there.
-                let left = composer.left.try_update_value(std::mem::take);
+                composer.panel_builds.track();
+                let left = composer.next_panel_state.try_update_value(std::mem::take);
                 panel(composer, prompt.clone(), left.unwrap_or_default())
             })}
             <p class="problem" role="alert" prop:textContent=text(move || composer.refused.get().unwrap_or_default())></p>
@@ -47,73 +46,73 @@ pub fn add_rows(composer: Composer) -> AnyView {
     .into_any()
 }
 
-/// What stood in the panels when they were left, for the first of them to begin with. What is edited again takes its
-/// place.
-fn begin(composer: Composer) {
+/// Loads the stored content of the panels as the initial content. The sweep of a batch that is edited again replaces the
+/// stored sweep.
+fn load_stored(composer: Composer) {
     let schema = composer.schema();
-    let mut begun = kept::read(&schema.model);
-    if composer.begun.read_untracked().is_some() {
-        let way = begun
+    let mut state = stored_panels::read(&schema.model);
+    if composer.edited_sweep.read_untracked().is_some() {
+        let way = state
             .fill_method(&schema)
             .unwrap_or(FillMethod::available(&schema)[0]);
-        composer.offer_sweep_back(begun.clone(), way);
-        begun.sweep = None;
-    } else if let Some(way) = begun.fill_method(&schema) {
+        composer.offer_sweep_back(state.clone(), way);
+        state.sweep = None;
+    } else if let Some(way) = state.fill_method(&schema) {
         composer.way.set(way);
     }
-    if begun.has_unsent() {
-        composer.is_wanted.set(true);
+    if state.has_unsent() {
+        composer.is_opened.set(true);
     }
-    composer.left.set_value(begun);
+    composer.next_panel_state.set_value(state);
 }
 
-/// The way that is chosen. What stands in one stays there while another one is looked at.
-fn panel(composer: Composer, prompt: Option<String>, begun: PanelState) -> AnyView {
+/// The panel of the chosen fill method. The content of the other panels is preserved.
+fn panel(composer: Composer, prompt: Option<String>, state: PanelState) -> AnyView {
     let owner = Owner::current().unwrap_or_default();
-    let pasted = RwSignal::new(begun.pasted);
-    let meant = RwSignal::new(begun.meant);
-    let unfinished = begun
+    let pasted = RwSignal::new(state.pasted);
+    let mapping = RwSignal::new(state.meant);
+    let stored = state
         .sweep
-        .map(|sweep| untrack(|| Axes::new(composer, None).with(sweep)));
-    let axes = RwSignal::new(unfinished);
-    let now = move || {
+        .map(|sweep| untrack(|| Axes::new(composer, None).restore(sweep)));
+    let axes = RwSignal::new(stored);
+    let current = move || {
         let schema = composer.try_schema()?;
-        let sweep = axes.get().map(Axes::unfinished);
+        let sweep = axes.get().map(Axes::panel_sweep);
         let mut now = PanelState::new(composer.way.get(), sweep, pasted.get(), &schema);
         if !now.pasted.is_empty() {
-            now.meant = meant.get();
+            now.meant = mapping.get();
         }
         Some((schema, now))
     };
-    let keep = move || {
-        if let Some((schema, mut now)) = untrack(now) {
+    let store = move || {
+        if let Some((schema, mut now)) = untrack(current) {
             if names_secret(&now.pasted, &schema) {
                 now.pasted.clear();
             }
-            kept::write(&schema.model, &now);
+            stored_panels::write(&schema.model, &now);
         }
     };
     effect(move || {
-        let now = now().map(|(_, now)| now).unwrap_or_default();
-        if !now.has_same_content(&composer.written.read_untracked()) {
-            composer.way_back.end_by_change();
+        let now = current().map(|(_, now)| now).unwrap_or_default();
+        if !now.has_same_content(&composer.panel_state.read_untracked()) {
+            composer.way_back.end_on_change();
         }
-        composer.written.set(now);
+        composer.panel_state.set(now);
     });
-    // Not at each key press: a pasted table is long.
-    StoredValue::new_local(lifecycle::on_leaving(keep));
-    on_cleanup(keep);
+    // Stored when the page is left and not at each key press: a pasted table can be long.
+    StoredValue::new_local(lifecycle::on_leaving(store));
+    on_cleanup(store);
     dynamic(move || {
-        composer.begun.track();
+        composer.edited_sweep.track();
         match (composer.way.get(), prompt.clone()) {
             (FillMethod::Lines, Some(prompt)) => prompts::prompts(composer, prompt),
-            (FillMethod::Import, _) => import::import(composer, pasted, meant),
+            (FillMethod::Import, _) => import::import(composer, pasted, mapping),
             _ => {
-                // It is begun with once: what a person makes of it is theirs.
-                let begun = composer.begun.write_untracked().take();
-                let kept = axes.get_untracked().filter(|_| begun.is_none());
+                // Used only once, so that it does not overwrite later edits.
+                let edited = composer.edited_sweep.write_untracked().take();
+                let kept = axes.get_untracked().filter(|_| edited.is_none());
                 let now =
-                    kept.unwrap_or_else(|| owner.with(|| untrack(|| Axes::new(composer, begun))));
+                    kept.unwrap_or_else(|| owner.with(|| untrack(|| Axes::new(composer, edited))));
                 if kept.is_none() {
                     axes.set(Some(now));
                 }

@@ -1,4 +1,4 @@
-//! The rows that were put aside, and the way back.
+//! A note about the rows that were put aside, with buttons that bring them back or remove them.
 
 use leptos::prelude::*;
 
@@ -7,13 +7,13 @@ use super::removed_rows::focus_on_items;
 use crate::reactive::boxed::{handler, memo, text, when};
 use crate::view::parts::focus;
 
-/// Above the table, for as long as there are any.
+/// The note above the table. It is hidden while no rows are put aside.
 pub fn aside_rows(composer: Composer) -> AnyView {
     let message = memo(move || composer.table.read().aside_message());
-    // The buttons go with the rows that they are about.
+    // Both buttons hide this note, so they move the focus to the table.
     let bring_back = move |_| {
         composer.change(|table, _| table.bring_back());
-        composer.is_wanted.set(true);
+        composer.is_opened.set(true);
         focus::once_lost(focus_on_items);
     };
     let remove = move |_| {

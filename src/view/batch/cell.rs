@@ -15,30 +15,31 @@ struct Cell {
     composer: Composer,
     row: u64,
     name: String,
-    /// What the schema says of it; `None` where the schema has no such parameter any more.
+    /// `None` if the schema no longer has the parameter.
     parameter: Option<Parameter>,
     label: String,
-    told: Told,
+    excerpts: Excerpts,
 }
 
-/// Of long texts what tells them from those of other rows, where that is not their beginning.
-pub type Told = Memo<HashMap<String, String>>;
+/// Excerpts of long texts that distinguish them from those of other rows, by text. Texts that differ at their start have
+/// none.
+pub type Excerpts = Memo<HashMap<String, String>>;
 
 impl Cell {
-    /// Tracked.
+    /// Returns the entry of the cell; tracked.
     fn entry(&self) -> Option<Entry> {
         let table = self.composer.table.read();
         let (_, row) = table.row(self.row)?;
         row.draft.get(&self.name).cloned()
     }
 
-    /// Tracked.
+    /// Returns the entry as text, empty if there is none; tracked.
     fn text(&self) -> String {
         self.entry()
             .map_or_else(String::new, |entry| entry.to_text())
     }
 
-    /// For `aria-invalid`; tracked.
+    /// Returns the value of `aria-invalid`; tracked.
     fn invalid(&self) -> Option<String> {
         let table = self.composer.table.read();
         let (_, row) = table.row(self.row).filter(|(_, row)| !row.is_blank())?;
@@ -54,15 +55,21 @@ impl Cell {
         });
     }
 
-    /// What holds where it is left empty.
+    /// Returns the default of the parameter, which applies to an empty cell.
     fn default(&self) -> String {
         let default = self.parameter.as_ref().and_then(|it| it.default.as_ref());
         default.map(control::text).unwrap_or_default()
     }
 }
 
-/// One parameter of one row, edited in place. An empty cell leaves it untouched.
-pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told) -> AnyView {
+/// A cell of the table: the field for one parameter of one row. An empty cell leaves the parameter unset.
+pub fn cell(
+    composer: Composer,
+    id: u64,
+    number: usize,
+    name: String,
+    excerpts: Excerpts,
+) -> AnyView {
     let schema = composer.schema();
     let cell = Cell {
         composer,
@@ -71,7 +78,7 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told
             .parameter(&name)
             .map(|(parameter, _)| parameter.clone()),
         label: cell_label(&name, number),
-        told,
+        excerpts,
         name,
     };
     let Some(parameter) = cell.parameter.clone() else {
@@ -87,7 +94,7 @@ pub fn cell(composer: Composer, id: u64, number: usize, name: String, told: Told
     }
 }
 
-/// One of these values.
+/// A cell that selects one of `values`.
 fn chosen(cell: Cell, parameter: Parameter, values: Vec<Value>) -> AnyView {
     let at = {
         let (cell, values) = (cell.clone(), values.clone());
@@ -144,7 +151,7 @@ fn chosen(cell: Cell, parameter: Parameter, values: Vec<Value>) -> AnyView {
     .into_any()
 }
 
-/// A text, or another value as a text.
+/// A cell with a text field.
 fn typed(cell: Cell, is_text: bool) -> AnyView {
     let shown = {
         let cell = cell.clone();
@@ -155,16 +162,22 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
         derived(move || cell.invalid())
     };
     let (label, default) = (cell.label.clone(), cell.default());
-    let cell_told = {
-        let told = cell.told;
-        memo(move || told.read().get(&*shown.read()).cloned().unwrap_or_default())
+    let excerpt = {
+        let excerpts = cell.excerpts;
+        memo(move || {
+            excerpts
+                .read()
+                .get(&*shown.read())
+                .cloned()
+                .unwrap_or_default()
+        })
     };
     let write = move |event| {
         let text = event_target_value(&event);
         cell.set((!text.is_empty()).then_some(Entry::Text(text)));
     };
     if is_text {
-        // Not an input: that would swallow the line breaks of an imported prompt.
+        // A `textarea`, because an `input` would remove the line breaks of an imported prompt.
         return view! {
             <textarea
                 rows="1"
@@ -174,13 +187,13 @@ fn typed(cell: Cell, is_text: bool) -> AnyView {
                 prop:value=shown
                 on:input=handler(write)
             ></textarea>
-            // Over the same text, as long as it does not have the focus.
+            // Covers the text while the field does not have the focus.
             <span
                 class="cell-told drawn"
                 aria-hidden="true"
                 dir="auto"
-                hidden=when(move || cell_told.read().is_empty())
-                data-text=cell_told
+                hidden=when(move || excerpt.read().is_empty())
+                data-text=excerpt
             ></span>
         }
         .into_any();

@@ -14,33 +14,33 @@ use atelier_studio::text::plural::counted;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-use super::way_back::WayBack;
+use super::undo_offer::UndoOffer;
 use crate::reactive::boxed::{effect, memo, when};
 use crate::state::contexts::contexts;
 use crate::state::tables::KeptTable;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::status_note::StatusNote;
 
-/// With more rows than this, what follows the table as a whole does so between key presses; but at once where rows
-/// count as sent that did not: what is typed next must not take them for rows to be sent.
+/// With more rows than this, code that depends on the whole table is debounced. It still runs immediately after rows were
+/// sent, so that the next input does not treat them as unsent.
 const MAX_SYNC_ROWS: usize = 50;
-const FOLLOWED_AFTER_MS: u32 = 300;
+const DEBOUNCE_MS: u32 = 300;
 
-/// Items that are composed and not yet in the table.
+/// Items of the current panel that are not in the table yet.
 #[derive(Clone)]
 pub struct Offer {
     pub items: Arc<Vec<Draft>>,
     pub plan: Plan,
-    /// What a person brought and is in none of them.
+    /// A message about imported columns that are in none of the items.
     pub left_out: String,
-    /// They take the place of the rows that wait.
+    /// Whether the items replace the waiting rows.
     pub replaces: bool,
-    /// Puts them there, or asks why it should.
+    /// Adds the items to the table, or asks first.
     pub add: Callback<()>,
 }
 
 impl Offer {
-    /// Nothing was left out.
+    /// Items that are added to the waiting rows.
     pub fn all(items: Vec<Draft>, schema: &Schema, add: Callback<()>) -> Self {
         Self {
             plan: Plan::of(items.iter(), schema),
@@ -51,8 +51,8 @@ impl Offer {
         }
     }
 
-    /// They are what the rows that wait were before.
-    pub fn instead(items: Vec<Draft>, schema: &Schema, add: Callback<()>) -> Self {
+    /// Items that replace the waiting rows.
+    pub fn replacing(items: Vec<Draft>, schema: &Schema, add: Callback<()>) -> Self {
         Self {
             replaces: true,
             ..Self::all(items, schema, add)
@@ -60,61 +60,62 @@ impl Offer {
     }
 }
 
-/// What a batch is composed of.
+/// The state of the batch form: the table, the panels that fill it, and what was sent from it.
 #[derive(Clone, Copy)]
 pub struct Composer {
     schema: StoredValue<Arc<Schema>>,
     kept: StoredValue<&'static KeptTable, LocalStorage>,
-    /// Changed through [`Composer::edit`] alone, so that every change is kept.
+    /// Changed only through [`Composer::edit`], so that every change is stored.
     pub table: Signal<Table>,
-    /// How the table is being filled.
+    /// The chosen fill method.
     pub way: RwSignal<FillMethod>,
-    /// The sweep of a batch that is edited again, for the panel to begin with.
-    pub begun: RwSignal<Option<WrittenSweep>>,
-    /// How often a new batch was begun: nothing of the last one stands in the panels then.
-    pub begun_anew: RwSignal<usize>,
-    /// What stands in the form for one.
-    pub one: RwSignal<Draft>,
+    /// The sweep of a batch that is edited again, until the panel has loaded it.
+    pub edited_sweep: RwSignal<Option<WrittenSweep>>,
+    /// The number of times that the panels were rebuilt. Each change rebuilds them with the content of `next_panel_state`.
+    pub panel_builds: RwSignal<usize>,
+    /// The draft in the single form.
+    pub single_form: RwSignal<Draft>,
     /// Why the last addition was refused.
     pub refused: RwSignal<Option<String>>,
-    /// What is composed in the panel in view and not in the table yet: Generate puts it there and sends it with the rest.
+    /// The items of the current panel that are not in the table yet. Generate adds and sends them.
     pub offered: RwSignal<Option<Offer>>,
-    /// Why nothing is sent before it is clear what becomes of what the panel in view has composed.
+    /// Why Generate is disabled: the user must first decide about the items of the current panel.
     pub held_up: RwSignal<Option<String>>,
-    /// All that is composed in the panel in view stands in the table.
+    /// Whether the table has all items of the current panel.
     pub is_panel_added: RwSignal<bool>,
-    /// What stands in the panels, for the way back from what takes its place.
-    pub written: RwSignal<PanelState>,
-    /// What the panels begin with, when they do so the next time.
-    pub left: StoredValue<PanelState>,
-    pub way_back: WayBack,
-    /// Other seeds in the place of those that are used, for the panel in view to go along.
+    /// The current content of the panels, so that replacing it can be undone.
+    pub panel_state: RwSignal<PanelState>,
+    /// The content for the next rebuild of the panels.
+    pub next_panel_state: StoredValue<PanelState>,
+    /// The offer to undo the last replacement of the content of the panels.
+    pub way_back: UndoOffer,
+    /// Renewed seeds, by old seed, for the current panel to replace.
     pub fresh_seeds: RwSignal<HashMap<String, String>>,
-    /// What was sent waits, for it can't be kept.
+    /// Whether sent tasks are blocked because they can't be stored.
     pub is_held: Signal<bool>,
-    /// The places in batches of this model whose tasks were not handed to the service.
+    /// The places in batches of this model whose tasks were not submitted to the service yet.
     pub queued: Memo<QueuedPlaces>,
-    /// The batch that was sent last, until it has come into view.
+    /// The batch that was sent last, until it was scrolled into view.
     pub unseen: RwSignal<Option<BatchKey>>,
-    /// A manifest that is only looked at.
+    /// A manifest that is displayed without being imported.
     pub looked_at: RwSignal<Option<Manifest>>,
-    /// A person wants to have it in sight, or has something to send.
-    pub is_wanted: RwSignal<bool>,
-    /// A row that needs a look, to be shown with the focus in it.
+    /// Whether the form is shown above the batch: the user opened it, or there is something to send.
+    pub is_opened: RwSignal<bool>,
+    /// A row with a problem that is to be scrolled to and focused.
     pub shown_bad: RwSignal<Option<BadRow>>,
-    /// What is said to a press of Generate.
+    /// The message after Generate was pressed.
     pub answer: StatusNote,
-    /// Over what was sent or removed just now: the second half of a double click may meet anything.
+    /// Ignores the second click of a double click, which could hit a control that has just moved there.
     pub just_pressed: DoubleClickGuard,
 }
 
 impl Composer {
-    /// With the table as it was left, once that has been read.
-    pub fn kept(model: &ModelId, schema: Arc<Schema>, one: RwSignal<Draft>) -> Self {
+    /// Creates the state with the stored table, which must have been read.
+    pub fn restore(model: &ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> Self {
         let kept = KeptTable::of(model, &schema);
         let table = kept.table();
-        let begun = kept.take_next_sweep();
-        let way = match begun {
+        let edited_sweep = kept.take_next_sweep();
+        let way = match edited_sweep {
             Some(_) => FillMethod::Sweep,
             None => FillMethod::available(&schema)[0],
         };
@@ -125,68 +126,70 @@ impl Composer {
             schema: StoredValue::new(schema),
             kept: StoredValue::new_local(kept),
             table: RwSignal::from(table).into(),
-            begun: RwSignal::new(begun),
-            begun_anew: RwSignal::new(0),
-            one,
+            edited_sweep: RwSignal::new(edited_sweep),
+            panel_builds: RwSignal::new(0),
+            single_form,
             refused: RwSignal::new(None),
             offered: RwSignal::new(None),
             held_up: RwSignal::new(None),
             is_panel_added: RwSignal::new(false),
-            written: RwSignal::new(PanelState::default()),
-            left: StoredValue::new(PanelState::default()),
-            way_back: WayBack::default(),
+            panel_state: RwSignal::new(PanelState::default()),
+            next_panel_state: StoredValue::new(PanelState::default()),
+            way_back: UndoOffer::default(),
             fresh_seeds: RwSignal::new(HashMap::new()),
             queued: queued_places(model.clone()),
             is_held: when(move || runner.block_reason() == Some(BlockReason::StorageError)),
             unseen: RwSignal::new(None),
             looked_at: RwSignal::new(None),
-            is_wanted: RwSignal::new(has_unsent),
+            is_opened: RwSignal::new(has_unsent),
             shown_bad: RwSignal::new(None),
             answer: StatusNote::default(),
             just_pressed: DoubleClickGuard::default(),
         };
-        on_cleanup(move || this.keep_now());
+        on_cleanup(move || this.store_now());
         kept.settle_interrupted(contexts());
         this
     }
 
+    /// Returns the stored table.
     pub fn keeping(self) -> &'static KeptTable {
         self.kept.get_value()
     }
 
-    /// Without waiting for further changes.
-    pub fn keep_now(self) {
+    /// Stores the table without the usual delay.
+    pub fn store_now(self) {
         if let Some(kept) = self.kept.try_get_value() {
             kept.write_soon();
         }
     }
 
-    /// Acts on every change of the table, and now.
-    pub fn follow(self, act: Rc<dyn Fn()>) {
-        self.follow_with(|| 0, act);
+    /// Calls `act` now and after every change of the table, see [`MAX_SYNC_ROWS`].
+    pub fn on_table_change(self, act: Rc<dyn Fn()>) {
+        self.on_changes(|| 0, act);
     }
 
-    /// The same on every change of what `track` reads, which are so many more rows.
-    pub fn follow_with(self, track: impl Fn() -> usize + 'static, act: Rc<dyn Fn()>) {
+    /// Like [`Self::on_table_change`], but also after changes of what `track` reads. `track` returns a number of items, which counts
+    /// towards [`MAX_SYNC_ROWS`].
+    pub fn on_changes(self, track: impl Fn() -> usize + 'static, act: Rc<dyn Fn()>) {
         let waiting = StoredValue::new_local(None::<Timeout>);
         let sent = StoredValue::new(0);
         effect(move || {
             let act = act.clone();
             let (rows, now_sent) = self.table.with(|table| (table.rows().len(), table.sent()));
             let rows = rows + track();
-            let is_other = sent.get_value() != now_sent;
+            let has_sent_rows = sent.get_value() != now_sent;
             sent.set_value(now_sent);
-            if rows <= MAX_SYNC_ROWS || is_other {
+            if rows <= MAX_SYNC_ROWS || has_sent_rows {
                 waiting.set_value(None);
                 act();
             } else {
-                let wait = Timeout::new(FOLLOWED_AFTER_MS, move || act());
+                let wait = Timeout::new(DEBOUNCE_MS, move || act());
                 waiting.set_value(Some(wait));
             }
         });
     }
 
-    /// `None` once its view is gone.
+    /// Returns the schema; `None` once the view is disposed.
     pub fn try_schema(self) -> Option<Arc<Schema>> {
         self.schema.try_get_value()
     }
@@ -195,7 +198,7 @@ impl Composer {
         self.schema.get_value()
     }
 
-    /// Changes the table, or says why not.
+    /// Changes the table. If `change` fails, shows the message and returns false.
     pub fn change(self, change: impl FnOnce(&mut Table, &Schema) -> Result<(), String>) -> bool {
         let schema = self.schema();
         let result = self.edit(|table| change(table, &schema));
@@ -204,79 +207,79 @@ impl Composer {
         is_done
     }
 
-    /// Whether nothing stands in it that is yet to be sent or understood; not tracked.
-    pub fn is_at_rest(self) -> bool {
+    /// Whether nothing is left to send and no message needs an answer; not tracked.
+    pub fn is_idle(self) -> bool {
         untrack(|| {
             self.table.read().unsent() == 0
                 && self.offered.read().is_none()
-                // That it was sent is no reason to keep it.
+                // Items that are already in the table need no answer.
                 && (self.held_up.read().is_none() || self.is_panel_added.get())
                 && self.refused.read().is_none()
         })
     }
 
-    /// Another batch begins: nothing of the last one stands in the panels, and rows that were left are put aside.
-    pub fn begin_anew(self) {
+    /// Starts a new batch: empties the panels and puts aside the rows that could not be sent.
+    pub fn start_new_batch(self) {
         if self.table.with_untracked(Table::has_left_rows) {
             self.edit(|table| table.put_aside(|_| true));
         }
-        let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
+        let (before, way) = (self.panel_state.get_untracked(), self.way.get_untracked());
         let columns = self.edit(Table::reset_columns);
         self.refused.set(None);
-        self.begin_with(PanelState::default());
+        self.rebuild_panels(PanelState::default());
         if before.has_content() {
-            let lasts = before.has_unsent();
-            let back = Callback::new(move |()| {
+            let has_unsent = before.has_unsent();
+            let undo = Callback::new(move |()| {
                 self.edit(|table| columns.iter().for_each(|name| table.add_column(name)));
                 self.way.set(way);
-                self.begin_with(before.clone());
+                self.rebuild_panels(before.clone());
             });
-            let said = "Emptied for a new batch.";
-            match lasts {
-                // It was not sent: it is nowhere else.
-                true => self.way_back.keep_on_offering(said, back),
-                false => self.way_back.offer(said, back),
+            let message = "Emptied for a new batch.";
+            match has_unsent {
+                // Unsent content exists nowhere else.
+                true => self.way_back.offer_until_change(message, undo),
+                false => self.way_back.offer(message, undo),
             }
         }
     }
 
-    /// The panels begin once more, with this.
-    pub fn begin_with(self, left: PanelState) {
-        self.left.set_value(left);
-        self.begun_anew.update(|times| *times += 1);
+    /// Rebuilds the panels with this content.
+    pub fn rebuild_panels(self, left: PanelState) {
+        self.next_panel_state.set_value(left);
+        self.panel_builds.update(|times| *times += 1);
     }
 
-    /// A batch is edited again: its sweep takes the place of what stands in the panel.
+    /// Edits the sweep of a batch again: it replaces the content of the sweep panel.
     pub fn edit_sweep(self, sweep: WrittenSweep) {
-        let (before, way) = (self.written.get_untracked(), self.way.get_untracked());
-        self.begun.set(Some(sweep));
+        let (before, way) = (self.panel_state.get_untracked(), self.way.get_untracked());
+        self.edited_sweep.set(Some(sweep));
         self.way.set(FillMethod::Sweep);
         self.offer_sweep_back(before, way);
     }
 
-    /// With it go the rows that came with what took its place.
+    /// Offers to restore the sweep that was replaced. This also removes the rows that were added with the new sweep.
     pub fn offer_sweep_back(self, before: PanelState, way: FillMethod) {
         if before.sweep.is_none() {
             return;
         }
-        let back = Callback::new(move |()| {
+        let undo = Callback::new(move |()| {
             self.edit(Table::undo_addition);
             self.way.set(way);
-            self.begin_with(before.clone());
+            self.rebuild_panels(before.clone());
         });
         self.way_back
-            .offer("Replaced the sweep that was here.", back);
+            .offer("Replaced the sweep that was here.", undo);
     }
 
-    /// All that was sent is to be sent once more.
+    /// Makes all sent rows waiting again.
     pub fn put_all_back(self) {
         let before = self.edit(Table::put_all_back);
-        let said = format!("Put {} back.", counted(before.len(), "row"));
-        let back = Callback::new(move |()| self.edit(|table| table.undo_put_back(before.clone())));
-        self.way_back.offer(&said, back);
+        let message = format!("Put {} back.", counted(before.len(), "row"));
+        let undo = Callback::new(move |()| self.edit(|table| table.undo_put_back(before.clone())));
+        self.way_back.offer(&message, undo);
     }
 
-    /// What Generate sends; tracked.
+    /// Returns what Generate sends; tracked.
     pub fn to_send(self) -> ToSend {
         if self.held_up.read().is_some() {
             return ToSend::default();
@@ -288,12 +291,13 @@ impl Composer {
         }
     }
 
-    /// Changes the table in a way that cannot be refused.
+    /// Changes the table and stores it.
     pub fn edit<T>(self, change: impl FnOnce(&mut Table) -> T) -> T {
         self.keeping().edit(change)
     }
 }
 
+/// Returns the places of the tasks of a model that were not submitted yet.
 fn queued_places(model: ModelId) -> Memo<QueuedPlaces> {
     let runner = contexts().runner;
     memo(move || {

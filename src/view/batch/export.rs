@@ -11,7 +11,7 @@ use futures::future::{AbortHandle, Abortable};
 use icondata_lu::LuDownload;
 use leptos::prelude::*;
 
-use super::grid::Laid;
+use super::grid::GridLayout;
 use super::item::Shapes;
 use super::save_grid::save_grid;
 use crate::browser::download;
@@ -21,15 +21,15 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// Everything of a batch as files.
+/// Buttons that save a batch as files: an archive, a picture of the grid, and manifests.
 pub fn export(
     batch: Arc<Batch>,
     summary: Memo<BatchSummary>,
-    laid: Laid,
+    layout: GridLayout,
     shapes: Shapes,
 ) -> AnyView {
     let all = contexts();
-    // It may have got another name since.
+    // Read again, because the batch may have been renamed.
     let batch = move || {
         let now = untrack(|| Batches::new(all).find(&batch.key));
         now.map_or_else(|| batch.clone(), Arc::new)
@@ -74,7 +74,7 @@ pub fn export(
             let name = file_name::archive(&batch.name, "zip");
             let manifest = manifest();
             let names = match leaves_out.get_untracked() && !suspects.read_untracked().is_empty() {
-                // What is left out must not stand in a name either.
+                // File names must not contain the omitted values either.
                 true => Vec::new(),
                 false => item_captions(tasks.iter().map(Option::as_ref)),
             };
@@ -115,7 +115,7 @@ pub fn export(
         });
     };
     let has_any = when(move || summary.read().counts.of(Part::Completed) > 0);
-    let save_grid = save_grid(batch.clone(), laid, shapes, has_any);
+    let save_grid = save_grid(batch.clone(), layout, shapes, has_any);
     let save = move |extension: &'static str| {
         let name = file_name::archive(&format!("{} manifest", batch().name), extension);
         match extension {

@@ -12,7 +12,7 @@ use atelier_studio::list::window::Stack;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::item::{Around, Shapes, item};
+use super::item::{ItemContext, Shapes, item};
 use super::thumb::Thumb;
 use crate::reactive::boxed::{dynamic, memo, text};
 use crate::view::parts::list::Item;
@@ -20,23 +20,24 @@ use crate::view::parts::px::px;
 use crate::view::parts::viewport::{self, left_in_pane, scrolled};
 use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
-/// In `rem`; the stylesheet has the same.
+/// In `rem`; must match the style sheet.
 const CAPTION_HEIGHT: f64 = 1.75;
 
-/// So many items, or cells of a sweep, are shown whole, and all of them are built; more of them scroll in a frame of their
-/// own.
+/// Up to this number of items or cells, the whole grid is built and scrolls with the page. Larger grids are windowed and
+/// scroll in their own container.
 const MAX_WHOLE: usize = 40;
 
-/// The labelled grids of a batch as they are shown, where it has any.
-pub type Laid = Memo<Option<Arc<Blocks>>>;
+/// The labelled grids of a batch; `None` if the batch is a plain list.
+pub type GridLayout = Memo<Option<Arc<Blocks>>>;
 
-/// `labels`: of a sweep over two axes; `combined`: over more of them, with the places of its items.
-pub fn laid(
+/// Computes the layout of the labelled grids. `labels`: the labels of a sweep over two axes. `combined`: a sweep over more
+/// axes, with the positions of its items in the batch.
+pub fn layout(
     labels: Option<GridLabels>,
     combined: Memo<Option<(Combined, Vec<usize>)>>,
     shapes: Shapes,
     on_model_page: bool,
-) -> Laid {
+) -> GridLayout {
     let beside = viewport::beside();
     memo(move || {
         let width = match beside.get() && on_model_page {
@@ -59,28 +60,28 @@ pub fn laid(
     })
 }
 
-/// The items of a batch, filling in. Only those in sight are built.
-pub fn grid(cells: Memo<Vec<Thumb>>, laid: Laid, around: Around) -> AnyView {
+/// The items of a batch, as labelled grids or as a plain list. Only visible ones are built.
+pub fn grid(cells: Memo<Vec<Thumb>>, layout: GridLayout, context: ItemContext) -> AnyView {
     let sent = memo(move || {
         let mut sent = cells.get();
         sent.retain(|cell| !cell.is_left_out);
         sent
     });
     let count = memo(move || sent.read().len());
-    dynamic(move || match laid.get() {
-        Some(blocks) => labelled::labelled(cells, blocks, around),
-        None => plain(sent, count.get(), around),
+    dynamic(move || match layout.get() {
+        Some(blocks) => labelled::labelled(cells, blocks, context),
+        None => plain(sent, count.get(), context),
     })
 }
 
-/// Without those that were not sent.
-fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
-    let shapes = around.shapes;
+/// The items as a plain list. `cells`: without the items that were not sent.
+fn plain(cells: Memo<Vec<Thumb>>, size: usize, context: ItemContext) -> AnyView {
+    let shapes = context.shapes;
     let ratio = memo(move || labelled_grid::frame(&shapes.read()));
     let element = NodeRef::<Div>::new();
     let (seen, left) = (scrolled(element), left_in_pane(element));
-    // How many next to each other, and how wide each, in `rem`.
-    let laid = memo(move || {
+    // The number of columns, and their width in `rem`.
+    let layout = memo(move || {
         let (seen, left) = (seen.get(), left.get());
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
@@ -93,14 +94,14 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
     });
     let rem = memo(move || seen.read().rem.max(1.0));
     let stack = memo(move || {
-        let (columns, cell) = laid.get();
+        let (columns, cell) = layout.get();
         let row_height = (cell.max(1.0) / ratio.get() + CAPTION_HEIGHT + GAP) * rem.get();
         Stack::uniform(size.div_ceil(columns.max(1)), row_height)
     });
     let overscan = if size <= MAX_WHOLE { usize::MAX } else { 1 };
     let list = WindowedList::new(seen, stack, overscan);
     let shown = memo(move || {
-        let (rows, columns) = (list.range.get(), laid.read().0);
+        let (rows, columns) = (list.range.get(), layout.read().0);
         rows.start * columns..size.min(rows.end * columns)
     });
     let item = move |at: usize| {
@@ -111,10 +112,10 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
                 <li
                     aria-posinset=(at + 1).to_string()
                     aria-setsize=size.to_string()
-                    style:top=text(move || px(stack.read().top(at / laid.read().0.max(1))))
+                    style:top=text(move || px(stack.read().top(at / layout.read().0.max(1))))
                     class:apart=is_apart(shown, at)
                 >
-                    {item(&cell, around, ratio)}
+                    {item(&cell, context, ratio)}
                 </li>
             }
             .into_any()
@@ -131,10 +132,10 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, around: Around) -> AnyView {
                 role="list"
                 class="thumbs"
                 aria-label="Items of the batch"
-                style:--columns=text(move || laid.read().0.to_string())
+                style:--columns=text(move || layout.read().0.to_string())
                 style:max-inline-size=text(move || {
-                    let (columns, cell) = laid.get();
-                    // A hair more than what they take: what is rounded does not make them narrower.
+                    let (columns, cell) = layout.get();
+                    // Slightly wider than the columns, so that rounding does not make them narrower.
                     format!("{}rem", columns as f64 * (cell + GAP) - GAP + 0.01)
                 })
                 style:padding-top=list.space_before()

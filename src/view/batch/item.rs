@@ -1,4 +1,4 @@
-//! An item of a batch in its grid: its first output, which is shown large at a press, else its state, which leads to its
+//! An item of a batch in its grid. Shows its first output, which opens the large view, or its state, which links to its
 //! task.
 
 use atelier_contract::output::OutputKind;
@@ -17,23 +17,23 @@ use crate::view::gallery::tile_tools::{self, Near};
 use crate::view::parts::media::{self, MediaView};
 use crate::view::task::small_output;
 
-/// The shapes of a batch's items, of width to height, where they are known.
+/// The aspect ratios (width to height) of the items of a batch; `None` where unknown.
 pub type Shapes = Memo<Vec<Option<f64>>>;
 
-/// What all items share.
+/// The data that all items of a grid share.
 #[derive(Clone, Copy)]
-pub struct Around {
+pub struct ItemContext {
     pub shapes: Shapes,
     pub selection: Selection,
     /// See [`Near::selection_mark`].
     pub is_touched: bool,
-    /// A finger is what there is first.
+    /// Whether the primary pointer is coarse, such as a finger.
     pub is_mainly_touched: bool,
 }
 
-/// `frame`: the shape of the room that the picture gets. What is read next to its words is drawn: it is in the label,
-/// in another order.
-pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
+/// An item. `frame`: the aspect ratio of the space for the picture. Some visible texts are drawn by CSS, because the label
+/// already contains them.
+pub fn item(cell: &Thumb, context: ItemContext, frame: Memo<f64>) -> AnyView {
     let number = cell.index + 1;
     let caption = view! {
         <span class="thumb-number drawn" data-text=number.to_string()></span>
@@ -43,8 +43,8 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
     let index = cell.index;
     let sides = RwSignal::new(None);
     let share = memo(move || {
-        let said = around.shapes.read().get(index).copied().flatten();
-        labelled_grid::share(labelled_grid::actual_shape(said, sides.get()), frame.get())
+        let expected = context.shapes.read().get(index).copied().flatten();
+        labelled_grid::share(labelled_grid::actual_shape(expected, sides.get()), frame.get())
     });
     if let (Some((url, kind)), Some(key)) = (cell.picture.clone(), &cell.task) {
         let name = format!("Task {number}: {}", cell.title);
@@ -55,9 +55,9 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
             share,
             sides,
         };
-        // A line is low for a finger, which has the way to the task in the large view, and so has the keyboard: it would
-        // have twice as far to go from one item to the next.
-        let caption = match around.is_mainly_touched {
+        // On touch screens the caption is no link, because it is too small to tap. It is not focusable either, because
+        // that would double the number of tab stops. The large view links to the task.
+        let caption = match context.is_mainly_touched {
             true => view! {
                 <span class="thumb-caption" aria-hidden="true" translate="no">
                     {caption}
@@ -73,7 +73,7 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
         };
         return view! {
             <div class="thumb" data-phase=phase>
-                <div class="thumb-picture">{output.tile(cell, around.selection, around.is_touched)}</div>
+                <div class="thumb-picture">{output.tile(cell, context.selection, context.is_touched)}</div>
                 {caption}
             </div>
         }
@@ -118,11 +118,12 @@ pub fn item(cell: &Thumb, around: Around, frame: Memo<f64>) -> AnyView {
     }
 }
 
-/// In the order of what is to be seen, so that who speaks to the page can say that.
+/// Returns the accessible name. Its order matches the visible text, so that voice control finds the item.
 fn label(cell: &Thumb) -> String {
     format!("Item {}: {}, {}", cell.index + 1, cell.title, cell.state)
 }
 
+/// Returns the tooltip.
 fn title(cell: &Thumb) -> String {
     match cell.note.as_str() {
         "" => cell.title.clone(),
@@ -130,13 +131,13 @@ fn title(cell: &Thumb) -> String {
     }
 }
 
-/// So many outputs are there in addition to the one that is shown.
+/// The number of outputs in addition to the one that is shown.
 fn more(cell: &Thumb) -> Option<AnyView> {
     let more = format!("+{}", cell.more);
     (cell.more > 0).then(|| view! { <span class="more drawn" data-text=more></span> }.into_any())
 }
 
-/// How much of its room the picture takes.
+/// The shares of the available width and height that the picture takes.
 type Share = Memo<(f64, f64)>;
 
 fn wide(share: Share) -> Signal<String> {
@@ -153,12 +154,12 @@ struct Output {
     kind: OutputKind,
     key: TaskKey,
     share: Share,
-    /// Its own, in pixels, once it is there.
+    /// The width and height in pixels, once the picture is loaded.
     sides: RwSignal<Option<(u32, u32)>>,
 }
 
 impl Output {
-    /// The picture, and what lies over it; grey, and of its shape, before it is there.
+    /// The picture with its overlaid controls. A grey box of the expected shape is shown until it is loaded.
     fn tile(self, cell: &Thumb, selection: Selection, is_touched: bool) -> AnyView {
         let Self {
             url,
@@ -188,7 +189,7 @@ impl Output {
         let (pressed, keyed) = (name.clone(), name.clone());
         let press = move |event: MouseEvent| tile_tools::press(&event, &pressed, selection);
         let key = move |event: KeyboardEvent| {
-            if tile_tools::key(&event, &keyed, selection) || arrows::press(&event) {
+            if tile_tools::key(&event, &keyed, selection) || arrows::handle_key(&event) {
                 event.prevent_default();
             }
         };

@@ -3,7 +3,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use crate::reactive::boxed::{dynamic, handler, text, when};
 
-/// What stands in the way of keeping the table, and rows that gave way to those of another tab.
+/// Notes about storing the table: why it can't be stored, and which rows were replaced by those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {
     let kept = composer.keeping();
     let (refusal, conflict) = (kept.refusal(), kept.conflict_message());

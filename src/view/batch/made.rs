@@ -1,4 +1,4 @@
-//! What of that which Generate sends is made already, or was sent before: it is said before the press.
+//! Reports which of the items to send have results already or were sent before. Shown before Generate is pressed.
 
 use std::rc::Rc;
 
@@ -14,11 +14,11 @@ use crate::reactive::boxed::{handler, text, when};
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// The ways out are other seeds, and, by `only_new`, to send the rest.
+/// The note about items that have results already. It offers new seeds and, through `only_new`, to send only the others.
 pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
     let all = contexts();
     let found = RwSignal::new(Repeats::default());
-    let look = move || {
+    let update = move || {
         let (to_send, account) = (composer.to_send(), all.session.account());
         let repeats = all
             .runner
@@ -35,12 +35,12 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
             .offered
             .with(|it| it.as_ref().map_or(0, |offer| offer.items.len()))
     };
-    composer.follow_with(track, Rc::new(move || untrack(look)));
+    composer.on_changes(track, Rc::new(move || untrack(update)));
     let renew = move |_| {
         let schema = composer.schema();
         let to_send = untrack(|| composer.to_send());
         let drafts: Vec<&Draft> = to_send.drafts.iter().collect();
-        let made = made_now(composer, &drafts);
+        let made = find_made(composer, &drafts);
         let made = made.iter().filter_map(|made| to_send.drafts.get(made.at));
         let fresh = fresh_seeds(made, &schema, &mut random::bits);
         composer.edit(|table| table.renew_seeds(&fresh, &schema));
@@ -68,18 +68,19 @@ pub fn made_already(composer: Composer, only_new: Callback<()>) -> AnyView {
     .into_any()
 }
 
-/// The rows that Generate sends though they are made already; not tracked.
+/// Returns the rows to send that have results already; not tracked.
 pub fn made_rows(composer: Composer) -> Vec<DuplicateRow> {
     let table = composer.table.read_untracked();
     let rows: Vec<_> = table.to_send().collect();
     let drafts: Vec<&Draft> = rows.iter().map(|row| &row.draft).collect();
-    let found = made_now(composer, &drafts).into_iter();
+    let found = find_made(composer, &drafts).into_iter();
     found
         .filter_map(|it| Some((rows.get(it.at)?.id, it.place)))
         .collect()
 }
 
-fn made_now(composer: Composer, drafts: &[&Draft]) -> Vec<Duplicate> {
+/// Returns the drafts that have results already; not tracked.
+fn find_made(composer: Composer, drafts: &[&Draft]) -> Vec<Duplicate> {
     let all = contexts();
     let (schema, account) = (composer.schema(), untrack(|| all.session.account()));
     all.runner

@@ -10,13 +10,13 @@ use serde_json::Value;
 
 use super::composer::Composer;
 use super::grid::grid;
-use super::item::Around;
+use super::item::ItemContext;
 use super::thumb::Thumb;
 use crate::reactive::boxed::{handler, memo};
 use crate::view::gallery::selection::Selection;
 use crate::view::parts::glyph::Glyph;
 
-/// A manifest that is only looked at: nothing is sent, nothing is kept.
+/// Shows a manifest. Nothing of it is sent or stored.
 pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
     let name = manifest.name.clone();
     let about = format!(
@@ -31,7 +31,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
         },
     );
     let category = manifest.model.category.clone();
-    // A file that a person has written may number its items as it likes.
+    // A hand-written file may number its items arbitrarily.
     let index = |position: usize, item: &ManifestItem| match item.index {
         number @ 1..=MAX_ROWS => number - 1,
         _ => position,
@@ -49,8 +49,8 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
             .map(|(position, item)| cell(index(position, item), item, &category, &manifest.service))
             .collect::<Vec<_>>()
     });
-    // None of it is an output of this browser's.
-    let around = Around {
+    // Outputs of a manifest can't be selected: they do not belong to tasks of this browser.
+    let context = ItemContext {
         shapes: memo(move || shapes.clone()),
         selection: Selection::new(memo(Vec::new)),
         is_touched: false,
@@ -70,7 +70,7 @@ pub fn manifest_viewer(composer: Composer, manifest: Manifest) -> AnyView {
                     <Glyph icon=LuX />
                 </button>
             </div>
-            {grid(cells, memo(|| None), around)}
+            {grid(cells, memo(|| None), context)}
         </article>
     }
     .into_any()
@@ -105,7 +105,7 @@ fn cell(index: usize, item: &ManifestItem, category: &str, service: &str) -> Thu
             .map(|url| url.to_string()),
         task: None,
         is_left_out: false,
-        // What a reference stands for is in the archive alone.
+        // A reference points to a file that only the archive contains.
         picture: first
             .filter(|url| !stored_output::is_reference(url))
             .map(|url| {

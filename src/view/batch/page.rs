@@ -1,4 +1,4 @@
-//! `/batches/:key`: a batch at an address of its own.
+//! `/batches/:key`: the page of a batch.
 
 use std::sync::Arc;
 
@@ -89,7 +89,7 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
     }
 }
 
-/// How long a batch waits for what its table needs: all else of it is in this browser.
+/// How long the page is_waiting for the schema and the table before it shows the batch without them.
 const MAX_WAIT_MS: u32 = 1_000;
 
 fn found(batch: Batch) -> AnyView {
@@ -100,42 +100,44 @@ fn found(batch: Batch) -> AnyView {
         let key = batch.key.clone();
         move || runner.keys_of_batch(&key)
     });
-    // Without the schema of its model, which may be gone, nothing of it can be put into a table.
-    let waits = RwSignal::new(true);
+    // Items can be put into a table only with the schema, which the service may no longer have.
+    let is_waiting = RwSignal::new(true);
     let end = after(MAX_WAIT_MS, move || {
-        waits.try_set(false);
+        is_waiting.try_set(false);
     });
     end.forget();
     dynamic(move || match catalog.schema(&model) {
-        Load::Loading if waits.get() => skeleton(),
-        Load::Loaded(schema) => composed(model.clone(), schema, batch.clone(), tasks, waits),
+        Load::Loading if is_waiting.get() => skeleton(),
+        Load::Loaded(schema) => {
+            with_composer(model.clone(), schema, batch.clone(), tasks, is_waiting)
+        }
         _ => with_tasks(run::run(None, batch.clone()), tasks),
     })
 }
 
-fn composed(
+fn with_composer(
     model: ModelId,
     schema: Arc<Schema>,
     batch: Batch,
     tasks: Memo<Vec<TaskKey>>,
-    waits: RwSignal<bool>,
+    is_waiting: RwSignal<bool>,
 ) -> AnyView {
     let is_read = KeptTable::of(&model, &schema).is_read();
     let is_read = memo(move || is_read.get());
     dynamic(move || {
         if !is_read.get() {
-            return match waits.get() {
+            return match is_waiting.get() {
                 true => skeleton(),
                 false => with_tasks(run::run(None, batch.clone()), tasks),
             };
         }
-        let one = RwSignal::new(Draft::default());
-        let composer = Composer::kept(&model, schema.clone(), one);
+        let single_form = RwSignal::new(Draft::default());
+        let composer = Composer::restore(&model, schema.clone(), single_form);
         with_tasks(run::run(Some(composer), batch.clone()), tasks)
     })
 }
 
-/// The batch, and below it, for who wants them, its tasks as rows.
+/// The batch, followed by its tasks as a list that can be opened.
 fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
     let runner = contexts().runner;
     let rows = memo(move || tasks.read().iter().cloned().map(HistoryRow::Task).collect());
@@ -144,7 +146,7 @@ fn with_tasks(run: AnyView, tasks: Memo<Vec<TaskKey>>) -> AnyView {
             names_among_siblings(tasks.iter().copied())
         })
     });
-    // Only rows that are seen know where they are.
+    // Built when opened, because hidden rows can't be measured.
     let is_listed = RwSignal::new(false);
     let toggle = move |event: web_sys::Event| {
         let details = event_target::<web_sys::Element>(&event);

@@ -1,5 +1,5 @@
-//! Where the composer stands: above what was sent from it while there is something to send, and below it once all is
-//! sent. It stays where a person writes in it, and next to what was sent where there is room for that.
+//! The position of the form: above the batch while there is something to send, and below it once everything is sent. The
+//! form does not move while the user types in it. On wide screens it stays next to the batch.
 
 use std::rc::Rc;
 
@@ -18,37 +18,38 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::viewport;
 
 const NEW_BATCH: &str = "new-batch";
-const WRITTEN_IN: &str =
+const TEXT_FIELDS: &str =
     ".composer :is(textarea, select, input:not([type=radio], [type=checkbox]))";
 
-/// Whether it stands below.
+/// Whether the form is below the batch.
 pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
     let has_unsent = memo(move || composer.table.read().unsent() > 0);
     effect(move || {
-        // Rows that come from elsewhere are to be seen.
-        if has_unsent.get() && !is_written_in() {
-            composer.is_wanted.set(true);
+        // Rows that the user did not type here should be visible.
+        if has_unsent.get() && !is_typing() {
+            composer.is_opened.set(true);
         }
     });
     let beside = viewport::beside();
-    memo(move || has_batch.get() && !composer.is_wanted.get() && !beside.get())
+    memo(move || has_batch.get() && !composer.is_opened.get() && !beside.get())
 }
 
-/// Once all of it was sent, what came of it takes its place, unless a person writes on.
+/// Moves the form below the batch after everything was sent, unless the user is typing in it. If rows could not be sent,
+/// moves the focus to the first one that needs a fix.
 pub fn make_way(composer: Composer) {
-    if is_written_in() {
+    if is_typing() {
         return;
     }
     if composer.table.with_untracked(|table| table.unsent() > 0) {
-        // Rows that could not be sent are to be mended: Generate may be disabled now, and has lost the focus then.
+        // Generate may be disabled now, and then it has lost the focus.
         let bad = composer.table.with_untracked(|table| table.bad_rows(1));
         return focus::once_lost(move || {
             composer.shown_bad.try_set(bad.into_iter().next());
         });
     }
-    composer.is_wanted.try_set(false);
+    composer.is_opened.try_set(false);
     match viewport::is_beside() {
-        // There is nothing to be pressed any more where it was sent from: what came of it is next to that.
+        // Generate is disabled now, so the focus moves to the batch next to the form.
         true => focus::once_lost(|| {
             focus::in_place_to(".run h2");
         }),
@@ -56,43 +57,43 @@ pub fn make_way(composer: Composer) {
     }
 }
 
-fn is_written_in() -> bool {
+fn is_typing() -> bool {
     let focused = document().active_element();
-    focused.is_some_and(|it| it.matches(WRITTEN_IN).unwrap_or_default())
+    focused.is_some_and(|it| it.matches(TEXT_FIELDS).unwrap_or_default())
 }
 
-/// What was sent from the composer, and the way to it, where it stands below.
-pub fn way_to_composer(composer: Composer, is_below: Memo<bool>) -> AnyView {
+/// The bar above the batch while the form is below it: a message about what was sent and a button for a new batch.
+pub fn new_batch_bar(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
     view! {
         <div class="panel row new-batch" hidden=when(move || !is_below.get())>
-            <button class="button" id=NEW_BATCH type="button" on:click=handler(move |_| open(composer))>
+            <button class="button" id=NEW_BATCH type="button" on:click=handler(move |_| open_form(composer))>
                 <Glyph icon=LuPlus />
                 "New batch"
             </button>
-            <p class="muted" hidden=when(move || sent.get() == 0) prop:textContent=said(composer)></p>
+            <p class="muted" hidden=when(move || sent.get() == 0) prop:textContent=sent_message(composer)></p>
             {composer.answer.view()}
         </div>
     }
     .into_any()
 }
 
-/// The same next to Generate, where the panel still holds what was sent, changed or not, or rows are left that can't be
-/// sent.
+/// The button for a new batch next to Generate. It is shown while a panel still has content after everything was sent, or
+/// while only rows that can't be sent are left.
 pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     let is_sent = memo(move || composer.table.read().is_all_sent());
-    let is_written = memo(move || {
-        composer.way.get() != FillMethod::Lines && composer.written.read().has_content()
+    let has_content = memo(move || {
+        composer.way.get() != FillMethod::Lines && composer.panel_state.read().has_content()
     });
     let has_left = memo(move || composer.table.read().has_left_rows());
     view! {
         <button
             class="button"
             type="button"
-            hidden=when(move || is_below.get() || !(has_left.get() || is_sent.get() && is_written.get()))
+            hidden=when(move || is_below.get() || !(has_left.get() || is_sent.get() && has_content.get()))
             on:click=handler(move |_| {
-                composer.begin_anew();
-                show(composer);
+                composer.start_new_batch();
+                show_form(composer);
             })
         >
             <Glyph icon=LuPlus />
@@ -102,39 +103,39 @@ pub fn new_batch(composer: Composer, is_below: Memo<bool>) -> AnyView {
     .into_any()
 }
 
-/// Nothing of the last one stands in it, unless some of that is yet to be sent.
-fn open(composer: Composer) {
-    if composer.is_at_rest() {
-        composer.begin_anew();
+/// Opens the form. Empties it first, unless some of its content is still to be sent.
+fn open_form(composer: Composer) {
+    if composer.is_idle() {
+        composer.start_new_batch();
     }
-    show(composer);
+    show_form(composer);
 }
 
-fn show(composer: Composer) {
-    composer.is_wanted.set(true);
+fn show_form(composer: Composer) {
+    composer.is_opened.set(true);
     after_frame(|| {
         focus::to(FIRST_FIELD);
     });
 }
 
-fn said(composer: Composer) -> Signal<String> {
+fn sent_message(composer: Composer) -> Signal<String> {
     text(move || {
         let (is_held, queued) = (composer.is_held.get(), composer.queued.read());
         composer.table.read().sent_message(is_held, &queued)
     })
 }
 
-/// What was sent from here.
+/// The message about rows that were sent, with buttons that put them back or remove them.
 pub fn sent_rows(composer: Composer) -> AnyView {
     let sent = memo(move || composer.table.read().sent());
-    let absent = RwSignal::new(0);
-    composer.follow(Rc::new(move || {
+    let count = RwSignal::new(0);
+    composer.on_table_change(Rc::new(move || {
         let now = composer.table.read_untracked().put_back_count();
-        if now != absent.get_untracked() {
-            absent.set(now);
+        if now != count.get_untracked() {
+            count.set(now);
         }
     }));
-    // These buttons go with the rows that they are about: the keyboard goes on in the table.
+    // Both buttons disappear with the sent rows, so they move the focus to the table.
     let put_back = move |_| {
         composer.put_all_back();
         focus::once_lost(focus_on_items);
@@ -145,15 +146,15 @@ pub fn sent_rows(composer: Composer) -> AnyView {
     };
     view! {
         <div class="row tight sent-rows" hidden=when(move || sent.get() == 0)>
-            <p class="muted" prop:textContent=said(composer)></p>
+            <p class="muted" prop:textContent=sent_message(composer)></p>
             <button
                 class="button quiet small"
                 type="button"
                 title="Generate sends them once more"
-                // What waits to be sent would be sent twice.
-                hidden=when(move || absent.get() == 0 || composer.is_held.get())
+                // While storage is blocked, the rows are still queued and would be sent twice.
+                hidden=when(move || count.get() == 0 || composer.is_held.get())
                 on:click=handler(put_back)
-                prop:textContent=text(move || format!("Put {} back", counted(absent.get(), "row")))></button>
+                prop:textContent=text(move || format!("Put {} back", counted(count.get(), "row")))></button>
             <button class="button quiet small" type="button" on:click=handler(remove) prop:textContent=text(move || format!("Remove {}", counted(sent.get(), "sent row")))></button>
         </div>
     }

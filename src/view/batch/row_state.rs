@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use crate::reactive::boxed::{dynamic, memo};
 
-/// That a row was sent before, with the way to what was made of it.
+/// A mark for a row that was sent before, with a link to its batch.
 pub fn row_state(composer: Composer, id: u64) -> AnyView {
     let batch = memo(move || {
         let table = composer.table.read();

@@ -22,7 +22,7 @@ use leptos::prelude::*;
 use super::composer::Composer;
 use super::export;
 use super::grid;
-use super::item::Around;
+use super::item::ItemContext;
 use super::thumb::Thumb;
 use crate::browser::frame::after_frame;
 use crate::browser::{clock, dates};
@@ -35,12 +35,11 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::item_order;
 use crate::view::parts::viewport::{has_coarse_pointer, is_mainly_coarse};
 
-/// A batch that was sent: how it stands, what can be done about it, its items. Without a composer there is no
-/// table that anything of it could be put into.
+/// A batch that was sent: its progress, buttons and items. Without a composer there is no table to put its items into.
 pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     let runner = contexts().runner;
     let batch = Arc::new(batch);
-    // Its record may change, by another tab's word.
+    // The stored batch may be changed by another tab.
     let record = memo({
         let batch = batch.clone();
         move || {
@@ -48,7 +47,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             found.unwrap_or_else(|| (*batch).clone())
         }
     });
-    // Inputs do not change: they are looked through again only where tasks come or go.
+    // Inputs never change, so names and shapes are computed again only when tasks are added or removed.
     let keys = memo({
         let key = batch.key.clone();
         move || runner.keys_of_batch(&key)
@@ -123,8 +122,8 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
         }
     });
     let on_model_page = matches!(untrack(|| contexts().navigation.route()), Route::Model(_));
-    let laid = grid::laid(batch.grid.clone(), combined, shapes, on_model_page);
-    let order = memo(move || laid.read().as_ref().map(|blocks| blocks.order()));
+    let layout = grid::layout(batch.grid.clone(), combined, shapes, on_model_page);
+    let order = memo(move || layout.read().as_ref().map(|blocks| blocks.order()));
     item_order::make_known(batch.key.clone(), order);
     let found = memo({
         let scope = Scope::Batch(batch.key.clone());
@@ -132,7 +131,7 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             runner.track_phases();
             let entries = runner.with_tasks_of(&keys.read(), |tasks| {
                 let entries = tasks.iter().flat_map(|task| GalleryEntry::all_of(task));
-                // A tile stands for the first output of its item: what has none can't be seen to be selected.
+                // A tile shows only the first output of its item, so only that one can be selected.
                 let entries = entries.filter(|entry| entry.position == 0);
                 entries.collect::<Vec<_>>()
             });
@@ -141,14 +140,14 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
                 ..GalleryFilter::default()
             };
             let mut found: Vec<GalleryEntry> = filter.find(&entries).cloned().collect();
-            // A range that is chosen is one on the screen.
+            // Range selection follows the order on the screen.
             if let Some(order) = &*order.read() {
                 neighbor::put_in_order(&mut found, order);
             }
             found
         }
     });
-    let around = Around {
+    let context = ItemContext {
         shapes,
         selection: Selection::new(found),
         is_touched: has_coarse_pointer(),
@@ -156,11 +155,11 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
     };
     let when_sent = dates::time(batch.created, clock::now());
     let article = NodeRef::<Article>::new();
-    long_press::follow(move || article.get(), around.selection);
+    long_press::follow(move || article.get(), context.selection);
     if let Some(composer) = composer {
-        show_once(composer, batch.key.clone(), article);
+        scroll_to_new(composer, batch.key.clone(), article);
     }
-    // Compared, because a field is written anew whenever it changes, whatever is being typed there.
+    // A memo, so that the field is overwritten only if the name itself has changed, not while the user types.
     let name = memo(move || record.read().name.clone());
     let count = text(move || counted(record.read().count(), "item"));
     let items = match on_model_page {
@@ -181,17 +180,16 @@ pub fn run(composer: Option<Composer>, batch: Batch) -> AnyView {
             </div>
             {progress::progress(batch.clone(), summary)}
             {controls::controls(composer, batch.clone(), summary)}
-            {grid::grid(cells, laid, around)}
-            <SelectionBar selection=around.selection />
-            {export::export(batch.clone(), summary, laid, shapes)}
+            {grid::grid(cells, layout, context)}
+            <SelectionBar selection=context.selection />
+            {export::export(batch.clone(), summary, layout, shapes)}
         </article>
     }
     .into_any()
 }
 
-/// What was sent just now comes into view, from its top, unless that is there: the table that it was sent from has
-/// made way.
-fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
+/// Scrolls to the top of a batch that was just sent, unless that is visible already.
+fn scroll_to_new(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
     effect(move || {
         let Some(article) = article.get() else { return };
         let unseen = composer.unseen.get_untracked();
@@ -209,18 +207,18 @@ fn show_once(composer: Composer, batch: BatchKey, article: NodeRef<Article>) {
     });
 }
 
-/// Its name, which a press makes another.
+/// The name of the batch, with a button that edits it.
 fn title(key: BatchKey, name: Signal<String>) -> AnyView {
     let batches = Batches::new(contexts());
     let rename = move |event: web_sys::Event| {
         let entered = event_target_value(&event).replace('\n', " ");
         batches.rename(&key, entered.trim());
-        // What was refused is not left standing.
+        // Shows the current name again if the new one was refused.
         let field = event_target::<web_sys::HtmlTextAreaElement>(&event);
         field.set_value(&name.get_untracked());
     };
     let pencil = NodeRef::<Button>::new();
-    // A name is one line, which may be long.
+    // A `textarea` wraps long names. Enter ends editing, because a name is a single line.
     let end = move |event: web_sys::KeyboardEvent| {
         let key = event.key();
         if event.is_composing() || !(key == "Enter" || key == "Escape") {
@@ -231,16 +229,16 @@ fn title(key: BatchKey, name: Signal<String>) -> AnyView {
             let field = event_target::<web_sys::HtmlTextAreaElement>(&event);
             field.set_value(&name.get_untracked());
         }
-        // What was changed is stored when the field loses the focus.
+        // Moving the focus fires `change`, which stores the name.
         if let Some(pencil) = pencil.get_untracked() {
-            // It fails only where the button is gone.
+            // Focusing fails only if the button was removed.
             let _ = pencil.focus();
         }
     };
     let field = NodeRef::<Textarea>::new();
-    let begin = move |_: web_sys::MouseEvent| {
+    let edit = move |_: web_sys::MouseEvent| {
         if let Some(field) = field.get_untracked() {
-            // It fails only where the field is gone.
+            // Focusing fails only if the field was removed.
             let _ = field.focus();
             field.select();
         }
@@ -266,7 +264,7 @@ fn title(key: BatchKey, name: Signal<String>) -> AnyView {
                 node_ref=pencil
                 aria-label="Rename"
                 title="Rename"
-                on:click=handler(begin)
+                on:click=handler(edit)
             >
                 <Glyph icon=LuPencil />
             </button>

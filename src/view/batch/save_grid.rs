@@ -1,4 +1,4 @@
-//! The labelled grid of a sweep as one picture, to be shown to others.
+//! Saves the labelled grid of a sweep as one picture.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use atelier_studio::output::file_name;
 use icondata_lu::LuGrid3x3;
 use leptos::prelude::*;
 
-use super::grid::Laid;
+use super::grid::GridLayout;
 use super::item::Shapes;
 use crate::browser::download;
 use crate::browser::picture::GridCanvas;
@@ -23,17 +23,17 @@ use crate::view::parts::glyph::Glyph;
 const TOO_LARGE: &str =
     "This browser can't write a picture of this grid. Download all has its files.";
 
-/// Where there is such a grid, and something in it.
+/// The button that saves the grid. It is hidden if the batch has no grid, and disabled while no item has an output.
 pub fn save_grid(
     batch: impl Fn() -> Arc<Batch> + 'static,
-    laid: Laid,
+    layout: GridLayout,
     shapes: Shapes,
     has_any: Signal<bool>,
 ) -> AnyView {
     let all = contexts();
     let is_busy = RwSignal::new(false);
     let save = move |_| {
-        let (batch, Some(blocks)) = (batch(), laid.get_untracked()) else {
+        let (batch, Some(blocks)) = (batch(), layout.get_untracked()) else {
             return;
         };
         let tasks: Vec<Option<Task>> = all.runner.with_tasks(|tasks| {
@@ -44,7 +44,7 @@ pub fn save_grid(
         is_busy.set(true);
         spawn(async move {
             let name = file_name::of_batch(&batch.name, "grid", "png");
-            match drawn(all, &blocks, shape, &tasks).await {
+            match draw_grid(all, &blocks, shape, &tasks).await {
                 Some(picture) => {
                     download::blob(&name, &picture);
                     all.notices.say(format!("{name} saved."));
@@ -59,7 +59,7 @@ pub fn save_grid(
             class="button quiet"
             type="button"
             title="One picture of the grid, with its labels"
-            hidden=when(move || laid.read().is_none())
+            hidden=when(move || layout.read().is_none())
             prop:disabled=when(move || is_busy.get() || !has_any.get())
             on:click=handler(save)
         >
@@ -70,8 +70,8 @@ pub fn save_grid(
     .into_any()
 }
 
-/// The first output of each item in its place.
-async fn drawn(
+/// Draws the first output of each item into its cell; `None` if the browser can't draw the picture.
+async fn draw_grid(
     all: Contexts,
     blocks: &Arc<Blocks>,
     shape: f64,

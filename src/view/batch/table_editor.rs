@@ -7,7 +7,7 @@ use leptos::html::Div;
 use leptos::prelude::*;
 
 use super::aside_rows::aside_rows;
-use super::cell::{Told, cell};
+use super::cell::{Excerpts, cell};
 use super::composer::Composer;
 use super::keeping::keeping;
 use super::place::sent_rows;
@@ -22,16 +22,18 @@ use crate::view::parts::list::Item;
 use crate::view::parts::viewport::scrolled;
 use crate::view::parts::windowed_list::{WindowedList, is_apart};
 
-/// The height of a row, in `rem`, and in a table that is narrower than [`NARROW`]: texts go on in a second and a third
-/// line there, for what tells two of them apart is seldom at their beginning.
+/// The height of a row, in `rem`.
 const ROW_HEIGHT: f64 = 3.0;
+/// The height of a row in a table narrower than [`NARROW`], in `rem`. Texts have up to three lines there, because they
+/// often differ only after their first words.
 const HIGH_ROW_HEIGHT: f64 = 4.5;
+/// The width below which a table is narrow, in `rem`.
 const NARROW: f64 = 48.0;
 
-/// How many frames a row that was scrolled to is waited for.
+/// The number of frames to wait until a row that was scrolled to is built.
 const CELL_FRAMES: u32 = 30;
 
-/// The table: a row per item, a column per parameter in use. Only rows in sight are built.
+/// The table: a row per item, a column per parameter in use. Only visible rows are built.
 pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
@@ -39,7 +41,8 @@ pub fn table_editor(composer: Composer) -> AnyView {
         let table = composer.table.read();
         table.columns(&composer.schema())
     });
-    // Of a sweep most columns are the same in all rows, and what differs would stand beyond them.
+    // In a sweep, most columns have the same value in all rows. They are summarized, so that the differing columns are
+    // visible without scrolling.
     let alike = memo(move || match composer.way.get() {
         FillMethod::Sweep => composer.table.read().shared_inputs(&known.read()),
         _ => Vec::new(),
@@ -47,14 +50,14 @@ pub fn table_editor(composer: Composer) -> AnyView {
     let in_full = RwSignal::new(false);
     let columns = memo(move || {
         let alike = alike.read();
-        let is_said = |name: &String| alike.iter().any(|(said, _)| said == name);
+        let is_shared = |name: &String| alike.iter().any(|(shared, _)| shared == name);
         let mut columns = known.get();
-        columns.retain(|name| in_full.get() || !is_said(name));
+        columns.retain(|name| in_full.get() || !is_shared(name));
         columns
     });
     let shown = memo(move || composer.table.read().shown());
     let shown_count = memo(move || shown.read().len());
-    let told = memo(move || {
+    let excerpts = memo(move || {
         composer
             .table
             .read()
@@ -88,7 +91,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 (place, number),
                 &columns,
                 is_narrow,
-                told,
+                excerpts,
             )
         }))
     };
@@ -98,7 +101,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
             if let Some(sheet) = element.get_untracked() {
                 let seen = seen.get_untracked();
                 let height = row_height.get_untracked() * seen.rem.max(1.0);
-                // Two rows stay in sight above it, of which the head covers one.
+                // Leaves two rows visible above it, one of which the sticky head covers.
                 let top = (row.place as f64 - 2.0).max(0.0) * height;
                 sheet.set_scroll_top(top as i32);
                 focus_on_cell(row.cell, CELL_FRAMES);
@@ -110,7 +113,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
         focus::once_lost(focus_on_items);
     };
     let add = move |_| {
-        let draft = composer.one.get_untracked();
+        let draft = composer.single_form.get_untracked();
         composer.change(|table, schema| table.add_row(draft, schema));
     };
     view! {
@@ -161,16 +164,16 @@ pub fn table_editor(composer: Composer) -> AnyView {
     .into_any()
 }
 
-/// Its row is built once the table was scrolled to it.
+/// Moves the focus to a cell once its row is built. `frames`: how many more frames to wait.
 fn focus_on_cell(label: String, frames: u32) {
     after_frame(move || {
         let is_there = focus::to(&format!(".sheet [aria-label={}]", focus::quoted(&label)));
         match frames {
             _ if is_there => {
-                // Of a text the browser shows the line of the caret alone.
+                // The browser would scroll only the line of the caret into view.
                 document().active_element().iter().for_each(into_view);
             }
-            // It has no column where all rows have the same there.
+            // Columns with the same value in all rows may be hidden.
             0 => focus_on_items(),
             _ => focus_on_cell(label, frames - 1),
         }
@@ -186,13 +189,13 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
             let required = known.is_some_and(|(_, required)| required);
             let is_long = known.is_some_and(|(parameter, _)| parameter.is_long_text());
             let dropped = name.clone();
-            let drop_it = move |_| {
+            let drop_column = move |_| {
                 composer.change(|table, schema| {
                     table.drop_column(&dropped, schema);
                     Ok(())
                 });
             };
-            let kept = {
+            let is_fixed = {
                 let name = name.clone();
                 when(move || !composer.table.read().can_drop(&name))
             };
@@ -201,10 +204,10 @@ fn head(composer: Composer, columns: &[String]) -> AnyView {
                     <button
                         class="reset"
                         type="button"
-                        hidden=kept
+                        hidden=is_fixed
                         aria-label="Take this column out"
                         title="Take this column out"
-                        on:click=handler(drop_it)
+                        on:click=handler(drop_column)
                     >
                         <Glyph icon=LuX />
                     </button>
@@ -253,7 +256,7 @@ fn row(
     (place, number): (usize, usize),
     columns: &[String],
     is_narrow: Memo<bool>,
-    told: Told,
+    excerpts: Excerpts,
 ) -> AnyView {
     let problem = text(move || {
         let table = composer.table.read();
@@ -265,7 +268,9 @@ fn row(
     });
     let cells = columns
         .iter()
-        .map(|name| view! { <td>{cell(composer, id, number, name.clone(), told)}</td> }.into_any())
+        .map(|name| {
+            view! { <td>{cell(composer, id, number, name.clone(), excerpts)}</td> }.into_any()
+        })
         .collect_view();
     let duplicate = move |_| {
         composer.change(|table, schema| {
@@ -299,7 +304,7 @@ fn row(
         >
             <th scope="row" class="row-number">
                 {number}
-                // Beyond the cells it would not be seen.
+                // In a narrow table, the column for problems is not visible without scrolling.
                 <span
                     class="problem-text"
                     hidden=when(move || !is_narrow.get() || is_blank.get())

@@ -1,4 +1,4 @@
-//! What an item of a batch shows in the grid.
+//! The content of an item in the grid of a batch.
 
 use atelier_contract::output::OutputKind;
 use atelier_engine::{Task, TaskKey, TaskState};
@@ -6,32 +6,33 @@ use atelier_studio::navigation::route::Route;
 
 use crate::view::task::words::why_unconfirmed;
 
-/// One item as the grid shows it.
+/// The content of an item in the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Thumb {
     /// From 0.
     pub index: usize,
-    /// What its colour goes by.
+    /// The phase that decides its color.
     pub phase: String,
-    /// Its state as a word.
+    /// The state as shown to the user.
     pub state: String,
     pub title: String,
-    /// The same where there is little room.
+    /// A shorter title for the caption.
     pub caption: String,
-    /// What went wrong.
+    /// The error, or empty.
     pub note: String,
+    /// The URL and the kind of the first output.
     pub picture: Option<(String, OutputKind)>,
-    /// Outputs in addition to the one that is shown.
+    /// The number of outputs in addition to the one that is shown.
     pub more: usize,
     pub href: Option<String>,
-    /// None where it is no task of this browser.
+    /// `None` if this browser has no such task.
     pub task: Option<TaskKey>,
-    /// It was not sent with this batch.
+    /// Whether the item was not sent with this batch.
     pub is_left_out: bool,
 }
 
 impl Thumb {
-    /// It was not sent with this batch.
+    /// An item that was not sent with this batch.
     pub fn left_out(index: usize, title: String, caption: String) -> Self {
         Self {
             state: "Not sent".into(),
@@ -42,7 +43,7 @@ impl Thumb {
         }
     }
 
-    /// `None`: its task was removed. `title` and `caption`: what it is called among the others.
+    /// The content for a task; `None` if the task was removed. `title` and `caption` distinguish it from the other items.
     pub fn of(index: usize, task: Option<&Task>, title: String, caption: String) -> Self {
         let Some(task) = task else {
             return Self {

@@ -8,75 +8,75 @@ use atelier_studio::compose::sweep::{self, Axis, Combine, WrittenSweep};
 use atelier_studio::compose::table::{Placement, Table};
 use leptos::prelude::*;
 
-use super::axis::Written;
-use super::held_seed::HeldSeed;
+use super::axis::TypedAxis;
+use super::shared_seed::SharedSeed;
 use crate::reactive::boxed::{effect, follow_memo, memo, when};
 use crate::view::batch::composer::Composer;
 use crate::view::batch::removed_rows::focus_on_items;
 use crate::view::parts::focus;
 
-/// A sweep as a person writes it, on its way into the table.
+/// A sweep as the user types it, before its items are in the table.
 #[derive(Clone, Copy)]
 pub struct Axes {
     composer: Composer,
-    pub written: RwSignal<Vec<Written>>,
-    /// Every combination; else the first values of all axes, then the second ones, and so on.
+    pub written: RwSignal<Vec<TypedAxis>>,
+    /// Whether every combination is an item. If not, values are paired by position.
     pub is_product: RwSignal<bool>,
-    held: StoredValue<Option<HeldSeed>>,
-    /// What the items of a batch that is edited again have in addition to the axes: the form for one may have something
-    /// else.
+    shared_seed: StoredValue<Option<SharedSeed>>,
+    /// The inputs that the items share in addition to the axes, if they come from a batch that is edited again. `None`:
+    /// they come from the single form.
     pub own_base: RwSignal<Option<Draft>>,
-    /// The seed is an axis itself.
+    /// Whether the seed is one of the axes.
     pub is_swept: Signal<bool>,
-    /// It was to be added, and the table has some of it already.
-    pub doubled: RwSignal<Option<Doubled>>,
-    /// All of it waits in the table, as it was added.
+    /// The question that is shown because the table already has some of the items.
+    pub duplicates: RwSignal<Option<Duplicates>>,
+    /// Whether all items are waiting in the table unchanged.
     pub is_added: RwSignal<bool>,
-    /// The rows that it has put into the table, if they were all that waited there.
+    /// The rows that this sweep has put into the table, if no other rows were waiting.
     before: StoredValue<Option<Vec<Draft>>>,
-    /// As it was when all of it was sent.
+    /// The content with which all items were sent.
     sent: RwSignal<Option<PanelSweep>>,
 }
 
-/// A sweep of which the table has some already.
+/// The items of a sweep that is to be added although the table already has some of them.
 #[derive(Clone)]
-pub struct Doubled {
+pub struct Duplicates {
     pub all: usize,
     pub new: Vec<Draft>,
 }
 
 impl Axes {
-    /// Begins as a sweep that was sent before, else with one axis, of a parameter that is no text if there is one.
-    /// It lives as long as the present owner.
-    pub fn new(composer: Composer, begun: Option<WrittenSweep>) -> Self {
+    /// Starts with `edited_sweep`, the sweep of a batch that is edited again, or else with one axis: the first parameter that is
+    /// not a text, if there is one. Lives as long as the current owner.
+    pub fn new(composer: Composer, edited_sweep: Option<WrittenSweep>) -> Self {
         let schema = composer.schema();
         let first = schema
             .parameters()
             .find(|(parameter, _)| parameter.kind() != Kind::Text)
             .or(schema.parameters().next())
             .map_or_else(String::new, |(parameter, _)| parameter.name.clone());
-        let written = RwSignal::new(vec![Written {
+        let written = RwSignal::new(vec![TypedAxis {
             id: 0,
             parameter: first,
             values: String::new(),
         }]);
         let is_product = RwSignal::new(true);
-        let held = HeldSeed::of(&schema, &composer.one.get_untracked());
+        let held = SharedSeed::of(&schema, &composer.single_form.get_untracked());
         let own_base = RwSignal::new(None);
-        let has_begun = begun.is_some();
-        if let Some(begun) = begun {
-            let axes = begun.axes.into_iter().enumerate();
-            let axes = axes.map(|(id, (parameter, values))| Written {
+        let is_edited_again = edited_sweep.is_some();
+        if let Some(edited_sweep) = edited_sweep {
+            let axes = edited_sweep.axes.into_iter().enumerate();
+            let axes = axes.map(|(id, (parameter, values))| TypedAxis {
                 id,
                 parameter,
                 values,
             });
             written.set(axes.collect());
-            is_product.set(begun.combine == Combine::Product);
+            is_product.set(edited_sweep.combine == Combine::Product);
             if let Some(held) = &held {
-                held.set(begun.seed);
+                held.set(edited_sweep.seed);
             }
-            own_base.set(Some(begun.base));
+            own_base.set(Some(edited_sweep.base));
         }
         let is_swept = {
             let name = held.as_ref().map(|held| held.name().to_owned());
@@ -87,30 +87,30 @@ impl Axes {
                     .any(|axis| Some(&axis.parameter) == name.as_ref())
             })
         };
-        let doubled = RwSignal::new(None);
+        let duplicates = RwSignal::new(None);
         let is_added = RwSignal::new(false);
-        // What was sent is answered by another sentence.
+        // Tracked below: once rows are sent, the question in `duplicates` is out of date.
         let count_sent = memo(move || composer.table.read().sent());
         let seed = held.clone();
         let this = Self {
             composer,
             written,
             is_product,
-            held: StoredValue::new(held),
+            shared_seed: StoredValue::new(held),
             own_base,
             is_swept,
-            doubled,
+            duplicates,
             is_added,
             before: StoredValue::new(None),
             sent: RwSignal::new(None),
         };
-        // All of a batch that is edited again waits in the table already.
-        let is_there = StoredValue::new(has_begun);
+        // All items of a batch that is edited again are already waiting in the table.
+        let is_in_table = StoredValue::new(is_edited_again);
         let known = composer.fresh_seeds.get_untracked();
         effect(move || {
             let fresh = composer.fresh_seeds.get();
             if fresh != known {
-                is_there.set_value(is_added.get_untracked());
+                is_in_table.set_value(is_added.get_untracked());
                 untrack(|| this.renew_seeds(&fresh));
             }
         });
@@ -122,12 +122,12 @@ impl Axes {
             is_product.track();
             own_base.track();
             follow_memo(count_sent);
-            doubled.set(None);
+            duplicates.set(None);
             let waits = composer.table.with_untracked(|table| table.unsent() > 0);
-            let was_there = is_there.get_value() && waits;
-            is_added.set(was_there);
-            is_there.set_value(false);
-            untrack(|| this.note(was_there));
+            let was_in_table = is_in_table.get_value() && waits;
+            is_added.set(was_in_table);
+            is_in_table.set_value(false);
+            untrack(|| this.update_added(was_in_table));
         });
         let waits = memo(move || composer.table.read().unsent() > 0);
         effect(move || {
@@ -138,24 +138,25 @@ impl Axes {
         this
     }
 
-    /// Notes which of the rows in the table are its own, and whether all of it was sent. `was_there`: it is that of a
-    /// batch that is edited again, whose rows may be written in another way.
-    fn note(self, was_there: bool) {
+    /// Updates `before` and `sent` from the table. `was_in_table`: the items were in the table before this change, possibly
+    /// with differently written values.
+    fn update_added(self, was_in_table: bool) {
         let rows = self.rows();
         let table = self.composer.table.read();
-        let is_there = table.is_waiting_for(&rows) || was_there && table.unsent() == rows.len();
-        if is_there && !rows.is_empty() {
+        let is_in_table =
+            table.is_waiting_for(&rows) || was_in_table && table.unsent() == rows.len();
+        if is_in_table && !rows.is_empty() {
             self.before.set_value(Some(table.waiting()));
         }
-        // Put back and taken out of the table it was sent all the same.
+        // Also true for rows that were sent, put back and then removed.
         if table.sent() >= rows.len() && table.has_sent(&rows) {
             self.sent.set(Some(self.as_sent()));
         }
     }
 
-    /// Goes along with rows that have other seeds now.
+    /// Replaces seeds that were renewed in the table. `fresh`: from old to new seed.
     fn renew_seeds(self, fresh: &HashMap<String, String>) {
-        let Some(held) = self.held() else {
+        let Some(held) = self.shared_seed() else {
             return;
         };
         if let Some(new) = fresh.get(held.text().trim()) {
@@ -165,15 +166,15 @@ impl Axes {
         self.written.update(|written| {
             let seeds = written.iter_mut();
             for axis in seeds.filter(|axis| axis.parameter == held.name()) {
-                axis.exchange(fresh, &schema);
+                axis.replace_values(fresh, &schema);
             }
         });
     }
 
-    /// As it was left.
-    pub fn with(self, left: PanelSweep) -> Self {
+    /// Restores stored content.
+    pub fn restore(self, left: PanelSweep) -> Self {
         let axes = left.axes.iter().cloned().enumerate();
-        let axes = axes.map(|(id, (parameter, values))| Written {
+        let axes = axes.map(|(id, (parameter, values))| TypedAxis {
             id,
             parameter,
             values,
@@ -181,15 +182,15 @@ impl Axes {
         self.written.set(axes.collect());
         self.is_product.set(!left.is_paired);
         self.own_base.set(left.base.clone());
-        if let Some((held, seed)) = self.held().zip(left.seed.clone()) {
+        if let Some((held, seed)) = self.shared_seed().zip(left.seed.clone()) {
             held.set(seed);
         }
         self.sent.set(left.sent_with.is_some().then_some(left));
         self
     }
 
-    /// As it stands, for [`Self::with`]; tracked.
-    pub fn unfinished(self) -> PanelSweep {
+    /// Returns the content to be stored, for [`Self::restore`]; tracked.
+    pub fn panel_sweep(self) -> PanelSweep {
         let is_sent = self.is_sent();
         let all = self.as_sent();
         PanelSweep {
@@ -198,20 +199,20 @@ impl Axes {
         }
     }
 
-    /// The same as if all of it had been sent as it stands; tracked.
+    /// Returns the content marked as sent; tracked.
     fn as_sent(self) -> PanelSweep {
         let axes = self.written.get().into_iter();
         PanelSweep {
             axes: axes.map(|axis| (axis.parameter, axis.values)).collect(),
             is_paired: !self.is_product.get(),
-            seed: self.held().map(|held| held.text()),
+            seed: self.shared_seed().map(|held| held.text()),
             base: self.own_base.get(),
-            sent_with: Some(self.beside_axes()),
+            sent_with: Some(self.shared_inputs()),
         }
     }
 
-    /// What the items have that is no axis; tracked.
-    fn beside_axes(self) -> Draft {
+    /// Returns the inputs that are not axes; tracked.
+    fn shared_inputs(self) -> Draft {
         let mut base = self.base();
         for axis in self.written.read().iter() {
             base.reset(&axis.parameter);
@@ -219,7 +220,7 @@ impl Axes {
         base
     }
 
-    /// All of it was sent as it stands: it is not sent once more before a person asks for that. Tracked.
+    /// Whether all items were sent with the current content. They are then sent again only at the user's request. Tracked.
     pub fn is_sent(self) -> bool {
         self.sent.read().as_ref() == Some(&self.as_sent())
     }
@@ -228,57 +229,57 @@ impl Axes {
         self.composer.schema()
     }
 
-    /// The seed that all items share; none where the model has no seed.
-    pub fn held(self) -> Option<HeldSeed> {
-        self.held.get_value()
+    /// Returns the seed that all items share; `None` if the model has no seed.
+    pub fn shared_seed(self) -> Option<SharedSeed> {
+        self.shared_seed.get_value()
     }
 
     fn combine(self) -> Combine {
         Combine::of(self.is_product.get())
     }
 
-    /// How many items it gives, or why it gives none.
+    /// Returns the number of items, or the reason why there are none.
     pub fn planned(self) -> Memo<Result<usize, String>> {
         memo(move || {
-            // What is wrong with an axis stands at the axis.
-            let axes = self.read().unwrap_or_default();
+            // An invalid axis shows its own message.
+            let axes = self.parse().unwrap_or_default();
             sweep::count(&axes, self.combine())
         })
     }
 
-    /// Tracked.
-    fn read(self) -> Result<Vec<Axis>, String> {
+    /// Parses all axes; tracked.
+    fn parse(self) -> Result<Vec<Axis>, String> {
         let schema = self.schema();
         let (written, combine) = (self.written.read(), self.combine());
-        let read = |axis: &Written| Ok(axis.read(&schema)?.merged(combine));
+        let read = |axis: &TypedAxis| Ok(axis.parse(&schema)?.merged(combine));
         written.iter().map(read).collect()
     }
 
-    /// What the items take over, but for what they set themselves; tracked.
+    /// Returns the inputs that the items inherit; tracked.
     pub fn base_of_all(self) -> Draft {
         self.own_base
             .get()
-            .unwrap_or_else(|| self.composer.one.get())
+            .unwrap_or_else(|| self.composer.single_form.get())
     }
 
-    /// What all items have in addition to the axes; tracked.
+    /// Returns the inherited inputs together with the shared seed; tracked.
     fn base(self) -> Draft {
         let mut base = self.base_of_all();
-        if let (Some(held), false) = (self.held(), self.is_swept.get()) {
-            held.put_into(&mut base);
+        if let (Some(held), false) = (self.shared_seed(), self.is_swept.get()) {
+            held.write_into(&mut base);
         }
         base
     }
 
-    /// Its items; none where an axis can't be read. Tracked.
+    /// Returns the items; empty if an axis is invalid. Tracked.
     pub fn rows(self) -> Vec<Draft> {
-        let axes = self.read();
+        let axes = self.parse();
         let rows = axes.and_then(|axes| sweep::rows(&self.base(), &axes, self.combine()));
         rows.unwrap_or_default()
     }
 
-    /// What Generate does with it; tracked.
-    pub fn beside(self) -> PanelItems {
+    /// Returns how the items relate to the table, which decides what Generate does with them; tracked.
+    pub fn relation(self) -> PanelItems {
         if self.is_added.get() || self.is_sent() {
             return PanelItems::InTable;
         }
@@ -286,67 +287,66 @@ impl Axes {
         PanelItems::of(&self.rows(), before.as_deref(), &self.composer.table.read())
     }
 
-    /// What it needs from the form and does not find there; tracked.
+    /// Returns the required parameters that neither the form nor an axis sets; tracked.
     pub fn missing(self) -> Vec<String> {
-        let axes = self.read().unwrap_or_default();
+        let axes = self.parse().unwrap_or_default();
         panel_items::missing(&self.base(), &axes, &self.schema())
     }
 
-    /// Puts its items into the table.
+    /// Puts the items into the table.
     pub fn add(self, place: Placement) {
-        self.doubled.set(None);
+        self.duplicates.set(None);
         let base = untrack(|| self.base());
         let is_done = self.composer.change(|table, schema| {
-            let (axes, combine) = untrack(|| (self.read(), self.combine()));
+            let (axes, combine) = untrack(|| (self.parse(), self.combine()));
             table.put_sweep(place, &base, &axes?, combine, schema)
         });
         focus::once_lost(focus_on_items);
         self.is_added.set(is_done);
-        untrack(|| self.note(false));
+        untrack(|| self.update_added(false));
     }
 
-    /// What the table has already is not added once more in silence: each item may cost money.
+    /// Adds the items, or asks first if the table already has some of them: each item may cost money.
     pub fn try_add(self) {
         let rows = untrack(|| self.rows());
         let table = self.composer.table;
         match table.with_untracked(|table| table.unknown(&rows)) {
             new if new.len() == rows.len() => self.add(Placement::Append),
-            new => self.doubled.set(Some(Doubled {
+            new => self.duplicates.set(Some(Duplicates {
                 all: rows.len(),
                 new,
             })),
         }
     }
 
-    /// Adds those that the table does not have yet.
+    /// Adds `new`, the items that the table does not have yet.
     pub fn add_new(self, new: &[Draft]) {
-        self.doubled.set(None);
+        self.duplicates.set(None);
         let add = |table: &mut Table, schema: &Schema| table.append(new.to_vec(), schema);
         self.is_added.set(self.composer.change(add));
-        untrack(|| self.note(false));
+        untrack(|| self.update_added(false));
         focus::once_lost(focus_on_items);
     }
 
-    /// That it was sent, where the table does not say so any more; tracked.
+    /// Returns the message that the sweep was sent, if the table has no rows that show it; tracked.
     pub fn sent_message(self) -> Option<String> {
-        let said =
+        let message =
             "This sweep has been sent. Change a value, or add it to the table to send it again.";
-        let is_said = self.composer.table.read().has_rows();
-        (!is_said).then(|| said.to_owned())
+        let has_rows = self.composer.table.read().has_rows();
+        (!has_rows).then(|| message.to_owned())
     }
 
-    /// Those of its items that the table does not have; tracked.
+    /// Returns the items that the table does not have; tracked.
     pub fn new_rows(self) -> Vec<Draft> {
         self.composer.table.read().unknown(&self.rows())
     }
 
-    /// What keeps the axes from giving any items; none while rows in the table can be sent.
-    /// Tracked.
+    /// Returns why the axes give no items; `None` while rows are waiting in the table. Tracked.
     pub fn no_items_message(self) -> Option<String> {
         let schema = self.schema();
         let written = self.written.read();
         let wrong = written.iter().find_map(|axis| {
-            let sentence = axis.read(&schema).err()?;
+            let sentence = axis.parse(&schema).err()?;
             match sentence.starts_with(&axis.parameter) {
                 true => Some(sentence),
                 false => Some(format!("{}: {sentence}", axis.parameter)),
@@ -361,15 +361,15 @@ impl Axes {
         (!waits).then(|| panel_items::empty_axis_message(&empty.parameter))
     }
 
-    /// The seed as an axis, in the place of axes that have no values yet.
-    pub fn vary(self, seed: &HeldSeed) {
+    /// Adds the seed as an axis and removes axes without values.
+    pub fn vary(self, seed: &SharedSeed) {
         self.written
             .update(|written| written.retain(|axis| !axis.values.trim().is_empty()));
-        self.push(seed.name().to_owned(), seed.several());
+        self.push(seed.name().to_owned(), seed.random_values());
     }
 
-    /// One more axis, of a parameter that is none yet.
-    pub fn push_free(self) {
+    /// Adds an axis for the first parameter that is not an axis yet.
+    pub fn push_unused(self) {
         let schema = self.schema();
         let written = self.written.read_untracked();
         let is_free = |name: &str| written.iter().all(|axis| axis.parameter != name);
@@ -384,7 +384,7 @@ impl Axes {
     fn push(self, parameter: String, values: String) {
         self.written.update(|written| {
             let id = written.last().map_or(0, |axis| axis.id + 1);
-            written.push(Written {
+            written.push(TypedAxis {
                 id,
                 parameter,
                 values,

@@ -14,19 +14,24 @@ use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::focus_return;
 use crate::view::parts::glyph::Glyph;
 
-/// Values of an axis that are listed.
+/// The number of values of an axis that are listed.
 const MAX_VALUES: usize = 24;
 
-/// A parameter that takes several values, as a person writes it.
+/// An axis as the user types it: a parameter and its values.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Written {
+pub struct TypedAxis {
     pub id: usize,
     pub parameter: String,
     pub values: String,
 }
 
-impl Written {
-    pub fn read(&self, schema: &Schema) -> Result<Axis, String> {
+impl TypedAxis {
+    /// Parses the values.
+    ///
+    /// # Errors
+    ///
+    /// A message for the user.
+    pub fn parse(&self, schema: &Schema) -> Result<Axis, String> {
         let Some((parameter, required)) = schema.parameter(&self.parameter) else {
             return Err("Choose a parameter.".into());
         };
@@ -36,9 +41,10 @@ impl Written {
         })
     }
 
-    /// Writes other values in the place of some. What holds none of them, or can't be read, stays as it is written.
-    pub fn exchange(&mut self, new: &HashMap<String, String>, schema: &Schema) {
-        let values = self.read(schema).map_or(Vec::new(), |axis| axis.values);
+    /// Replaces values. The text stays as typed if none of its values is replaced or if it is invalid. `new`: from old to
+    /// new value.
+    pub fn replace_values(&mut self, new: &HashMap<String, String>, schema: &Schema) {
+        let values = self.parse(schema).map_or(Vec::new(), |axis| axis.values);
         let values: Vec<String> = values.iter().map(range::label).collect();
         if values.iter().any(|value| new.contains_key(value)) {
             let values = values
@@ -52,18 +58,18 @@ impl Written {
 /// One of the axes of a sweep.
 #[derive(Clone, Copy)]
 struct AxisField {
-    axes: RwSignal<Vec<Written>>,
+    axes: RwSignal<Vec<TypedAxis>>,
     id: usize,
 }
 
 impl AxisField {
-    /// Tracked.
-    fn written(self) -> Option<Written> {
+    /// Returns the axis, if it was not removed; tracked.
+    fn typed(self) -> Option<TypedAxis> {
         let axes = self.axes.read();
         axes.iter().find(|axis| axis.id == self.id).cloned()
     }
 
-    fn change(self, change: impl Fn(&mut Written)) {
+    fn change(self, change: impl Fn(&mut TypedAxis)) {
         self.axes.update(|axes| {
             if let Some(axis) = axes.iter_mut().find(|axis| axis.id == self.id) {
                 change(axis);
@@ -71,30 +77,27 @@ impl AxisField {
         });
     }
 
-    /// Takes it away; the focus goes to the axis that takes its place, or to the last one.
+    /// Removes the axis. The focus moves to the next axis, or to the last one.
     fn remove(self) {
-        let at = |axes: &Vec<Written>| axes.iter().position(|axis| axis.id == self.id);
+        let at = |axes: &Vec<TypedAxis>| axes.iter().position(|axis| axis.id == self.id);
         let at = self.axes.with_untracked(at).unwrap_or_default();
         self.axes
             .update(|axes| axes.retain(|axis| axis.id != self.id));
-        // The axes are what the sweep begins with.
+        // The axes are the first children of `.sweep`.
         let select = |place: usize| format!(".sweep > .axis:nth-child({place}) select");
         focus_return::once_built(vec![select(at + 1), select(at)]);
     }
 }
 
-/// One axis: which parameter, and its values.
+/// The row of an axis: a selector for the parameter and a field for its values.
 pub fn axis(
-    axes: RwSignal<Vec<Written>>,
+    axes: RwSignal<Vec<TypedAxis>>,
     is_product: RwSignal<bool>,
     id: usize,
     schema: Arc<Schema>,
 ) -> AnyView {
     let this = AxisField { axes, id };
-    let parameter = memo(move || {
-        this.written()
-            .map_or_else(String::new, |axis| axis.parameter)
-    });
+    let parameter = memo(move || this.typed().map_or_else(String::new, |axis| axis.parameter));
     let chosen = {
         let schema = schema.clone();
         memo(move || {
@@ -121,16 +124,16 @@ pub fn axis(
     };
     let kind = move || chosen.read().as_ref().map(|(kind, _)| *kind);
     let is_text = when(move || matches!(kind(), Some(Kind::Text | Kind::MultiChoice)));
-    // Ticked, or one by one: as they stand there already.
-    let are_seen = move |values: &[String]| match kind() {
+    // True if the controls already show every value: as a checkbox, a line or one item of a list.
+    let are_visible = move |values: &[String]| match kind() {
         Some(Kind::Enum | Kind::Boolean | Kind::Text) => true,
         _ => this
-            .written()
+            .typed()
             .is_some_and(|axis| range::are_written_out(&axis.values, values)),
     };
     let options = options(parameter, &schema);
-    let all = memo::<Result<Axis, String>>(move || match this.written() {
-        Some(axis) => axis.read(&schema),
+    let all = memo::<Result<Axis, String>>(move || match this.typed() {
+        Some(axis) => axis.parse(&schema),
         None => Err(String::new()),
     });
     let result = memo::<Result<Vec<String>, String>>(move || {
@@ -165,7 +168,7 @@ pub fn axis(
                 rows=text(move || if is_text.get() { "3" } else { "1" }.into())
                 aria-label="Values"
                 placeholder=text(move || known.get().0)
-                prop:value=text(move || this.written().map_or_else(String::new, |axis| axis.values))
+                prop:value=text(move || this.typed().map_or_else(String::new, |axis| axis.values))
                 on:input=handler(write)
             ></textarea>
             <span class="muted axis-count" prop:textContent=text(count)></span>
@@ -180,9 +183,9 @@ pub fn axis(
             </button>
             <div class="chips">
                 {dynamic(move || {
-                    let words = chosen.read().as_ref().map(|(kind, values)| words(*kind, values));
-                    let words = Arc::new(words.unwrap_or_default());
-                    words.iter().map(|word| choice(this, word, &words)).collect_view().into_any()
+                    let choice_texts = chosen.read().as_ref().map(|(kind, values)| choice_texts(*kind, values));
+                    let choice_texts = Arc::new(choice_texts.unwrap_or_default());
+                    choice_texts.iter().map(|text| checkbox(this, text, &choice_texts)).collect_view().into_any()
                 })}
             </div>
             // A user would not guess how to type these.
@@ -194,10 +197,10 @@ pub fn axis(
             </div>
             <p class="hint" hidden=when(move || known.read().1.is_empty()) prop:textContent=text(move || known.get().1)></p>
             <p class="hint" hidden=when(move || !repeats.get())>"Equal values are taken once."</p>
-            // As they were understood: before anything is added it is seen what it will be.
+            // The parsed values, so that the user can check them before adding.
             {dynamic(move || {
                 let values = result.get().unwrap_or_default();
-                numbered(&values, are_seen(&values))
+                numbered(&values, are_visible(&values))
             })}
             <p class="problem" role="status" prop:textContent=text(move || result.get().err().unwrap_or_default())></p>
         </div>
@@ -205,7 +208,7 @@ pub fn axis(
     .into_any()
 }
 
-/// All parameters, of which one is chosen.
+/// The options of the selector: all parameters.
 fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
     let option = |name: String| {
         let is_chosen = {
@@ -225,8 +228,8 @@ fn options(chosen: Memo<String>, schema: &Schema) -> impl IntoView + use<> {
         .collect_view()
 }
 
-/// The values that are ticked, not typed.
-fn words(kind: Kind, choices: &[Value]) -> Vec<String> {
+/// Returns the values that have checkboxes; empty if the values of this kind are typed.
+fn choice_texts(kind: Kind, choices: &[Value]) -> Vec<String> {
     match kind {
         Kind::Enum | Kind::Boolean if !choices.is_empty() => {
             let text = |value| choice_text(choices, value);
@@ -237,13 +240,13 @@ fn words(kind: Kind, choices: &[Value]) -> Vec<String> {
     }
 }
 
-/// One of all the words.
-fn choice(this: AxisField, word: &str, all: &Arc<Vec<String>>) -> AnyView {
-    let (held, toggled, shown) = (word.to_owned(), word.to_owned(), word.to_owned());
+/// The checkbox of one value. `all`: all values that have checkboxes.
+fn checkbox(this: AxisField, text: &str, all: &Arc<Vec<String>>) -> AnyView {
+    let (own, toggled, shown) = (text.to_owned(), text.to_owned(), text.to_owned());
     let all = all.clone();
     let is_on = when(move || {
-        let axis = this.written();
-        axis.is_some_and(|axis| range::contains(&axis.values, &held))
+        let axis = this.typed();
+        axis.is_some_and(|axis| range::contains(&axis.values, &own))
     });
     let toggle =
         move |_| this.change(|axis| axis.values = range::toggled(&axis.values, &toggled, &all));
@@ -256,10 +259,10 @@ fn choice(this: AxisField, word: &str, all: &Arc<Vec<String>>) -> AnyView {
     .into_any()
 }
 
-/// A value that is none, to be chosen.
+/// The checkbox of a marker: a value that can't be typed otherwise, such as an empty text or a parameter that is left out.
 fn marker(this: AxisField, kind: Kind, (marker, name): (&'static str, &'static str)) -> AnyView {
     let is_on = when(move || {
-        let axis = this.written();
+        let axis = this.typed();
         axis.is_some_and(|axis| range::has_marker(kind, &axis.values, marker))
     });
     let toggle = move |_| {
@@ -274,9 +277,9 @@ fn marker(this: AxisField, kind: Kind, (marker, name): (&'static str, &'static s
     .into_any()
 }
 
-/// The values of an axis as they were understood.
-fn numbered(values: &[String], are_seen: bool) -> AnyView {
-    if values.is_empty() || are_seen {
+/// The parsed values of an axis as a numbered list.
+fn numbered(values: &[String], are_visible: bool) -> AnyView {
+    if values.is_empty() || are_visible {
         return ().into_any();
     }
     let rest = values.len().saturating_sub(MAX_VALUES);

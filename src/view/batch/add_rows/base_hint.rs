@@ -3,10 +3,11 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::text;
 
-/// Where they are from, unless they are those of a batch.
+/// The usual source of the inherited inputs, as named on the page.
 pub const SINGLE_FORM: &str = "the single form";
 
-/// What new rows take over from the form for one, or from what it names, but for what they set themselves.
+/// A sentence that lists the inputs that new rows inherit. `from`: the source, as named on the page. `own`: whether the
+/// rows set a parameter themselves.
 pub fn base_hint(
     from: Signal<String>,
     base: Signal<Draft>,

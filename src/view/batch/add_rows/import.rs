@@ -15,50 +15,50 @@ use crate::view::form::unknown_names;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
-/// Lines of the report that are shown; a table with more is wrong as a whole.
+/// The number of problems that are listed.
 const MAX_NOTES: usize = 50;
 
 const ALL_THERE: &str = "The table has all of these already. Add them to have them once more.";
 
-/// Which of the rows are put into the table.
+/// The rows to put into the table.
 #[derive(Clone, Copy)]
 enum Addition {
     All,
-    /// Those that it does not have.
+    /// Only the rows that the table does not have.
     New,
-    /// All, in the place of what is there.
-    Instead,
+    /// All rows; they replace the rows of the table.
+    Replace,
 }
 
-/// Columns that a person has said to be other parameters.
-pub type Meant = RwSignal<Vec<(String, String)>>;
+/// The parameters that the user has assigned to unknown columns: pairs of column and parameter.
+pub type ColumnMapping = RwSignal<Vec<(String, String)>>;
 
-/// A table that a person brings: pasted, dropped or chosen as a file. `typed`: its text.
-pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyView {
-    let trouble = RwSignal::new(None::<String>);
-    // How the file was read, where it does not say that itself.
-    let judged = RwSignal::new(None::<&str>);
+/// The panel that imports a table: pasted, dropped or chosen as a file. `typed`: its text.
+pub fn import(composer: Composer, typed: RwSignal<String>, mapping: ColumnMapping) -> AnyView {
+    let file_error = RwSignal::new(None::<String>);
+    // The encoding of the file, if it had to be guessed.
+    let guessed_encoding = RwSignal::new(None::<&str>);
     let read = memo(move || {
         let typed = typed.read();
         if typed.trim().is_empty() {
             return None;
         }
-        Some(import::read(&typed, &composer.schema(), &meant.read()))
+        Some(import::read(&typed, &composer.schema(), &mapping.read()))
     });
-    let take = move |files: web_sys::FileList| {
+    let open_file = move |files: web_sys::FileList| {
         let Some(chosen) = files.get(0) else {
             return;
         };
-        trouble.set(None);
-        judged.set(None);
+        file_error.set(None);
+        guessed_encoding.set(None);
         spawn(async move {
             match file::text(&chosen).await {
                 Ok((text, encoding)) => {
-                    meant.try_set(Vec::new());
-                    judged.try_set((!encoding.is_certain()).then_some(encoding.name));
+                    mapping.try_set(Vec::new());
+                    guessed_encoding.try_set((!encoding.is_certain()).then_some(encoding.name));
                     typed.try_set(text);
                 }
-                Err(sentence) => drop(trouble.try_set(Some(sentence))),
+                Err(sentence) => drop(file_error.try_set(Some(sentence))),
             }
         });
     };
@@ -66,7 +66,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         let files = event.data_transfer().and_then(|carried| carried.files());
         if let Some(files) = files.filter(|files| files.length() > 0) {
             event.prevent_default();
-            take(files);
+            open_file(files);
         }
     };
     let add = move |place: Addition| {
@@ -74,7 +74,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             return;
         };
         let is_done = composer.change(|table, schema| match place {
-            Addition::Instead => table.replace_by_imported(imported.numbered(), schema),
+            Addition::Replace => table.replace_by_imported(imported.numbered(), schema),
             Addition::All => table.append_imported(imported.numbered(), schema),
             Addition::New => {
                 table.append_imported(table.unknown_imported(imported.numbered()), schema)
@@ -82,8 +82,8 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         });
         if is_done {
             typed.set(String::new());
-            meant.set(Vec::new());
-            // What needs a look is led to.
+            mapping.set(Vec::new());
+            // Shows the first row that has a problem.
             let bad = composer.table.with_untracked(|table| table.bad_rows(1));
             focus::once_lost(move || match bad.into_iter().next() {
                 Some(row) => composer.shown_bad.set(Some(row)),
@@ -100,7 +100,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         let table = composer.table.read();
         let (offer, held_up) = match &*read.read() {
             Some(Ok(imported)) => match PanelItems::of(&imported.rows, None, &table) {
-                // What needs a look is added first.
+                // Rows with problems must be added before they can be fixed.
                 PanelItems::Only(new)
                 | PanelItems::Replacing(new)
                 | PanelItems::Additional(new)
@@ -125,7 +125,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
         composer.held_up.set(held_up);
     });
     on_cleanup(move || {
-        // Its form may be gone as well.
+        // The composer may already be disposed.
         composer.offered.try_set(None);
         composer.held_up.try_set(None);
     });
@@ -139,9 +139,9 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
             }))
         )
     });
-    let look = move |_| match Manifest::read(&typed.read_untracked()) {
+    let view_manifest = move |_| match Manifest::read(&typed.read_untracked()) {
         Ok(manifest) => composer.looked_at.set(Some(manifest)),
-        Err(sentence) => trouble.set(Some(sentence)),
+        Err(sentence) => file_error.set(Some(sentence)),
     };
     view! {
         <div class="import" on:drop=handler(on_drop)>
@@ -164,14 +164,14 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                      an empty CSV cell leaves its parameter at the default."
                 </p>
             </div>
-            {file_field(take)}
-            <p class="problem" role="alert" prop:textContent=text(move || trouble.get().unwrap_or_default())></p>
+            {file_field(open_file)}
+            <p class="problem" role="alert" prop:textContent=text(move || file_error.get().unwrap_or_default())></p>
             <p
                 class="hint"
                 role="status"
                 prop:textContent=text(move || {
-                    let judged = judged.get().filter(|_| !typed.read().is_empty());
-                    judged
+                    let guessed_encoding = guessed_encoding.get().filter(|_| !typed.read().is_empty());
+                    guessed_encoding
                         .map(|name| {
                             format!(
                                 "The file is not UTF-8; it was read as {name}. Check the texts, which stand above.",
@@ -180,14 +180,14 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                         .unwrap_or_default()
                 })
             ></p>
-            <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema(), meant)).into_any())}</div>
+            <div role="status">{dynamic(move || read.get().map(|read| report(read, &composer.schema(), mapping)).into_any())}</div>
             <div class="row" hidden=when(move || rows() == 0)>
                 <button class="button" type="button" on:click=handler(move |_| add(Addition::All)) prop:textContent=text(move || format!("Add {}", counted(rows(), "item")))></button>
                 <button
                     class="button quiet"
                     type="button"
                     hidden=when(move || !has_rows.get())
-                    on:click=handler(move |_| add(Addition::Instead))
+                    on:click=handler(move |_| add(Addition::Replace))
                 >
                     "Replace the table"
                 </button>
@@ -195,7 +195,7 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
                     class="button quiet"
                     type="button"
                     hidden=when(move || !is_manifest.get())
-                    on:click=handler(look)
+                    on:click=handler(view_manifest)
                 >
                     "Only look at it"
                 </button>
@@ -205,15 +205,15 @@ pub fn import(composer: Composer, typed: RwSignal<String>, meant: Meant) -> AnyV
     .into_any()
 }
 
-/// A file is chosen.
-fn file_field(take: impl Fn(web_sys::FileList) + 'static) -> AnyView {
+/// A button that opens a file. `open_file`: called with the chosen file.
+fn file_field(open_file: impl Fn(web_sys::FileList) + 'static) -> AnyView {
     let choose = move |event: leptos::ev::Event| {
         let input = event
             .target()
             .and_then(|target| target.dyn_into::<web_sys::HtmlInputElement>().ok());
         if let Some(input) = input {
-            input.files().into_iter().for_each(&take);
-            // The same file may be chosen again after a change.
+            input.files().into_iter().for_each(&open_file);
+            // Without this, choosing the same file again fires no event.
             input.set_value("");
         }
     };
@@ -223,7 +223,7 @@ fn file_field(take: impl Fn(web_sys::FileList) + 'static) -> AnyView {
             "Choose a file"
             <input
                 type="file"
-                // In Firefox the name goes on with what the field itself says.
+                // Without a label, Firefox appends the text of the native control to the accessible name.
                 aria-label="Choose a file"
                 accept=".csv,.tsv,.json,.jsonl,.ndjson,.txt,text/csv,application/json"
                 on:change=handler(choose)
@@ -233,8 +233,8 @@ fn file_field(take: impl Fn(web_sys::FileList) + 'static) -> AnyView {
     .into_any()
 }
 
-/// What was read, and what was wrong with it, row by row.
-fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyView {
+/// The result of the import, with the problems of each row.
+fn report(read: Result<Imported, String>, schema: &Schema, mapping: ColumnMapping) -> AnyView {
     let imported = match read {
         Err(sentence) => return view! { <p class="problem">{sentence}</p> }.into_any(),
         Ok(imported) => imported,
@@ -253,13 +253,13 @@ fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyV
         .into_any()
     });
     let unknown_columns = imported.unknown_names(schema);
-    let mend = Callback::new(move |(column, to): (String, Option<String>)| {
-        meant.update(|meant| meant.push((column, to.unwrap_or_default())));
+    let rename_column = Callback::new(move |(column, to): (String, Option<String>)| {
+        mapping.update(|mapping| mapping.push((column, to.unwrap_or_default())));
         focus::once_lost(|| {
             focus::in_place_to("#import");
         });
     });
-    let slips = unknown_names(memo(move || unknown_columns.clone()), mend);
+    let suggestions = unknown_names(memo(move || unknown_columns.clone()), rename_column);
     let bad = imported.bad(schema);
     let count = imported.rows.len();
     let can_be_added = match bad.len() {
@@ -294,7 +294,7 @@ fn report(read: Result<Imported, String>, schema: &Schema, meant: Meant) -> AnyV
         <div class="report">
             <p>{format!("{kind}: {can_be_added}")}</p>
             {unknown}
-            {slips}
+            {suggestions}
             <ul>{notes} {more}</ul>
         </div>
     }

@@ -6,20 +6,19 @@ use atelier_studio::form::seed;
 use leptos::prelude::*;
 
 use super::base_hint::{SINGLE_FORM, base_hint};
-use super::held_seed::HeldSeed;
+use super::shared_seed::SharedSeed;
 use crate::reactive::boxed::{handler, text, when};
 use crate::view::batch::composer::Composer;
 use crate::view::parts::focus;
 
-/// One prompt per line: the table's own column, as a text, of the rows that came from here. A change here changes
-/// them, and the other way round. Rows from elsewhere are left alone, and named.
+/// The panel with one prompt per line. Each line is a row of the table, and changes are synchronized in both directions.
+/// Rows that were added in another way are not changed; a message names them.
 pub fn prompts(composer: Composer, parameter: String) -> AnyView {
     let typed = RwSignal::new(String::new());
-    let followed = parameter.clone();
-    // A thousand lines are laid out anew whenever the text is set: too slow for every key press in
-    // a cell.
-    let follow = Rc::new(move || {
-        let lines = composer.table.read_untracked().lines(&followed);
+    let own_name = parameter.clone();
+    // Setting the text makes the browser lay out all lines again, which is too slow for every key press in a cell.
+    let update = Rc::new(move || {
+        let lines = composer.table.read_untracked().lines(&own_name);
         let is_same = {
             let typed = typed.read_untracked();
             atelier_studio::compose::prompts::prompts(&typed).eq(lines.iter().map(String::as_str))
@@ -28,34 +27,34 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
             typed.set(lines.join("\n"));
         }
     });
-    follow();
-    composer.follow(follow.clone());
+    update();
+    composer.on_table_change(update.clone());
     let before = StoredValue::new(LinesSnapshot::default());
     let entered = parameter.clone();
     let enter = move |_| {
-        // Before a change that is made here: it must not undo one that was made there.
-        follow();
+        // Applies pending changes of the table first, so that typing here does not undo them.
+        update();
         before.set_value(composer.table.read_untracked().lines_snapshot(&entered));
     };
-    let seed = HeldSeed::of(&composer.schema(), &composer.one.get_untracked());
-    let is_held = seed.as_ref().is_some_and(|seed| {
-        let one = composer.one.read_untracked();
-        seed.is_held(&one, &composer.table.read_untracked())
+    let seed = SharedSeed::of(&composer.schema(), &composer.single_form.get_untracked());
+    let is_shared = seed.as_ref().is_some_and(|seed| {
+        let form = composer.single_form.read_untracked();
+        seed.is_in_use(&form, &composer.table.read_untracked())
     });
-    let is_held = RwSignal::new(is_held);
+    let is_shared = RwSignal::new(is_shared);
     let seed = StoredValue::new(seed);
     let own = parameter.clone();
     let is_own = move |name: &str| {
-        let is_seed = |held: &HeldSeed| held.name() == name;
+        let is_seed = |seed: &SharedSeed| seed.name() == name;
         name == own || seed.with_value(|seed| seed.as_ref().is_some_and(is_seed))
     };
     let write = move |event| {
         let text = event_target_value(&event);
-        let mut base = composer.one.get_untracked();
+        let mut base = composer.single_form.get_untracked();
         if let Some(seed) = seed.get_value() {
-            match is_held.get_untracked() {
-                true => untrack(|| seed.put_into(&mut base)),
-                // As the box says.
+            match is_shared.get_untracked() {
+                true => untrack(|| seed.write_into(&mut base)),
+                // The checkbox is off: each row gets its own seed.
                 false => base.reset(seed.name()),
             }
         }
@@ -82,17 +81,17 @@ pub fn prompts(composer: Composer, parameter: String) -> AnyView {
                 "One per line; each becomes a row of the table."
             </p>
             {unlined(composer)}
-            {seed.get_value().map(|seed| same_seed(composer, seed, is_held))}
-            {base_hint(text(|| SINGLE_FORM.to_owned()), composer.one.into(), is_own)}
+            {seed.get_value().map(|seed| same_seed(composer, seed, is_shared))}
+            {base_hint(text(|| SINGLE_FORM.to_owned()), composer.single_form.into(), is_own)}
         </div>
     }
     .into_any()
 }
 
-/// The rows that these lines do not change.
+/// A message about the rows that have no line, with a button that puts them aside.
 fn unlined(composer: Composer) -> AnyView {
     let message = RwSignal::new(String::new());
-    composer.follow(Rc::new(move || {
+    composer.on_table_change(Rc::new(move || {
         let now = composer.table.read_untracked().unlined_message();
         if now != *message.read_untracked() {
             message.set(now);
@@ -115,23 +114,23 @@ fn unlined(composer: Composer) -> AnyView {
     .into_any()
 }
 
-/// One seed for all rows that were not sent, so that only their prompts differ; or, again, another for each.
-/// A seed that was typed into a row stays.
-fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> AnyView {
+/// A checkbox that gives all unsent rows the same seed, so that only their prompts differ. Unchecked, each row gets its
+/// own seed. A seed that was typed into a row is not changed.
+fn same_seed(composer: Composer, seed: SharedSeed, is_shared: RwSignal<bool>) -> AnyView {
     let named = {
         let seed = seed.clone();
         text(move || seed::shared_message(&seed.text()))
     };
-    let hold = move |event| {
-        let is_wanted = event_target_checked(&event);
-        is_held.set(is_wanted);
-        let mut held = Draft::default();
-        untrack(|| seed.put_into(&mut held));
-        let held = held.get(seed.name());
-        let (from, to) = if is_wanted {
-            (None, held)
+    let set_shared = move |event| {
+        let is_checked = event_target_checked(&event);
+        is_shared.set(is_checked);
+        let mut with_seed = Draft::default();
+        untrack(|| seed.write_into(&mut with_seed));
+        let entry = with_seed.get(seed.name());
+        let (from, to) = if is_checked {
+            (None, entry)
         } else {
-            (held, None)
+            (entry, None)
         };
         composer.change(|table, schema| {
             table.replace_in_lines(seed.name(), from, to, schema);
@@ -141,10 +140,10 @@ fn same_seed(composer: Composer, seed: HeldSeed, is_held: RwSignal<bool>) -> Any
     view! {
         <div class="row tight">
             <label class="tick">
-                <input type="checkbox" prop:checked=is_held on:change=handler(hold) />
+                <input type="checkbox" prop:checked=is_shared on:change=handler(set_shared) />
                 <span>"Same seed for all"</span>
             </label>
-            <p class="hint" hidden=when(move || !is_held.get()) prop:textContent=named></p>
+            <p class="hint" hidden=when(move || !is_shared.get()) prop:textContent=named></p>
         </div>
     }
     .into_any()

@@ -5,7 +5,7 @@ use atelier_studio::text::plural::counted;
 use icondata_lu::{LuDices, LuPlus, LuTable2};
 use leptos::prelude::*;
 
-use super::axes::{Axes, Doubled};
+use super::axes::{Axes, Duplicates};
 use super::axis::axis;
 use super::base_hint::{SINGLE_FORM, base_hint};
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, text, when};
@@ -16,7 +16,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::segment::segment;
 
-/// Parameters as axes, combined; as those of a sweep that was sent before, where that is edited again.
+/// The panel that combines parameters as axes.
 pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     let planned = axes.planned();
     let count = move || planned.get().unwrap_or(0);
@@ -30,20 +30,20 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             .collect()
     };
     let is_own = {
-        let seed = axes.held().map(|held| held.name().to_owned());
+        let seed = axes.shared_seed().map(|seed| seed.name().to_owned());
         move |name: &str| {
             let written = axes.written.read();
             seed.as_deref() == Some(name) || written.iter().any(|axis| axis.parameter == name)
         }
     };
-    let seed = axes.held().map(|held| held.view(axes.is_swept));
+    let seed = axes.shared_seed().map(|seed| seed.view(axes.is_swept));
     let has_rows = when(move || !composer.table.read().is_empty());
     let add = Callback::new(move |()| axes.try_add());
     let replace = Callback::new(move |()| axes.add(Placement::ReplaceWaiting));
     let add_new = Callback::new(move |()| axes.add_new(&untrack(|| axes.new_rows())));
-    let beside = memo(move || axes.beside());
-    // What is missing is said once there is something to add.
-    let lack = memo(move || match (count(), axes.missing()) {
+    let relation = memo(move || axes.relation());
+    // Missing parameters are reported only if there are items to add.
+    let missing_message = memo(move || match (count(), axes.missing()) {
         (0, _) => None,
         (_, names) if names.is_empty() => None,
         (_, names) => {
@@ -52,15 +52,15 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         }
     });
     effect(move || {
-        let (offer, held_up) = match (beside.get(), lack.get()) {
+        let (offer, held_up) = match (relation.get(), missing_message.get()) {
             (PanelItems::InTable, _) if axes.is_sent() => (None, axes.sent_message()),
             (PanelItems::InTable, _) => (None, axes.no_items_message()),
-            (_, Some(lack)) => (None, Some(lack)),
+            (_, Some(missing_message)) => (None, Some(missing_message)),
             (PanelItems::Only(_), None) => {
                 (Some(Offer::all(axes.rows(), &axes.schema(), add)), None)
             }
             (PanelItems::Replacing(_), None) => {
-                let offer = Offer::instead(axes.rows(), &axes.schema(), replace);
+                let offer = Offer::replacing(axes.rows(), &axes.schema(), replace);
                 (Some(offer), None)
             }
             (PanelItems::Additional(_), None) => (
@@ -72,10 +72,10 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
         composer.held_up.set(held_up);
         composer
             .is_panel_added
-            .set(beside.get() == PanelItems::InTable && count() > 0);
+            .set(relation.get() == PanelItems::InTable && count() > 0);
     });
     on_cleanup(move || {
-        // Its form may be gone as well.
+        // The composer may already be disposed.
         composer.offered.try_set(None);
         composer.held_up.try_set(None);
         composer.is_panel_added.try_set(false);
@@ -88,7 +88,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
             <p class="problem" role="status" prop:textContent=text(move || planned.get().err().unwrap_or_default())></p>
             {seed}
             <div class="row">
-            {base_hint(text(move || from(axes)), derived(move || axes.base_of_all()), is_own)}
+            {base_hint(text(move || base_source(axes)), derived(move || axes.base_of_all()), is_own)}
             <button
                 class="button quiet small"
                 type="button"
@@ -98,18 +98,18 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
                 "Take those of One"
             </button>
             </div>
-            <p class="hint" hidden=when(move || lack.read().is_none())>
-                <span prop:textContent=text(move || lack.get().unwrap_or_default())></span>
+            <p class="hint" hidden=when(move || missing_message.read().is_none())>
+                <span prop:textContent=text(move || missing_message.get().unwrap_or_default())></span>
                 " "
                 <a href=page>"Go to the form"</a>
             </p>
-            {dynamic(move || axes.doubled.get().map(|found| ask(axes, found)).into_any())}
-            // The question has buttons of its own.
-            <div class="row" hidden=when(move || axes.doubled.read().is_some())>
+            {dynamic(move || axes.duplicates.get().map(|found| duplicates_question(axes, found)).into_any())}
+            // Hidden while the question with its own buttons is shown.
+            <div class="row" hidden=when(move || axes.duplicates.read().is_some())>
                 <button
                     class="button quiet"
                     type="button"
-                    prop:disabled=when(move || count() == 0 || axes.is_added.get() || lack.read().is_some())
+                    prop:disabled=when(move || count() == 0 || axes.is_added.get() || missing_message.read().is_some())
                     on:click=handler(move |_| axes.try_add())
                 >
                     <Glyph icon=LuTable2 />
@@ -121,7 +121,7 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
                 <button
                     class="button quiet"
                     type="button"
-                    hidden=when(move || !has_rows.get() || count() == 0 || lack.read().is_some())
+                    hidden=when(move || !has_rows.get() || count() == 0 || missing_message.read().is_some())
                     on:click=handler(move |_| axes.add(Placement::ReplaceAll))
                 >
                     "Replace the table"
@@ -132,18 +132,18 @@ pub fn sweep(composer: Composer, axes: Axes) -> AnyView {
     .into_any()
 }
 
-/// Where the items have from what they do not set themselves.
-fn from(axes: Axes) -> String {
+/// Returns the source of the inherited inputs, as named on the page.
+fn base_source(axes: Axes) -> String {
     match axes.own_base.read().is_some() {
         true => "the batch".to_owned(),
         false => SINGLE_FORM.to_owned(),
     }
 }
 
-/// Further axes, and how several are combined.
+/// Buttons that add axes, and the choice how axes are combined.
 fn more_axes(axes: Axes) -> AnyView {
-    let vary = axes.held().map(|held| {
-        let vary = move |_| axes.vary(&held);
+    let vary = axes.shared_seed().map(|seed| {
+        let vary = move |_| axes.vary(&seed);
         view! {
             <button
                 class="button quiet"
@@ -157,7 +157,7 @@ fn more_axes(axes: Axes) -> AnyView {
         }
         .into_any()
     });
-    let ways = [
+    let modes = [
         ("Every combination", true),
         ("Pair values by position", false),
     ]
@@ -169,7 +169,7 @@ fn more_axes(axes: Axes) -> AnyView {
     });
     view! {
         <div class="row">
-            <button class="button quiet" type="button" on:click=handler(move |_| axes.push_free())>
+            <button class="button quiet" type="button" on:click=handler(move |_| axes.push_unused())>
                 <Glyph icon=LuPlus />
                 "Another axis"
             </button>
@@ -180,15 +180,15 @@ fn more_axes(axes: Axes) -> AnyView {
                 aria-label="Combine the axes"
                 hidden=when(move || axes.written.read().len() < 2)
             >
-                {ways}
+                {modes}
             </div>
         </div>
     }
     .into_any()
 }
 
-/// What is to become of a sweep of which the table has some already.
-fn ask(axes: Axes, found: Doubled) -> AnyView {
+/// Asks what to do with a sweep if the table already has some of its items.
+fn duplicates_question(axes: Axes, found: Duplicates) -> AnyView {
     let known = found.all - found.new.len();
     let sentence = match (known, found.new.is_empty()) {
         (1, true) => "This item is in the table already.".to_owned(),
@@ -209,7 +209,7 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
         .into_any()
     });
     view! {
-        // It goes with any answer: the keyboard goes on in the table.
+        // Every answer removes this note, so the focus moves to the table.
         <div
             class="note doubled"
             role="status"
@@ -224,7 +224,7 @@ fn ask(axes: Axes, found: Doubled) -> AnyView {
                 <button
                     class="button quiet"
                     type="button"
-                    on:click=handler(move |_| axes.doubled.set(None))
+                    on:click=handler(move |_| axes.duplicates.set(None))
                 >
                     "Cancel"
                 </button>

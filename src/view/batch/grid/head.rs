@@ -1,5 +1,5 @@
-//! What a row or a column of a sweep is called. A prompt is a name as well: its first lines are, and all of it, over the
-//! page, at a press.
+//! The heading of a row or column of a sweep. A value that is too long, such as a prompt, is shortened; pressing it opens
+//! a dialog with the full text.
 
 use atelier_studio::batch::labelled_grid;
 use leptos::html::{Button, Dialog};
@@ -9,32 +9,33 @@ use crate::reactive::boxed::{dynamic, handler, memo, text, when};
 use crate::view::parts::dialog;
 use crate::view::parts::px::px;
 
-/// How much room the name has: its width, in `rem`, and its lines.
-type Room = Memo<(f64, usize)>;
+/// The space for a heading: its width in `rem` and its number of lines.
+type Space = Memo<(f64, usize)>;
 
-/// `of`: the parameter whose value it is. `told`: what tells it from the others.
-pub fn name(of: String, whole: String, told: String, room: Room) -> AnyView {
+/// A heading. `parameter`: the parameter. `whole`: its value. `excerpt`: an excerpt that distinguishes the value from the others.
+pub fn name(parameter: String, whole: String, excerpt: String, space: Space) -> AnyView {
     let is_cut = {
         let whole = whole.clone();
         memo(move || {
-            let (width, lines) = room.get();
+            let (width, lines) = space.get();
             labelled_grid::exceeds(&whole, width, lines)
         })
     };
     dynamic(move || match is_cut.get() {
-        true => cut(of.clone(), whole.clone(), told.clone(), room),
+        true => cut(parameter.clone(), whole.clone(), excerpt.clone(), space),
         false => view! { <span dir="auto">{whole.clone()}</span> }.into_any(),
     })
 }
 
-/// All of it stands in a dialog: nothing cuts it there, and a press outside it closes it and does nothing else.
-fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
+/// A heading that is too long: an excerpt that opens a dialog with the full text. A press outside the dialog only closes
+/// it.
+fn cut(parameter: String, whole: String, excerpt: String, space: Space) -> AnyView {
     let button = NodeRef::<Button>::new();
     let element = NodeRef::<Dialog>::new();
     let is_open = RwSignal::new(false);
     dialog::follow(element, is_open.into());
-    // Where the name is: how far from the left, and from the top, or from the bottom where it is near that.
-    let place = RwSignal::new((0.0, 0.0));
+    // The position of the heading: its distance from the left, and from the top or, in the lower half, from the bottom.
+    let position = RwSignal::new((0.0, 0.0));
     let is_low = RwSignal::new(false);
     let open = move |_| {
         if let Some(button) = button.get_untracked() {
@@ -46,7 +47,7 @@ fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
                 true => height - bounds.bottom(),
                 false => bounds.top(),
             };
-            place.set((bounds.left(), edge.max(0.0)));
+            position.set((bounds.left(), edge.max(0.0)));
         }
         is_open.set(true);
     };
@@ -54,7 +55,7 @@ fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
     let contents = move || {
         view! {
             <div class="whole-name-head">
-                <h2>{of.clone()}</h2>
+                <h2>{parameter.clone()}</h2>
                 {dialog::close_button(move || is_open.set(false), false)}
             </div>
             <p dir="auto">{whole.clone()}</p>
@@ -69,10 +70,10 @@ fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
             title=title
             aria-haspopup="dialog"
             node_ref=button
-            style:--lines=text(move || room.get().1.to_string())
+            style:--lines=text(move || space.get().1.to_string())
             on:click=handler(open)
         >
-            <span>{told}</span>
+            <span>{excerpt}</span>
         </button>
         <dialog
             class="whole-name"
@@ -81,8 +82,8 @@ fn cut(of: String, whole: String, told: String, room: Room) -> AnyView {
             aria-label="Full name"
             closedby="any"
             on:click=handler(dialog::close_if_outside)
-            style:--left=text(move || px(place.read().0))
-            style:--edge=text(move || px(place.read().1))
+            style:--left=text(move || px(position.read().0))
+            style:--edge=text(move || px(position.read().1))
             on:close=handler(move |_: web_sys::Event| is_open.set(false))
         >
             {dialog::contents(is_open.into(), contents)}

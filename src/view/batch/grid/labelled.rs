@@ -1,5 +1,5 @@
-//! The items of a sweep in the cells of a table: one axis downwards, one to the right, and of more axes one such grid for
-//! each value, below each other.
+//! The items of a sweep as a table with one axis down and one across. With more axes, there is one such grid for each
+//! combination of the other values, stacked vertically.
 
 use std::sync::Arc;
 
@@ -13,40 +13,41 @@ use leptos::prelude::*;
 use super::{MAX_WHOLE, head};
 use crate::browser::frame::after_frame;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, text, when};
-use crate::view::batch::item::{Around, item};
+use crate::view::batch::item::{ItemContext, item};
 use crate::view::batch::thumb::Thumb;
 use crate::view::parts::list::Item;
 use crate::view::parts::viewport::{left_in_pane, scrolled};
 use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
-/// What its lines need to know.
+/// The data that the lines of the table share.
 #[derive(Clone)]
 struct Grid {
     blocks: Arc<Blocks>,
-    /// Where in the batch the item of a cell is; rows that were not sent have none.
+    /// The position of each cell's item in the batch; `None` for rows that were not sent.
     places: Arc<Vec<Option<usize>>>,
-    /// Of each row what tells its name from the others, and of each column.
-    rows_told: Arc<Vec<String>>,
-    columns_told: Arc<Vec<String>>,
-    /// All of it is there, and scrolls with the page: each of several grids has the names of the columns above it.
+    /// Excerpts of the row headings that distinguish them from each other.
+    row_excerpts: Arc<Vec<String>>,
+    /// The same for the column headings.
+    column_excerpts: Arc<Vec<String>>,
+    /// Whether everything is built and scrolls with the page, see [`MAX_WHOLE`]. Each grid then has its own column headings.
     is_whole: bool,
     cells: Memo<Vec<Thumb>>,
-    around: Around,
+    context: ItemContext,
     measures: Memo<Measures>,
-    /// How wide the visible part of the table is, in `rem`.
+    /// The width of the visible part of the table, in `rem`.
     width: Memo<f64>,
     list: WindowedList,
 }
 
 impl Grid {
-    /// Whether the names of the columns stand above each of its grids.
-    fn is_named_each(&self) -> bool {
+    /// Whether each grid has its own column headings.
+    fn repeats_names(&self) -> bool {
         self.is_whole && !self.blocks.headings.is_empty()
     }
 }
 
-pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) -> AnyView {
-    let shapes = around.shapes;
+pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, context: ItemContext) -> AnyView {
+    let shapes = context.shapes;
     let element = NodeRef::<Div>::new();
     let (seen, left) = (scrolled(element), left_in_pane(element));
     let labels = &blocks.labels;
@@ -60,8 +61,8 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     let measures = memo({
         let blocks = blocks.clone();
         move || {
-            let room = left.read().to / seen.read().rem.max(1.0);
-            labelled_grid::measures(width.get(), room, &blocks, &shapes.read())
+            let space = left.read().to / seen.read().rem.max(1.0);
+            labelled_grid::measures(width.get(), space, &blocks, &shapes.read())
         }
     });
     let has_headings = !blocks.headings.is_empty();
@@ -80,17 +81,17 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     });
     let overscan = if count <= MAX_WHOLE { usize::MAX } else { 1 };
     let list = WindowedList::new(seen, stack, overscan);
-    let goes_on = RwSignal::new(false);
-    let look = move || {
+    let has_overflow = RwSignal::new(false);
+    let update_overflow = move || {
         if let Some(element) = element.try_get_untracked().flatten() {
             let end = element.scroll_left() + element.client_width();
-            goes_on.set(end + 1 < element.scroll_width());
+            has_overflow.set(end + 1 < element.scroll_width());
         }
     };
     effect(move || {
         measures.track();
         seen.track();
-        after_frame(look);
+        after_frame(update_overflow);
     });
     let mut places = vec![None; count];
     for (index, cell) in labels.cells.iter().enumerate() {
@@ -100,20 +101,20 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     }
     let grid = Grid {
         places: Arc::new(places),
-        rows_told: Arc::new(distinguishing_parts(&labels.rows.values)),
-        columns_told: Arc::new(distinguishing_parts(&labels.columns.values)),
+        row_excerpts: Arc::new(distinguishing_parts(&labels.rows.values)),
+        column_excerpts: Arc::new(distinguishing_parts(&labels.columns.values)),
         is_whole: count <= MAX_WHOLE,
         blocks: blocks.clone(),
         cells,
-        around,
+        context,
         measures,
         width,
         list,
     };
-    // What the axes are is said above, where their values alone have room next to each other.
+    // In a narrow table, the caption names the axes and the headings show only the values.
     let is_narrow = memo(move || measures.read().is_narrow);
     let is_wide = memo(move || !is_narrow.get());
-    let names = (!grid.is_named_each()).then(|| view! { <thead>{names(&grid)}</thead> }.into_any());
+    let names = (!grid.repeats_names()).then(|| view! { <thead>{names(&grid)}</thead> }.into_any());
     let in_sight = memo(move || groups(&list.range.read(), in_block));
     let item = move |at: usize| {
         let grid = grid.clone();
@@ -123,8 +124,8 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
         <div
             class="thumbs-scroll"
             class:whole=count <= MAX_WHOLE
-            class:goes-on=when(move || goes_on.get())
-            on:scroll=handler(move |_| look())
+            class:goes-on=when(move || has_overflow.get())
+            on:scroll=handler(move |_| update_overflow())
             node_ref=element
             tabindex="0"
             role="region"
@@ -145,7 +146,7 @@ pub fn labelled(cells: Memo<Vec<Thumb>>, blocks: Arc<Blocks>, around: Around) ->
     .into_any()
 }
 
-/// `time down, mist across`
+/// Returns a caption such as `time down, mist across`.
 fn caption(blocks: &Blocks) -> String {
     let labels = &blocks.labels;
     format!(
@@ -154,7 +155,7 @@ fn caption(blocks: &Blocks) -> String {
     )
 }
 
-/// How wide the pictures of a column are, in `rem`, and their shape.
+/// Returns the width of the pictures in a column, in `rem`, and their aspect ratio.
 fn column(measures: Memo<Measures>, at: usize) -> (f64, f64) {
     let measures = measures.read();
     measures.columns.get(at).copied().unwrap_or((0.0, 1.0))
@@ -164,7 +165,7 @@ fn cell_width(measures: Memo<Measures>, at: usize) -> Signal<String> {
     text(move || format!("{}rem", column(measures, at).0))
 }
 
-/// One of the grids, of which only the lines in sight are built: a heading is that of the rows next to it.
+/// One of the stacked grids, as a `tbody`, so that its heading belongs to its rows. Only visible lines are built.
 fn block(grid: &Grid, at: usize) -> AnyView {
     let grid = grid.clone();
     let heading_of = grid.blocks.headings.get(at);
@@ -186,24 +187,24 @@ fn block(grid: &Grid, at: usize) -> AnyView {
     view! { <tbody aria-label=label>{rows(shown, line)}</tbody> }.into_any()
 }
 
-/// What the columns are called.
+/// The row of column headings.
 fn names(grid: &Grid) -> AnyView {
     let measures = grid.measures;
     let labels = &grid.blocks.labels;
     let parameter = labels.columns.parameter.clone();
-    // What the axes are is said above, where their values alone have room next to each other.
+    // In a narrow table, the caption names the axes and the headings show only the values.
     let is_narrow = memo(move || measures.read().is_narrow);
     let named = labels
         .columns
         .values
         .iter()
-        .zip(&*grid.columns_told)
+        .zip(&*grid.column_excerpts)
         .enumerate();
     let named = named
-        .map(|(at, (value, told))| {
-            let room = memo(move || (column(measures, at).0, labelled_grid::COLUMN_LINES));
-            let name = head::name(parameter.clone(), value.clone(), told.clone(), room);
-            // Far from the corner it is still said of what.
+        .map(|(at, (value, excerpt))| {
+            let space = memo(move || (column(measures, at).0, labelled_grid::COLUMN_LINES));
+            let name = head::name(parameter.clone(), value.clone(), excerpt.clone(), space);
+            // Each heading has the name of the parameter, because the corner may be scrolled out of view.
             view! {
                 <th scope="col" style:--cell=cell_width(measures, at)>
                     <span class="column-name" class:visually-hidden=is_narrow>{parameter.clone()}" "</span>
@@ -224,27 +225,27 @@ fn names(grid: &Grid) -> AnyView {
     .into_any()
 }
 
-/// What a grid has in common.
+/// The heading of one of the stacked grids: the value that its items share.
 fn heading(grid: &Grid, line: usize, heading: &Heading) -> AnyView {
     let Heading {
         parameter,
         value,
-        excerpt: told,
+        excerpt,
     } = heading.clone();
     let columns = grid.blocks.labels.columns.values.len() + 1;
-    let names = grid.is_named_each().then(|| names(grid));
+    let names = grid.repeats_names().then(|| names(grid));
     let (width, measures, list) = (grid.width, grid.measures, grid.list);
-    let beside = labelled_grid::width_of(&parameter);
-    let room = memo(move || {
+    let name_width = labelled_grid::width_of(&parameter);
+    let space = memo(move || {
         let lines = labelled_grid::heading_lines(measures.read().heading);
-        (width.get() - beside, lines)
+        (width.get() - name_width, lines)
     });
     view! {
         <tr class="block" translate="no" style:top=list.top(line) class:apart=is_apart(list.range, line)>
             <th scope="rowgroup" colspan=columns.to_string()>
                 <div style:max-inline-size=text(move || format!("{}rem", width.get()))>
                     <span class="block-name">{parameter.clone()}" "</span>
-                    {head::name(parameter, value, told, room)}
+                    {head::name(parameter, value, excerpt, space)}
                 </div>
             </th>
         </tr>
@@ -253,11 +254,12 @@ fn heading(grid: &Grid, line: usize, heading: &Heading) -> AnyView {
     .into_any()
 }
 
-/// `at`: among the rows of all grids; `row`: in its own.
+/// A row of a grid. `line`: its position among all lines. `at`: its position among the rows of all grids. `row`: its
+/// position in its own grid.
 fn row_of(grid: &Grid, line: usize, at: usize, row: usize) -> AnyView {
     let Grid {
         cells,
-        around,
+        context,
         measures,
         list,
         ..
@@ -266,8 +268,8 @@ fn row_of(grid: &Grid, line: usize, at: usize, row: usize) -> AnyView {
     let columns = labels.columns.values.len().max(1);
     let label = labels.rows.values.get(row).cloned().unwrap_or_default();
     let parameter = labels.rows.parameter.clone();
-    let told = grid.rows_told.get(row).cloned().unwrap_or_default();
-    let room = memo(move || {
+    let excerpt = grid.row_excerpts.get(row).cloned().unwrap_or_default();
+    let space = memo(move || {
         let measures = measures.read();
         (measures.head, labelled_grid::row_lines(measures.row))
     });
@@ -276,7 +278,7 @@ fn row_of(grid: &Grid, line: usize, at: usize, row: usize) -> AnyView {
             let index = grid.places.get(at * columns + nth).copied().flatten();
             let cell = memo(move || index.and_then(|index| cells.read().get(index).cloned()));
             let frame = memo(move || column(measures, nth).1);
-            let item = move |cell: &Thumb| item(cell, around, frame);
+            let item = move |cell: &Thumb| item(cell, context, frame);
             view! {
                 <td
                     style:--cell=cell_width(measures, nth)
@@ -290,7 +292,7 @@ fn row_of(grid: &Grid, line: usize, at: usize, row: usize) -> AnyView {
         .collect_view();
     view! {
         <tr style:top=list.top(line) class:apart=is_apart(list.range, line)>
-            <th scope="row" translate="no">{head::name(parameter, label, told, room)}</th>
+            <th scope="row" translate="no">{head::name(parameter, label, excerpt, space)}</th>
             {in_row}
         </tr>
     }

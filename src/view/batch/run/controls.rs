@@ -1,4 +1,4 @@
-//! What a person can do about a batch that was sent.
+//! The buttons of a batch that was sent.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub fn controls(
     let answer = StatusNote::default();
     let has_table = composer.is_some();
     let has_failed = memo(move || summary.read().has_failed());
-    // What was said of sending is not true any more.
+    // Failures make earlier messages about sending outdated.
     effect(move || {
         if has_failed.get() {
             answer.clear();
@@ -60,11 +60,12 @@ pub fn controls(
     .into_any()
 }
 
-/// Holds up what was not sent yet, or takes it back: into the table, where there is one.
+/// Buttons that pause sending, or stop it and take the unsent items back into the table. `has_table`: whether there is a
+/// table to put them into.
 fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> AnyView {
     let runner = contexts().runner;
-    // While it is asked about, nothing of it leaves. A page that is left meanwhile leaves it paused.
-    let is_held = StoredValue::new(false);
+    // Whether the question has paused the batch. If the page is closed while the question is open, it stays paused.
+    let has_paused = StoredValue::new(false);
     let batch = StoredValue::new(batch);
     let act = move |action| batch.with_value(|batch| runner.act_on_batch(batch, action));
     let pause = move |_| {
@@ -73,14 +74,14 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
             false => BatchAction::Pause,
         });
     };
-    let hold = move || {
-        is_held.set_value(!summary.read_untracked().is_paused);
-        if is_held.get_value() {
+    let pause_for_question = move || {
+        has_paused.set_value(!summary.read_untracked().is_paused);
+        if has_paused.get_value() {
             act(BatchAction::Pause);
         }
     };
-    let keep = move || {
-        if is_held.get_value() {
+    let resume = move || {
+        if has_paused.get_value() {
             act(BatchAction::Resume);
         }
     };
@@ -112,8 +113,8 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
                     question=text(move || summary.read().stop_question())
                     confirm="Take them back"
                     on_confirm=stop
-                    on_ask=Callback::new(move |()| hold())
-                    on_keep=Callback::new(move |()| keep())
+                    on_ask=Callback::new(move |()| pause_for_question())
+                    on_keep=Callback::new(move |()| resume())
                 />
             </div>
         </div>
@@ -121,36 +122,37 @@ fn sending(has_table: bool, batch: BatchKey, summary: Memo<BatchSummary>) -> Any
     .into_any()
 }
 
-/// `lacking`: the items that can't be sent from here, because their secrets are gone.
-fn sent_again(
+/// Reports how many items were sent again. `lacking`: the number of items that can't be sent because their secrets are no
+/// longer in memory.
+fn report_resent(
     runner: Runner,
     summary: Memo<BatchSummary>,
     answer: StatusNote,
     sent: usize,
     lacking: usize,
 ) {
-    // What holds them back stands next to it.
+    // The reason is shown next to this message.
     let is_held = untrack(|| summary.read().is_paused || runner.block_reason().is_some());
     answer.say(again::user_message(sent, lacking, is_held));
 }
 
 fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
-    // How many are sent again, while a double click may be under way.
+    // The number of items sent again, kept until a double click is over.
     let retried = StoredValue::new(0);
-    let held = DoubleClickGuard::default();
+    let guard = DoubleClickGuard::default();
     let retry = move |_| {
-        if held.counts("Retry") {
+        if guard.counts("Retry") {
             let failed = summary.get_untracked().failed;
             retried.set_value(runner.retry_all(&failed));
         }
         if retried.get_value() > 0 {
-            sent_again(runner, summary, answer, retried.get_value(), 0);
+            report_resent(runner, summary, answer, retried.get_value(), 0);
         }
     };
     let to_retry = move || {
         let failed = summary.read().failed.len();
-        if held.is_pressed() {
+        if guard.is_pressed() {
             retried.get_value()
         } else {
             failed
@@ -178,7 +180,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     .into_any()
 }
 
-/// Settles what may have been received, or not.
+/// The questions about unconfirmed items: resubmit or dismiss them.
 fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
     let settle = move |action: Action| {
@@ -188,12 +190,11 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
         let unconfirmed = summary.get_untracked().unconfirmed;
         let count = runner.act_on_all(&unconfirmed, action);
         if action == Action::Resubmit {
-            sent_again(runner, summary, answer, count, unconfirmed.len() - count);
+            report_resent(runner, summary, answer, count, unconfirmed.len() - count);
         }
     };
     let count = move || summary.read().unconfirmed.len();
-    // Of the first: a press that came to nothing must not look as if it
-    // had not been received.
+    // The reason for the first item. It shows that a press was handled even if the items are unconfirmed again.
     let why = text(move || {
         let first = summary.read().unconfirmed.first().cloned();
         let task = first.and_then(|key| runner.task(&key));
@@ -228,7 +229,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     .into_any()
 }
 
-/// Puts its inputs into the table once more, and leads there: what was a sweep is one again.
+/// A button that puts the inputs of the batch into the table and opens it. A sweep is also restored in its panel.
 fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyView {
     let all = contexts();
     let again = move |_| {
@@ -267,7 +268,7 @@ fn edit_again(composer: Composer, batch: Arc<Batch>, answer: StatusNote) -> AnyV
     .into_any()
 }
 
-/// Undo brings it back; what is asked about is a favorite.
+/// The button that removes the batch. Removal can be undone, so it asks only about favorites.
 fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let key = batch.key.clone();
@@ -278,7 +279,7 @@ fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSumm
             if matches!(untrack(|| all.navigation.route()), Route::Batch(_)) {
                 all.navigation.go("/tasks");
             }
-            // Another batch stands here now, with a button like this one.
+            // Another batch with the same button may now be in this place, so the focus moves to Undo.
             after_frame(|| {
                 focus::to(".undo button");
             });
@@ -288,7 +289,7 @@ fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSumm
     let remove_or_ask = {
         let remove = remove.clone();
         move |_| {
-            // The batch before it takes its place, and may meet the second half of a double click.
+            // The previous batch moves here, and the second click of a double click must not remove it too.
             if composer.is_some_and(|composer| !composer.just_pressed.counts("Remove batch")) {
                 return;
             }
@@ -299,7 +300,7 @@ fn remove(composer: Option<Composer>, batch: Arc<Batch>, summary: Memo<BatchSumm
             }
         }
     };
-    // What is unconfirmed has to be settled first: it may have been paid for.
+    // Unconfirmed items must be resubmitted or dismissed first: they may have been paid for.
     let is_unsettled = when(move || {
         let summary = summary.read();
         !summary.counts.is_settled() || !summary.unconfirmed.is_empty()

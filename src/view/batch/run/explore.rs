@@ -11,11 +11,12 @@ use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
-/// Leads to its items one at a time, along what differs in them. `has_failed`: there is none to be seen.
+/// A button that opens the large view, in which the user steps through the results along the axes that differ. Hidden if
+/// no parameter differs or if `has_failed`.
 pub fn explore(batch: Arc<Batch>, has_failed: Memo<bool>) -> AnyView {
     let all = contexts();
     let key = StoredValue::new(batch.key.clone());
-    // Which tasks there are, and not how they stand.
+    // The keys of the tasks, so that state changes don't recompute the axes.
     let tasks = memo(move || all.runner.keys_of_batch(&key.get_value()));
     let axes = memo(move || {
         follow_memo(tasks);

@@ -1,4 +1,4 @@
-//! How far a batch is: a bar, in numbers, and in time.
+//! The progress of a batch: a bar, counts and times.
 
 use std::sync::Arc;
 
@@ -12,22 +12,22 @@ use crate::state::contexts::contexts;
 use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 
-/// One bar, a stretch for each end that items have come to; what is still awaited leaves it empty. Below it the
-/// same in numbers, and in time.
+/// A progress bar with a segment for each outcome, and below it the counts and times. Items without an outcome leave the
+/// bar empty.
 pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
-    let stretches = move || {
+    let segments = move || {
         let summary = summary.read();
         summary
             .counts
             .shares()
             .map(|(part, share)| {
-                // In tenths of a per cent, a whole number: enough for a bar.
+                // An integer number of tenths of a percent is precise enough for a bar.
                 let width = (share * 1000.0) as i64;
-                let is_awaited = matches!(part, Part::InProgress | Part::Queued);
+                let is_pending = matches!(part, Part::InProgress | Part::Queued);
                 view! {
                     <span
                         data-phase=part.phase_word()
-                        class:awaited=is_awaited
+                        class:awaited=is_pending
                         style:flex-grow=width.to_string()
                     ></span>
                 }
@@ -49,7 +49,7 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
             aria-valuemax=text(move || total().to_string())
             aria-valuetext=sentence
         >
-            {dynamic(stretches)}
+            {dynamic(segments)}
         </div>
         <div class="run-summary">
             <p class="run-counts" translate="no" role="status" prop:textContent=sentence></p>
@@ -59,7 +59,7 @@ pub fn progress(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     .into_any()
 }
 
-/// How long it has taken, how long it still takes, and what holds it up.
+/// The elapsed time, the estimated remaining time, and what blocks sending.
 fn times(batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let (runner, catalog) = (contexts().runner, contexts().catalog);
     let now = ticker(1_000);

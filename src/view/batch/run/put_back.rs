@@ -1,4 +1,4 @@
-//! What was typed goes back to where it came from once its sending was stopped.
+//! Returns unsent items to the table after sending was stopped.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,29 +16,29 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::view::batch::composer::Composer;
 
-/// Puts it there once the leading tab has said what was not sent: at once in the tab where a person has stopped it,
-/// elsewhere at a person's word.
+/// Puts the items back once the leading tab has reported which were not sent. The tab in which the user pressed Stop does
+/// so immediately; other tabs show a button.
 pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummary>) -> AnyView {
     let all = contexts();
     let runner = all.runner;
-    let handed_over = RwSignal::new(());
-    let is_under_way = RwSignal::new(false);
-    let take = Rc::new({
+    let returned = RwSignal::new(());
+    let is_running = RwSignal::new(false);
+    let put_back = Rc::new({
         let batch = batch.clone();
         move || {
-            if is_under_way.get_untracked() || runner.taken_back(&batch).is_empty() {
+            if is_running.get_untracked() || runner.taken_back(&batch).is_empty() {
                 return;
             }
-            is_under_way.set(true);
+            is_running.set(true);
             let batch = batch.clone();
             let kept = composer.keeping();
-            // One tab after the other: a table that another tab's takes the place of would take rows with it.
-            let turn = locks::hold(&format!("atelier.put_back.{}", batch.model));
+            // A lock, because a table that is replaced by that of another tab would lose the returned rows.
+            let lock = locks::hold(&format!("atelier.put_back.{}", batch.model));
             spawn(async move {
-                let turn = turn.await;
+                let lock = lock.await;
                 kept.show_latest().await;
                 let Some(schema) = composer.try_schema() else {
-                    // The page shows something else by now; another visit puts them back.
+                    // The view is disposed. The next visit puts the items back.
                     return;
                 };
                 let tasks = runner.taken_back(&batch);
@@ -53,36 +53,36 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                 let items: Vec<_> = tasks.iter().filter_map(item).collect();
                 let is_back = !items.is_empty()
                     && composer.change(|table, schema| table.return_items(items, schema));
-                is_under_way.try_set(false);
+                is_running.try_set(false);
                 if is_back {
                     runner.hand_over(&tasks);
-                    // They are not to be sent any more.
+                    // A message about sending would be outdated.
                     composer.answer.clear();
-                    handed_over.try_set(());
-                    // Until the rows outlive this page, the records do.
+                    returned.try_set(());
+                    // The records are removed only after the table is stored.
                     spawn(async move {
                         if kept.secured(runner.storage().is_none()).await {
                             Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
                             runner.mark_handed_over(&tasks);
                         }
                     });
-                    // Where nothing can be stored, others must not wait for ever.
+                    // Waits a limited time, so that other tabs are not blocked if nothing can be stored.
                     kept.show_latest().await;
-                    drop(turn);
+                    drop(lock);
                 }
             });
         }
     });
-    let (take_here, here) = (take.clone(), batch.key.clone());
+    let (put_back_here, stopped_batch) = (put_back.clone(), batch.key.clone());
     effect(move || {
         runner.track_phases();
-        if runner.is_stopped_here(&here) {
-            untrack(|| take_here());
+        if runner.is_stopped_here(&stopped_batch) {
+            untrack(|| put_back_here());
         }
     });
     let key = batch.key.clone();
     let left = memo(move || {
-        handed_over.track();
+        returned.track();
         match summary.read().taken_back {
             0 => 0,
             _ => runner.taken_back(&batch).len(),
@@ -92,9 +92,9 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
         <button
             class="button"
             type="button"
-            // Where they come back by themselves, there is nothing to be pressed.
-            hidden=when(move || left.get() == 0 || is_under_way.get() && runner.is_stopped_here(&key))
-            on:click=handler(move |_| take())
+            // Hidden while the items are put back automatically.
+            hidden=when(move || left.get() == 0 || is_running.get() && runner.is_stopped_here(&key))
+            on:click=handler(move |_| put_back())
             prop:textContent=text(move || format!("Put the {} taken back into the table", left.get()))></button>
     }
     .into_any()

@@ -10,19 +10,18 @@ use crate::browser::random;
 use crate::reactive::boxed::{derived, handler, memo};
 use crate::view::parts::glyph::Glyph;
 
-/// The seed that all items of a sweep share, so that only what is swept differs. For models that have
-/// a seed.
+/// The seed that all items of a sweep share, so that the items differ only in the axes.
 #[derive(Clone)]
-pub struct HeldSeed {
+pub struct SharedSeed {
     parameter: Arc<Parameter>,
     text: RwSignal<String>,
 }
 
-impl HeldSeed {
-    /// That of the form for one, where a person has set any.
-    pub fn of(schema: &Schema, one: &Draft) -> Option<Self> {
+impl SharedSeed {
+    /// Starts with the seed of the single form, or else with a random one. `None` if the model has no seed.
+    pub fn of(schema: &Schema, form: &Draft) -> Option<Self> {
         let parameter = Arc::new(seed::parameter(schema)?.clone());
-        let text = match seed::entry(one, schema) {
+        let text = match seed::entry(form, schema) {
             Some(entry) => entry.to_text(),
             None => seed::seed(&parameter, random::bits()).to_string(),
         };
@@ -32,46 +31,47 @@ impl HeldSeed {
         })
     }
 
-    /// With another text than the form for one gives it.
     pub fn set(&self, text: String) {
         self.text.set(text);
     }
 
-    /// Tracked.
+    /// Returns the text of the field; tracked.
     pub fn text(&self) -> String {
         self.text.get()
     }
 
+    /// Returns the name of the seed parameter.
     pub fn name(&self) -> &str {
         &self.parameter.name
     }
 
-    /// Whether the form for one has it, and with it all rows that are to be sent: it is held already.
-    pub fn is_held(&self, one: &Draft, table: &Table) -> bool {
-        let is_set = one.get(self.name()).is_some();
+    /// Whether the single form sets a seed and all lines of the table already have it.
+    pub fn is_in_use(&self, form: &Draft, table: &Table) -> bool {
+        let is_set = form.get(self.name()).is_some();
         is_set && table.all_lines_have(self.name(), &self.text.get_untracked())
     }
 
-    /// Hears of another one.
+    /// Subscribes the current effect to the seed.
     pub fn track(&self) {
         self.text.track();
     }
 
-    /// What the items have in addition to the axes; tracked.
-    pub fn put_into(&self, base: &mut Draft) {
+    /// Writes the seed into `base`, or unsets it if the field is empty; tracked.
+    pub fn write_into(&self, base: &mut Draft) {
         match self.text.get() {
             text if text.trim().is_empty() => base.reset(&self.parameter.name),
             text => base.set(self.parameter.name.clone(), Entry::Text(text)),
         }
     }
 
-    /// Values for an axis of seeds.
-    pub fn several(&self) -> String {
+    /// Returns random seeds as the values of an axis.
+    pub fn random_values(&self) -> String {
         const COUNT: usize = 4;
         let drawn = (0..COUNT).map(|_| seed::seed(&self.parameter, random::bits()).to_string());
         drawn.collect::<Vec<_>>().join(", ")
     }
 
+    /// The field for the seed. It is hidden while the seed is an axis.
     pub fn view(self, is_swept: Signal<bool>) -> AnyView {
         let text = self.text;
         let parameter = self.parameter;

@@ -1,4 +1,4 @@
-//! The way back from what has taken the place of something that a person wrote.
+//! The offer to undo a replacement of content that the user typed.
 
 use atelier_engine::UNDO_MS;
 use gloo_timers::callback::Timeout;
@@ -6,21 +6,22 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::after;
 
+/// The offer to undo the last replacement.
 #[derive(Clone, Copy)]
-pub struct WayBack {
+pub struct UndoOffer {
     offered: RwSignal<Option<Offered>>,
-    /// All that the press changes by itself has changed: what changes now, a person has changed.
+    /// Whether the views have handled the replacement. Later changes are made by the user.
     is_settled: StoredValue<bool>,
     end: StoredValue<Option<Timeout>, LocalStorage>,
 }
 
 #[derive(Clone)]
 struct Offered {
-    said: String,
-    back: Callback<()>,
+    message: String,
+    undo: Callback<()>,
 }
 
-impl Default for WayBack {
+impl Default for UndoOffer {
     fn default() -> Self {
         Self {
             offered: RwSignal::new(None),
@@ -30,50 +31,51 @@ impl Default for WayBack {
     }
 }
 
-impl WayBack {
-    /// Says what was done, and takes the way back once a person wants that: until something is sent or written.
-    pub fn keep_on_offering(self, said: &str, back: Callback<()>) {
+impl UndoOffer {
+    /// Offers to undo, until something is sent or changed. `message`: the message. `undo`: undoes the replacement.
+    pub fn offer_until_change(self, message: &str, undo: Callback<()>) {
         self.end.set_value(None);
         self.is_settled.set_value(false);
         self.offered.set(Some(Offered {
-            said: said.to_owned(),
-            back,
+            message: message.to_owned(),
+            undo,
         }));
-        // The views have followed by then.
+        // By then the views have handled the replacement.
         let settled = after(0, move || {
             self.is_settled.try_set_value(true);
         });
         settled.forget();
     }
 
-    /// The same for a while.
-    pub fn offer(self, said: &str, back: Callback<()>) {
-        self.keep_on_offering(said, back);
+    /// Like [`Self::offer_until_change`], but only for [`UNDO_MS`].
+    pub fn offer(self, message: &str, undo: Callback<()>) {
+        self.offer_until_change(message, undo);
         let end = after(UNDO_MS as u32, move || self.end());
         self.end.set_value(Some(end));
     }
 
-    /// Something was written since: the way back would lose that.
-    pub fn end_by_change(self) {
+    /// Withdraws the offer after a change by the user, which undoing would lose.
+    pub fn end_on_change(self) {
         if self.is_settled.get_value() {
             self.end();
         }
     }
 
-    /// It leads nowhere any more.
+    /// Withdraws the offer.
     pub fn end(self) {
         self.offered.try_set(None);
     }
 
-    /// Tracked.
-    pub fn said(self) -> Option<String> {
+    /// Returns the message; tracked.
+    pub fn message(self) -> Option<String> {
         let offered = self.offered.read();
-        offered.as_ref().map(|offered| offered.said.clone())
+        offered.as_ref().map(|offered| offered.message.clone())
     }
 
-    pub fn take(self) {
+    /// Undoes the replacement.
+    pub fn undo(self) {
         if let Some(offered) = self.offered.try_update(Option::take).flatten() {
-            offered.back.run(());
+            offered.undo.run(());
         }
     }
 }
