@@ -44,7 +44,10 @@ pub fn item(cell: &Thumb, context: ItemContext, frame: Memo<f64>) -> AnyView {
     let sides = RwSignal::new(None);
     let share = memo(move || {
         let expected = context.shapes.read().get(index).copied().flatten();
-        labelled_grid::share(labelled_grid::actual_shape(expected, sides.get()), frame.get())
+        labelled_grid::share(
+            labelled_grid::actual_shape(expected, sides.get()),
+            frame.get(),
+        )
     });
     if let (Some((url, kind)), Some(key)) = (cell.picture.clone(), &cell.task) {
         let name = format!("Task {number}: {}", cell.title);

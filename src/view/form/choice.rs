@@ -1,4 +1,4 @@
-//! One of many values; each keeps its JSON type.
+//! A selector for one of many values. Each value keeps its JSON type.
 
 use atelier_contract::{Entry, check, choice_text};
 use maud::html;
@@ -9,23 +9,22 @@ use web_sys::{Element, HtmlSelectElement};
 use super::field::Field;
 use super::frame::Parts;
 
-/// Which of the permitted values an entry means: itself, or what validation makes of it, as of typed
-/// text.
+/// Returns the index of the chosen value. Typed text is validated first, to find the value that it stands for.
 pub fn chosen(field: &Field) -> Option<usize> {
     let values = field.parameter.choices();
-    let place = |value: &Value| values.iter().position(|allowed| allowed == value);
+    let position = |value: &Value| values.iter().position(|allowed| allowed == value);
     let entry = field.shown()?;
-    let itself = match &entry {
-        Entry::Value(value) => place(value),
+    let direct = match &entry {
+        Entry::Value(value) => position(value),
         Entry::Text(_) => None,
     };
-    itself.or_else(|| place(&check(&field.parameter, false, Some(&entry)).ok()??))
+    direct.or_else(|| position(&check(&field.parameter, false, Some(&entry)).ok()??))
 }
 
 pub fn html(field: &Field) -> Parts {
     let values = field.parameter.choices();
     let selected = chosen(field);
-    // Without a default nothing is chosen until a person chooses.
+    // Without a default, nothing is chosen until the user chooses.
     let has_unset = field.parameter.default.is_none() || selected.is_none();
     let unset = if field.required {
         "Choose…"
@@ -49,9 +48,9 @@ pub fn show(field: &Field, control: &Element) {
     }
 }
 
-/// Puts the value at this place of the list there; nothing where the place is none.
-pub fn choose(field: &Field, place: &str) {
-    let Ok(at) = place.parse::<usize>() else {
+/// Sets the value with the index `index`; sets an empty text if `index` is not a number.
+pub fn choose(field: &Field, index: &str) {
+    let Ok(at) = index.parse::<usize>() else {
         return field.set_text(String::new());
     };
     if let Some(value) = field.parameter.choices().get(at) {

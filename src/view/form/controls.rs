@@ -1,4 +1,4 @@
-//! What each kind of control does: one file for each, and here which of them it is.
+//! Dispatches to the file of each kind of control.
 
 use atelier_contract::Entry;
 use atelier_studio::form::control::Control;
@@ -10,8 +10,8 @@ use super::field::{Field, Kind};
 use super::frame::Parts;
 use super::{choice, json, media, number, secret, segmented, several, switch, text_field};
 
-/// What stands in it is put there once it is in the page, and is in no HTML: a secret would be in a page that is saved, and the
-/// data of an image there twice. The parser takes NUL for another character.
+/// Whether the value is set after the field is mounted, and not written into its HTML. A secret would end up in a saved page,
+/// the data of an image would be stored twice, and the HTML parser replaces NUL.
 pub fn is_set(field: &Field) -> bool {
     match field.kind {
         Kind::Secret | Kind::Parameter(Control::Media(_)) => true,
@@ -38,7 +38,7 @@ pub fn html(field: &Field) -> Parts {
     }
 }
 
-/// Shows what stands in the field now. `within` is the field's element.
+/// Updates the control to the value of the field. `within`: the element of the field.
 pub fn show(field: &Field, within: &Element) {
     let Some(control) = described(field, within) else {
         return;
@@ -65,7 +65,7 @@ pub fn show(field: &Field, within: &Element) {
     }
 }
 
-/// The element that what is said of the field describes: the control, or the group of them.
+/// Returns the element that `aria-describedby` and `aria-invalid` are set on: the control, or the group of controls.
 pub fn described(field: &Field, within: &Element) -> Option<Element> {
     let selector = format!("[aria-describedby~={}]", field.problem_id());
     within.query_selector(&selector).ok().flatten()
@@ -86,7 +86,7 @@ fn check_one(input: &Element, is_checked: bool) {
     }
 }
 
-/// Something is typed, or a slider moved.
+/// Handles an `input` event of a text field or a slider.
 pub fn input(field: &Field, control: &Element, text: String) {
     let is_slider = control.get_attribute("type").as_deref() == Some("range");
     match field.kind {
@@ -96,7 +96,7 @@ pub fn input(field: &Field, control: &Element, text: String) {
     }
 }
 
-/// Something else is chosen.
+/// Handles a `change` event of a choice.
 pub fn change(field: &Field, control: &Element, text: &str) {
     let is_checked = || {
         let input = control.dyn_ref::<HtmlInputElement>();
@@ -114,7 +114,7 @@ pub fn change(field: &Field, control: &Element, text: &str) {
     }
 }
 
-/// It is filled in by typing.
+/// Whether the control is a text field.
 pub fn is_typed(field: &Field) -> bool {
     match field.kind {
         Kind::Secret => true,

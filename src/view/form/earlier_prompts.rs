@@ -1,4 +1,4 @@
-//! What was sent in a long text before, to be taken back into its field.
+//! Offers texts that were sent before for a long text field.
 
 use std::collections::BTreeSet;
 
@@ -16,16 +16,16 @@ use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// How far back it goes.
+/// The maximum number of earlier prompts.
 const MAX: usize = 100;
 
-/// In the menu: it is read through, and not searched.
-const LISTED: usize = 20;
+/// The number of prompts in the menu, which has no search.
+const MAX_LISTED: usize = 20;
 
-/// As much of each as its two lines hold.
+/// The length of the excerpts in the menu, which have two lines.
 const MAX_CHARS: usize = 200;
 
-/// What the model's tasks had in this parameter, the newest first. The line ends are those of a text field.
+/// Returns the texts that tasks of the model had in this parameter, newest first. Line ends are `\n`, as in a text field.
 pub fn earlier_prompts(runner: Runner, model: &ModelId, name: &str) -> Vec<String> {
     let keys = untrack(|| runner.keys());
     let tasks = keys.iter().filter_map(|key| runner.task(key));
@@ -37,18 +37,18 @@ pub fn earlier_prompts(runner: Runner, model: &ModelId, name: &str) -> Vec<Strin
     distinct(prompts.iter().map(String::as_str), MAX)
 }
 
-/// Changes each line end into `\n`, as a text field does.
+/// Changes all line ends to `\n`, as a text field does.
 fn with_line_feeds(text: &str) -> String {
     text.replace("\r\n", "\n").replace('\r', "\n")
 }
 
-/// The value of this parameter in a task of the model.
+/// Returns the text of a parameter in a task; `None` if the task is of another model.
 fn prompt_of<'a>(task: &'a Task, model: &ModelId, name: &str) -> Option<&'a str> {
     let text = task.input.values().get(name)?.as_str()?;
     (task.model == *model).then_some(text)
 }
 
-/// In which of these parameters the model's tasks had a text.
+/// Returns those of the parameters `names` in which tasks of the model had a text.
 pub fn sent_before(runner: Runner, model: &ModelId, names: &BTreeSet<String>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for key in runner.keys().iter() {
@@ -67,9 +67,10 @@ pub fn sent_before(runner: Runner, model: &ModelId, names: &BTreeSet<String>) ->
     found
 }
 
-/// The button, once there is anything, and the menu that it opens. `sent` has the parameters in which a text was sent.
+/// The button that opens the menu. It is hidden until a text was sent in this parameter. `sent`: the parameters in which
+/// texts were sent.
 pub fn earlier_button(field: &Field, model: &ModelId, sent: Memo<BTreeSet<String>>) -> AnyView {
-    // What stood in the field before the first of them was taken.
+    // The user's own text, from before an earlier prompt replaced it.
     let typed = RwSignal::new(String::new());
     let (field, model) = (field.clone(), model.clone());
     let name = field.parameter.name.clone();
@@ -123,18 +124,18 @@ fn button_and_menu(field: Field, model: ModelId, typed: RwSignal<String>) -> Any
 
 fn lines(field: &Field, model: &ModelId, typed: RwSignal<String>, menu: &str) -> AnyView {
     let earlier = earlier_prompts(contexts().runner, model, &field.parameter.name);
-    let listed = prompt_history::listed(&earlier, &typed.read_untracked(), LISTED);
+    let listed = prompt_history::listed(&earlier, &typed.read_untracked(), MAX_LISTED);
     let line = |prompt: String| {
         let (field, earlier) = (field.clone(), earlier.clone());
-        let words = excerpt(&prompt, MAX_CHARS);
-        let take = move |_| {
+        let text = excerpt(&prompt, MAX_CHARS);
+        let use_prompt = move |_| {
             let shown = with_line_feeds(&untrack(|| field.text()));
             if !earlier.contains(&shown) {
                 typed.set(shown);
             }
             field.type_text(prompt.clone());
             if let Some(element) = field::element::<HtmlElement>(&field.id) {
-                // A field that is there can take the focus.
+                // Focusing fails only if the field was removed.
                 let _ = element.focus();
             }
         };
@@ -145,9 +146,9 @@ fn lines(field: &Field, model: &ModelId, typed: RwSignal<String>, menu: &str) ->
                 dir="auto"
                 popovertarget=menu.to_owned()
                 popovertargetaction="hide"
-                on:click=handler(take)
+                on:click=handler(use_prompt)
             >
-                <span>{words}</span>
+                <span>{text}</span>
             </button>
         }
         .into_any()

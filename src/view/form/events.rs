@@ -1,4 +1,4 @@
-//! What happens in the fields of a list, heard in one place for all of them.
+//! Event listeners of a field list, which handle the events of all its fields.
 
 use atelier_studio::form::control::Control;
 use leptos::ev;
@@ -11,8 +11,8 @@ use super::field_list::FieldList;
 use super::{controls, number, secret, set_attribute};
 use crate::reactive::boxed::handler;
 
-/// The element that holds the fields.
-pub fn listening(list: FieldList) -> AnyView {
+/// The element that contains the fields, with the listeners.
+pub fn with_listeners(list: FieldList) -> AnyView {
     let root = list.root();
     let of = |list: &FieldList| list.clone();
     let (input, change, leave, key) = (of(&list), of(&list), of(&list), of(&list));
@@ -22,17 +22,17 @@ pub fn listening(list: FieldList) -> AnyView {
             class="field-list"
             node_ref=root
             on:input=handler(move |event: Event| {
-                if let Some(Heard { field, target, .. }) = heard(&input, &event) {
+                if let Some(FieldEvent { field, target, .. }) = field_event(&input, &event) {
                     controls::input(field, &target, event_target_value(&event));
                 }
             })
             on:change=handler(move |event: Event| {
-                if let Some(Heard { field, target, .. }) = heard(&change, &event) {
+                if let Some(FieldEvent { field, target, .. }) = field_event(&change, &event) {
                     controls::change(field, &target, &event_target_value(&event));
                 }
             })
             on:focusout=handler(move |event: ev::FocusEvent| {
-                if let Some(Heard { at, field, target }) = heard(&leave, &event)
+                if let Some(FieldEvent { at, field, target }) = field_event(&leave, &event)
                     && controls::is_typed(field)
                     && target.id() == field.id
                 {
@@ -40,23 +40,23 @@ pub fn listening(list: FieldList) -> AnyView {
                 }
             })
             on:keydown=handler(move |event: ev::KeyboardEvent| {
-                if let Some(heard) = heard(&key, &event) {
-                    heard.key(&event);
+                if let Some(found) = field_event(&key, &event) {
+                    found.key(&event);
                 }
             })
             on:click=handler(move |event: ev::MouseEvent| {
-                if let Some(heard) = heard(&press, &event) {
-                    heard.press();
+                if let Some(found) = field_event(&press, &event) {
+                    found.press();
                 }
             })
             on:pointerdown=handler(move |event: ev::PointerEvent| {
-                if let Some(at) = slider(&down, &event) {
-                    down.hold_entry(at);
+                if let Some(at) = slider_index(&down, &event) {
+                    down.save_entry(at);
                 }
             })
             on:pointercancel=handler(move |event: ev::PointerEvent| {
-                if let Some(at) = slider(&cancel, &event) {
-                    cancel.put_entry_back(at);
+                if let Some(at) = slider_index(&cancel, &event) {
+                    cancel.restore_entry(at);
                 }
             })
         ></div>
@@ -64,28 +64,29 @@ pub fn listening(list: FieldList) -> AnyView {
     .into_any()
 }
 
-/// In which field something happened, and to which element.
-struct Heard<'a> {
+/// An event in a field, with the field and the target element.
+struct FieldEvent<'a> {
     at: usize,
     field: &'a Field,
     target: Element,
 }
 
-fn heard<'a>(list: &'a FieldList, event: &Event) -> Option<Heard<'a>> {
+/// Returns the field in which an event happened.
+fn field_event<'a>(list: &'a FieldList, event: &Event) -> Option<FieldEvent<'a>> {
     let target: Element = event.target()?.dyn_into().ok()?;
     let within = target.closest(".field").ok()??;
     let at = within.get_attribute("data-at")?.parse().ok()?;
     let field = list.field(at)?;
-    Some(Heard { at, field, target })
+    Some(FieldEvent { at, field, target })
 }
 
-/// The field whose slider it happened to.
-fn slider(list: &FieldList, event: &Event) -> Option<usize> {
-    let Heard { at, target, .. } = heard(list, event)?;
+/// Returns the index of the field if the target of the event is its slider.
+fn slider_index(list: &FieldList, event: &Event) -> Option<usize> {
+    let FieldEvent { at, target, .. } = field_event(list, event)?;
     (target.get_attribute("type").as_deref() == Some("range")).then_some(at)
 }
 
-impl Heard<'_> {
+impl FieldEvent<'_> {
     fn key(&self, event: &ev::KeyboardEvent) {
         if event.key() == "F1" && self.field.is_described() {
             event.prevent_default();
@@ -119,7 +120,7 @@ impl Heard<'_> {
         }
     }
 
-    /// Shows what the parameter does, or hides it again.
+    /// Shows or hides the description of the parameter.
     fn explain(&self) {
         let within = self.target.closest(".field").ok().flatten();
         let button = within.and_then(|within| within.query_selector(".explain").ok().flatten());
@@ -127,7 +128,7 @@ impl Heard<'_> {
         if let (Some(button), Some(hint)) = (button, hint) {
             let is_shown = button.get_attribute("aria-expanded").as_deref() == Some("true");
             set_attribute(&button, "aria-expanded", &(!is_shown).to_string());
-            // It fails only where the name is none.
+            // Fails only for an invalid class name.
             let _ = (hint.class_list()).toggle_with_force("visually-hidden", is_shown);
         }
     }

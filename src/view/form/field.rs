@@ -1,4 +1,4 @@
-//! One parameter in the form: what stands in it.
+//! A field of the form: a parameter and its current value.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::reactive::boxed::text;
 use crate::view::parts::focus;
 use crate::view::parts::into_view::into_view;
 
-/// One parameter in the form: what stands in it.
+/// A field of the form: a parameter and its current value.
 #[derive(Clone)]
 pub struct Field {
     pub parameter: Arc<Parameter>,
@@ -22,20 +22,20 @@ pub struct Field {
     /// The control's element id.
     pub id: String,
     draft: RwSignal<Draft>,
-    /// What the draft has of this parameter, so that only this field hears of it.
+    /// The draft's entry of this parameter, so that a change notifies only this field.
     entry: RwSignal<Option<Entry>>,
 }
 
-/// How a field is filled in.
+/// The kind of a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Parameter(Control),
-    /// A secret, whose draft is kept in this tab alone.
+    /// A secret, whose draft is never stored outside this tab.
     Secret,
 }
 
 impl Field {
-    /// `at` is its place among all fields of the page.
+    /// `at`: the index among all fields of the page.
     pub fn new(
         at: usize,
         parameter: Parameter,
@@ -54,36 +54,36 @@ impl Field {
         }
     }
 
-    /// Takes over what the draft has of this parameter. Whether that was something else.
-    pub fn follow(&self, now: Option<&Entry>) -> bool {
-        let is_other = self.entry.read_untracked().as_ref() != now;
-        if is_other {
+    /// Updates the entry from the draft. Returns whether it has changed.
+    pub fn update_entry(&self, now: Option<&Entry>) -> bool {
+        let has_changed = self.entry.read_untracked().as_ref() != now;
+        if has_changed {
             self.entry.set(now.cloned());
         }
-        is_other
+        has_changed
     }
 
-    /// The element id of the control at a place of the form.
+    /// Returns the element id of the control with this index.
     pub fn id_of(at: usize) -> String {
         format!("field-{at}")
     }
 
-    /// What the person entered; `None` while untouched.
+    /// Returns what the user entered; `None` while untouched. Tracked.
     pub fn entry(&self) -> Option<Entry> {
         self.entry.get()
     }
 
-    /// The same, and `None` once the form has gone, too. Not tracked.
+    /// Like [`Self::entry`], but not tracked, and `None` once the form is disposed.
     pub fn entry_now(&self) -> Option<Entry> {
         self.entry.try_get_untracked().flatten()
     }
 
-    /// What the control shows: the entry, or the default while untouched.
+    /// Returns what the control shows: the entry, or the default while untouched. Tracked.
     pub fn shown(&self) -> Option<Entry> {
         self.entry().or_else(|| self.parameter.default_entry())
     }
 
-    /// What a text control shows. A default of `null` shows as empty.
+    /// Returns the text of a text control; empty for `null`. Tracked.
     pub fn text(&self) -> String {
         match self.shown() {
             None | Some(Entry::Value(serde_json::Value::Null)) => String::new(),
@@ -95,7 +95,7 @@ impl Field {
         self.set(Entry::Text(text));
     }
 
-    /// Puts a text into a text control as if it were typed: Ctrl+Z takes it back. The control has the focus then.
+    /// Sets the text of a text control as if it were typed, so that Ctrl+Z undoes it. This focuses the control.
     pub fn type_text(&self, text: String) {
         let control = element::<HtmlElement>(&self.id);
         if !control.is_some_and(|control| editing::replace(&control, &text)) {
@@ -114,15 +114,15 @@ impl Field {
         self.draft.update(|draft| draft.reset(&self.parameter.name));
     }
 
-    /// What was entered before stands there once more.
-    pub fn put_back(&self, entry: Option<Entry>) {
+    /// Restores an earlier entry.
+    pub fn restore(&self, entry: Option<Entry>) {
         match entry {
             Some(entry) => self.set(entry),
             None => self.reset(),
         }
     }
 
-    /// What a text control shows, as a signal.
+    /// Returns [`Self::text`] as a signal.
     pub fn value(&self) -> Signal<String> {
         let field = self.clone();
         text(move || field.text())
@@ -132,12 +132,12 @@ impl Field {
         self.kind == Kind::Parameter(Control::Seed)
     }
 
-    /// There is a text that says what it does.
+    /// Whether the parameter has a description.
     pub fn is_described(&self) -> bool {
         !self.parameter.description.trim().is_empty()
     }
 
-    /// The ids of what describes the control: all are there.
+    /// Returns the value of `aria-describedby`. Contains only ids that exist.
     pub fn described_by(&self) -> String {
         let bounds = (!control::bounds(&self.parameter).is_empty()).then(|| self.bounds_id());
         let hint = self.is_described().then(|| self.hint_id());
@@ -165,47 +165,47 @@ impl Field {
     }
 }
 
-/// The element id of the input's text, where it is written as JSON.
+/// The element id of the text field for the input as JSON.
 pub const JSON_ID: &str = "input-json";
 
-/// Moves the focus to a control, and the caret to the end of its text. Nothing is scrolled: what a page begins with is in
-/// sight.
+/// Moves the focus to a control, and the caret to the end of its text. Does not scroll: the control at the start of a page is
+/// visible.
 pub fn focus_in_place(id: &str) {
     if let Some(element) = element::<HtmlElement>(id) {
         focus::in_place(&element);
         if let Some(area) = element.dyn_ref::<HtmlTextAreaElement>() {
-            // Any place behind the end is the end. It fails nowhere in a text.
+            // Positions past the end are clamped to it. Does not fail for a `textarea`.
             let _ = area.set_selection_range(u32::MAX, u32::MAX);
         }
     }
 }
 
-/// Moves the focus to a control, wherever on the page it is.
+/// Moves the focus to a control and scrolls its field into view. Opens the fold that contains it, if any.
 pub fn focus(id: &str) {
     if let Some(element) = element::<HtmlElement>(id) {
-        // Written as JSON, the text stands for all of them.
+        // While the input is edited as JSON, that text field gets the focus.
         if let Ok(Some(_)) = element.closest(".form-fields[hidden]") {
             return focus(JSON_ID);
         }
-        // A control that is folded away can't take the focus.
+        // A control in a closed fold can't be focused.
         if let Ok(Some(fold)) = element.closest("details") {
             let _ = fold.set_attribute("open", "");
         }
         let _ = element.focus();
-        // Of a text the browser shows the line of the caret alone.
-        bring_into_sight(id);
+        // The browser would scroll only the line of the caret into view.
+        scroll_into_view(id);
     }
 }
 
-/// Scrolls no further than it has to.
-pub fn bring_into_sight(id: &str) {
+/// Scrolls the field of a control into view, by the smallest distance.
+pub fn scroll_into_view(id: &str) {
     let field = element::<HtmlElement>(id).and_then(|element| element.closest(".field").ok()?);
     if let Some(field) = field {
         into_view(&field);
     }
 }
 
-/// A control, as the element that it is.
+/// Returns the element of a control.
 pub fn element<E: JsCast>(id: &str) -> Option<E> {
     document().get_element_by_id(id)?.dyn_into().ok()
 }

@@ -1,5 +1,5 @@
-//! Fields that stand below each other. They are put into the page as HTML and followed from one place: as views of their own,
-//! with signals and listeners for each, those of a model with many parameters took several times as long to open.
+//! A list of fields. The fields are inserted as HTML and updated from one place. With a view, signals and listeners for
+//! each field, forms with many parameters took several times as long to open.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlTemplateElement};
 
 use super::field::{Field, Kind};
-use super::frame::{back_to_default, frame};
+use super::frame::{frame, reset_button};
 use super::{controls, earlier_prompts, media, set_attribute, steering};
 use crate::browser::frame::after_frame;
 use crate::browser::lifecycle::is_visible;
@@ -24,8 +24,8 @@ use crate::reactive::boxed::{effect, memo};
 use crate::state::contexts::contexts;
 use crate::view::parts::mounted::mount_into;
 
-/// Fields that are built in each frame after those that are built at once.
-const MORE: usize = 100;
+/// The number of fields that are built in each frame after the first.
+const FIELDS_PER_FRAME: usize = 100;
 
 #[derive(Clone)]
 pub struct FieldList(Rc<Inner>);
@@ -33,40 +33,41 @@ pub struct FieldList(Rc<Inner>);
 struct Inner {
     fields: Vec<Field>,
     draft: RwSignal<Draft>,
-    /// The person has tried to send: from then on every problem shows.
+    /// Whether the user has pressed Generate. From then on, every problem is shown.
     attempted: RwSignal<bool>,
     refused: Signal<Vec<Problem>>,
-    /// What the model's tasks had in its texts is offered.
+    /// The model, and the parameters for which earlier prompts are offered.
     earlier: Option<(ModelId, Memo<BTreeSet<String>>)>,
     shown: RefCell<Vec<Shown>>,
-    /// The first so many are in the page.
+    /// The number of fields that are in the page.
     built: Cell<usize>,
     root: NodeRef<Div>,
-    /// Of the views within fields.
+    /// The owner of the views inside fields.
     owner: Owner,
-    /// What stood in a field when its slider was touched.
+    /// The entries from before a slider was touched, by field.
     before_slide: RefCell<BTreeMap<usize, Option<Entry>>>,
 }
 
-/// What a field shows, and what that was made of.
+/// The displayed state of a field, and the data that it was computed from.
 #[derive(Default)]
 struct Shown {
-    /// The person has left the field: from now on its problem shows.
+    /// Whether the user has left the field. From then on, its problem is shown.
     is_visited: bool,
-    made_of: Option<MadeOf>,
-    said: FieldState,
+    source: Option<StateSource>,
+    state: FieldState,
 }
 
-struct MadeOf {
+/// The data that a [`FieldState`] was computed from.
+struct StateSource {
     entry: Option<Entry>,
     is_checked: bool,
     refused: Option<String>,
 }
 
-/// What has changed of a field.
+/// A change of a field.
 struct Change {
     at: usize,
-    is_other_entry: bool,
+    has_new_entry: bool,
     before: FieldState,
 }
 
@@ -101,14 +102,14 @@ impl FieldList {
         }))
     }
 
-    /// Builds the fields once its root is there: `first` of them at once, the others in the frames after that. Then it follows
-    /// the draft, for as long as the owner lives.
-    pub fn begin(&self, first: usize) {
+    /// Builds the fields once the root is mounted: `first` of them immediately, the others in the following frames. Updates
+    /// them from the draft for as long as the owner lives.
+    pub fn start(&self, first: usize) {
         let root = self.0.root;
         let list = self.clone();
         effect(move || {
             if root.get().is_some() && list.0.built.get() == 0 {
-                // There are no frames while the page is not looked at.
+                // A hidden page has no animation frames.
                 let first = if is_visible() { first } else { usize::MAX };
                 untrack(|| list.build(first));
             }
@@ -122,7 +123,7 @@ impl FieldList {
         });
     }
 
-    /// Builds so many more, and some in each frame after that, until all are there or the form has gone.
+    /// Builds `more` fields, and the others in the following frames unless the form is removed.
     fn build(&self, more: usize) {
         let Some(root) = self.0.root.try_get_untracked().flatten() else {
             return;
@@ -134,15 +135,16 @@ impl FieldList {
             let shown = self.0.shown.borrow();
             let fields = (from..to).map(|at| {
                 let field = &self.0.fields[at];
-                frame(at, field, &shown[at].said, &controls::html(field)).into_string()
+                frame(at, field, &shown[at].state, &controls::html(field)).into_string()
             });
             fields.collect()
         };
-        // What is parsed within the page itself may be filled in by the browser, with what stood there before a reload.
+        // Parsed in a template, because the browser may restore values from before a reload into fields that are parsed
+        // in the page.
         let template = document().create_element("template").ok();
         if let Some(template) = template.and_then(|it| it.dyn_into::<HtmlTemplateElement>().ok()) {
             template.set_inner_html(&html);
-            // An element takes what is in a template.
+            // Appending a fragment does not fail.
             let _ = root.append_child(&template.content());
         }
         self.0.built.set(to);
@@ -151,14 +153,14 @@ impl FieldList {
             .with(|| (from..to).for_each(|at| self.fill(at)));
         if to < self.0.fields.len() {
             let list = self.clone();
-            after_frame(move || untrack(|| list.build(MORE)));
+            after_frame(move || untrack(|| list.build(FIELDS_PER_FRAME)));
         }
     }
 
-    /// Puts into a field what its HTML does not have: what is not to be there, and views of their own.
+    /// Adds what the HTML of a field does not contain: values that must not be in HTML, and views.
     fn fill(&self, at: usize) {
         let field = &self.0.fields[at];
-        let has_problem = self.0.shown.borrow()[at].said.problem.is_some();
+        let has_problem = self.0.shown.borrow()[at].state.problem.is_some();
         let is_set = controls::is_set(field);
         let has_views = matches!(
             field.kind,
@@ -201,35 +203,35 @@ impl FieldList {
         self.0.root
     }
 
-    /// The field as it is in the page, once it has been built.
+    /// Returns the element of a field, if it is built.
     pub fn element(&self, at: usize) -> Option<Element> {
         let root = self.0.root.try_get_untracked().flatten()?;
         root.children().item(u32::try_from(at).ok()?)
     }
 
-    /// The slider of this field is touched: what it sets may have to be taken back.
-    pub fn hold_entry(&self, at: usize) {
+    /// Saves the entry when the slider of a field is touched, for [`Self::restore_entry`].
+    pub fn save_entry(&self, at: usize) {
         let entry = self.0.fields[at].entry_now();
         self.0.before_slide.borrow_mut().insert(at, entry);
     }
 
-    /// A finger that goes on to scroll has set a value where it came down, which was not meant.
-    pub fn put_entry_back(&self, at: usize) {
-        let held = self.0.before_slide.borrow_mut().remove(&at);
-        if let Some(before) = held
+    /// Restores the saved entry. A finger that starts to scroll on a slider has set a value unintentionally.
+    pub fn restore_entry(&self, at: usize) {
+        let saved = self.0.before_slide.borrow_mut().remove(&at);
+        if let Some(before) = saved
             && self.0.fields[at].entry_now() != before
         {
-            self.0.fields[at].put_back(before);
+            self.0.fields[at].restore(before);
         }
     }
 
-    /// The person has left the control: from now on its problem shows. It moves what is below, as Generate, which may
-    /// be what is being pressed.
+    /// Shows the problem of a field after the user has left it. Waits until the pointer is released, because the message
+    /// moves the content below, such as a button that is being pressed.
     pub fn leave(&self, at: usize) {
         let list = self.clone();
         pointer::once_up(move || {
-            // An untouched field that someone tabs through is not wrong yet. A control that goes with its
-            // page while it has the focus loses that, too.
+            // An untouched field is not marked when the user only tabs through it. The form may be disposed by now: a
+            // focused control that is removed fires `focusout` too.
             if list.0.fields[at].entry_now().is_some() {
                 list.0.shown.borrow_mut()[at].is_visited = true;
                 untrack(|| list.show());
@@ -237,15 +239,15 @@ impl FieldList {
         });
     }
 
-    /// Shows what has changed.
+    /// Updates all fields that have changed.
     fn show(&self) {
         for Change {
             at,
-            is_other_entry,
+            has_new_entry,
             before,
-        } in self.look()
+        } in self.update_states()
         {
-            // What is built later is built as it is then.
+            // Fields that are not built yet will be built with their current state.
             if at >= self.0.built.get() {
                 continue;
             }
@@ -253,18 +255,18 @@ impl FieldList {
                 continue;
             };
             let field = &self.0.fields[at];
-            if is_other_entry {
+            if has_new_entry {
                 controls::show(field, &element);
             }
-            let said = self.0.shown.borrow()[at].said.clone();
-            if said != before {
-                show_said(field, &element, &said);
+            let state = self.0.shown.borrow()[at].state.clone();
+            if state != before {
+                show_state(field, &element, &state);
             }
         }
     }
 
-    /// Looks at every field anew; which of them have changed.
-    fn look(&self) -> Vec<Change> {
+    /// Computes the state of every field. Returns the changes.
+    fn update_states(&self) -> Vec<Change> {
         let (Some(is_attempted), Some(draft), Some(refused)) = (
             self.0.attempted.try_get_untracked(),
             self.0.draft.try_read_untracked(),
@@ -277,22 +279,23 @@ impl FieldList {
         fields
             .filter_map(|(at, (field, shown))| {
                 let entry = draft.get(&field.parameter.name);
-                if field.follow(entry) {
-                    // What was put there in another way, as by a text, is no half of a word, and what was cleared is
-                    // not wrong yet.
+                if field.update_entry(entry) {
+                    // The entry was not typed here, so it is complete and can be checked. An entry that was cleared is
+                    // not checked yet.
                     shown.is_visited = entry.is_some_and(|entry| !entry.to_text().is_empty());
                 }
                 let refused = refused
                     .iter()
                     .find(|it| it.parameter == field.parameter.name);
-                shown.follow(at, field, entry, is_attempted, refused)
+                shown.update(at, field, entry, is_attempted, refused)
             })
             .collect()
     }
 }
 
 impl Shown {
-    fn follow(
+    /// Computes the state; `None` if nothing has changed.
+    fn update(
         &mut self,
         at: usize,
         field: &Field,
@@ -302,38 +305,40 @@ impl Shown {
     ) -> Option<Change> {
         let is_checked = self.is_visited || is_attempted;
         let refused = refused.map(|problem| problem.message.as_str());
-        let before = self.made_of.as_ref();
-        let is_other_entry = before.is_none_or(|it| it.entry.as_ref() != entry);
-        let is_same = |it: &MadeOf| it.is_checked == is_checked && it.refused.as_deref() == refused;
-        if !is_other_entry && before.is_some_and(is_same) {
+        let before = self.source.as_ref();
+        let has_new_entry = before.is_none_or(|it| it.entry.as_ref() != entry);
+        let is_same =
+            |it: &StateSource| it.is_checked == is_checked && it.refused.as_deref() == refused;
+        if !has_new_entry && before.is_some_and(is_same) {
             return None;
         }
-        self.made_of = Some(MadeOf {
+        self.source = Some(StateSource {
             entry: entry.cloned(),
             is_checked,
             refused: refused.map(str::to_owned),
         });
-        let said = field_state(&field.parameter, field.required, entry, is_checked, refused);
+        let state = field_state(&field.parameter, field.required, entry, is_checked, refused);
         Some(Change {
             at,
-            is_other_entry,
-            before: std::mem::replace(&mut self.said, said),
+            has_new_entry,
+            before: std::mem::replace(&mut self.state, state),
         })
     }
 }
 
-fn show_said(field: &Field, element: &Element, said: &FieldState) {
+/// Updates the displayed state of a field.
+fn show_state(field: &Field, element: &Element, state: &FieldState) {
     let found = |selector: &str| element.query_selector(selector).ok().flatten();
-    // It fails only where the name is none.
-    let _ = (element.class_list()).toggle_with_force("refused", said.is_refused);
+    // Fails only for an invalid class name.
+    let _ = (element.class_list()).toggle_with_force("refused", state.is_refused);
     if let Some(problem) = document().get_element_by_id(&field.problem_id()) {
-        problem.set_text_content(Some(said.problem.as_deref().unwrap_or_default()));
+        problem.set_text_content(Some(state.problem.as_deref().unwrap_or_default()));
     }
-    mark_invalid(field, element, said.problem.is_some());
+    mark_invalid(field, element, state.problem.is_some());
     if let Some(place) = found(".default-place") {
-        match said.is_changed {
+        match state.is_changed {
             true if place.child_element_count() == 0 => {
-                place.set_inner_html(&back_to_default(field).into_string());
+                place.set_inner_html(&reset_button(field).into_string());
             }
             true => {}
             false => place.set_inner_html(""),
@@ -341,7 +346,7 @@ fn show_said(field: &Field, element: &Element, said: &FieldState) {
     }
 }
 
-/// A group of boxes has no such mark.
+/// Sets or removes `aria-invalid`, which a group of checkboxes does not support.
 fn mark_invalid(field: &Field, element: &Element, is_invalid: bool) {
     if field.kind == Kind::Parameter(Control::Several) {
         return;
@@ -349,7 +354,7 @@ fn mark_invalid(field: &Field, element: &Element, is_invalid: bool) {
     if let Some(control) = controls::described(field, element) {
         match is_invalid {
             true => set_attribute(&control, "aria-invalid", "true"),
-            // It fails only where the name is none.
+            // Does not fail for this name.
             false => drop(control.remove_attribute("aria-invalid")),
         }
     }

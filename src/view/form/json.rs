@@ -1,4 +1,4 @@
-//! Any JSON: for arrays, objects and types without a control of their own.
+//! A text field for any JSON: for arrays, objects and types that have no other control.
 
 use maud::html;
 
@@ -16,7 +16,7 @@ pub fn html(field: &Field) -> Parts {
         control: html! {
             textarea.mono id=(field.id) rows="3" required[field.required] spellcheck="false"
                 aria-describedby=(field.described_by()) {
-                // The parser leaves out the first line break.
+                // The HTML parser drops the first line break of a `textarea`.
                 "\n" (field.text())
             }
         },

@@ -1,5 +1,4 @@
-//! The address of an image, a video or a sound, with a preview and the person's own recent outputs
-//! to choose from.
+//! A field for the address of an image, a video or a sound, with a preview and a choice of recent outputs.
 
 use crate::state::contexts::contexts;
 use atelier_contract::Media;
@@ -20,7 +19,7 @@ use crate::view::parts::list::{Item, list};
 use crate::view::parts::media::MediaView;
 use crate::view::task::words;
 
-/// The address.
+/// The address field.
 pub fn html(field: &Field) -> Parts {
     Parts::of(html! {
         input type="text" inputmode="url" id=(field.id) required[field.required] autocomplete="off"
@@ -29,7 +28,7 @@ pub fn html(field: &Field) -> Parts {
     })
 }
 
-/// What stands below the address.
+/// The content below the address: recent outputs and a preview.
 pub fn below(field: &Field, media: Media) -> AnyView {
     let session = contexts().session;
     let runner = contexts().runner;
@@ -42,7 +41,7 @@ pub fn below(field: &Field, media: Media) -> AnyView {
     let recent = memo(move || runner.recent_outputs(kind, 8));
     let pick = field.clone();
     view! {
-        // It has the same height: history is read later than the form is shown.
+        // Reserves the height of the outputs, because the history is read after the form is shown.
         <p class="hint recent" hidden=when(move || !recent.read().is_empty())>
             "Your recent outputs appear here."
         </p>
@@ -79,7 +78,7 @@ pub fn below(field: &Field, media: Media) -> AnyView {
     .into_any()
 }
 
-/// A button that puts one of the person's own outputs into the field.
+/// A button that sets the field to one of the user's outputs.
 fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyView {
     let runner = contexts().runner;
     let (shown, chosen) = (field.clone(), field.clone());
@@ -88,10 +87,10 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
         let (field, (url, name)) = (chosen.clone(), of_choice.clone());
         field.set_text(url.clone());
         if stored_output::is_reference(&url) {
-            // Until its data is there it is not sent.
+            // The reference can't be sent; it is replaced by the data once that is read.
             spawn(async move {
                 let data = output_file::address(runner, &url, &name).await;
-                // The form may have gone, or have something else by then.
+                // The form may be disposed or changed by then.
                 let now = field.entry_now().map(|entry| entry.to_text());
                 if let Some(data) = data.filter(|_| now == Some(url)) {
                     field.set_text(data);
@@ -125,13 +124,13 @@ fn recent_output(field: &Field, name: &str, url: &str, kind: OutputKind) -> AnyV
     .into_any()
 }
 
-/// Returns the name of an output, with what tells it from others of the same prompt: its seed and its position.
+/// Returns the name of an output, with its seed and position to distinguish it from others of the same prompt.
 fn label(runner: Runner, name: &str, kind: OutputKind) -> Option<String> {
     let (key, position) = output_cache::parse_name(name)?;
     let task = runner.task(&key)?;
     let task = task.read_untracked();
     let mut label = words::output(&task, kind);
-    // A variation has it in its name.
+    // The name of a variation already contains the seed.
     if seed::variation_label(&task).is_none()
         && let Some(seed) = task.input.values().get(seed::NAME)
     {

@@ -41,20 +41,22 @@ use crate::view::parts::viewport;
 use field::Kind;
 use field_list::FieldList;
 
-/// Fields that are built at once, which is more than a screen shows: a form of many is there as soon as one of few.
-const FIRST: usize = 12;
+/// The number of fields that are built immediately. More than fit on a screen, so that a long form appears as quickly as a
+/// short one.
+const FIRST_FIELDS: usize = 12;
 
-/// Folded fields that are built at once: closed, they are not laid out. Most forms are whole in one frame.
-const FIRST_FOLDED: usize = 50;
+/// The number of folded fields that are built immediately. They are cheap, because a closed fold is not laid out; most forms
+/// are built in one frame.
+const FIRST_FOLDED_FIELDS: usize = 50;
 
-/// All controls of a schema. `attempted` is true once the person tried to send: from then on every
-/// problem shows; before, only those of fields already left.
+/// All fields of a schema. `attempted`: whether the user has pressed Generate. Before that, only fields that the user has left
+/// show their problems.
 #[component]
 pub fn Fields(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
     attempted: RwSignal<bool>,
-    /// What the service has refused of what stands there.
+    /// The problems that the service has reported.
     #[prop(into)]
     refused: Signal<Vec<Problem>>,
 ) -> impl IntoView {
@@ -79,19 +81,20 @@ pub fn Fields(
     }
     let list =
         |fields: Vec<Field>| FieldList::new(fields, draft, attempted, refused, Some(&schema.model));
-    let folded_away: Vec<Arc<Parameter>> = more.iter().map(|it| it.parameter.clone()).collect();
-    let first = shown(list(first), FIRST);
+    let folded_parameters: Vec<Arc<Parameter>> =
+        more.iter().map(|it| it.parameter.clone()).collect();
+    let first = shown(list(first), FIRST_FIELDS);
     if more.is_empty() {
         return view! { {first} {secrets} }.into_any();
     }
-    let more = shown(list(more), FIRST_FOLDED);
+    let more = shown(list(more), FIRST_FOLDED_FIELDS);
     let changed = text(move || {
         let draft = draft.read();
         let is_changed = |parameter: &&Arc<Parameter>| {
             let entry = draft.get(&parameter.name);
             entry.is_some_and(|entry| !control::is_default(parameter, entry))
         };
-        match folded_away.iter().filter(is_changed).count() {
+        match folded_parameters.iter().filter(is_changed).count() {
             0 => String::new(),
             n => format!("{n} changed"),
         }
@@ -109,7 +112,7 @@ pub fn Fields(
     .into_any()
 }
 
-/// The fields of a model's secrets, which are in no draft. Their ids follow those of its parameters.
+/// The fields of a model's secrets, which are not in the draft. Their ids follow those of the parameters.
 pub fn secret_fields(
     schema: &Schema,
     typed: RwSignal<Draft>,
@@ -129,13 +132,13 @@ pub fn secret_fields(
     shown(list, usize::MAX)
 }
 
-/// `first` of the fields are there at once.
+/// Shows a list of fields. `first`: the number of fields to build immediately.
 fn shown(list: FieldList, first: usize) -> AnyView {
-    list.begin(first);
-    events::listening(list)
+    list.start(first);
+    events::with_listeners(list)
 }
 
-/// Puts a text into a control, where it is another than there is: the caret stays where it is.
+/// Sets the text of a control if it differs. Otherwise leaves it alone, to preserve the caret.
 fn set_value(control: &Element, text: &str) {
     if let Some(input) = control.dyn_ref::<HtmlInputElement>()
         && input.value() != text
@@ -145,23 +148,23 @@ fn set_value(control: &Element, text: &str) {
 }
 
 fn set_attribute(element: &Element, name: &str, value: &str) {
-    // It fails only where the name is none.
+    // Fails only for an invalid name.
     let _ = element.set_attribute(name, value);
 }
 
-/// Every problem of the input in one place; takes the focus at each press of Generate that has found several.
+/// Lists all problems of the input. Takes the focus after each press of Generate that has found several.
 #[component]
 pub fn ProblemSummary(
     schema: Arc<Schema>,
     problems: RwSignal<Vec<Problem>>,
-    /// Counts the presses of Generate that have found problems.
+    /// The number of presses of Generate that have found problems.
     refusals: RwSignal<u32>,
-    /// Brings the controls into sight, where they are not.
+    /// Shows the controls, if they are hidden.
     #[prop(into)]
     reveal: Callback<()>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    // A single problem stands only at its field, unless it is what is left of a list.
+    // A single problem is shown only at its field, unless the list has had more.
     let is_shown = {
         let schema = schema.clone();
         let was_shown = StoredValue::new(false);
@@ -178,7 +181,7 @@ pub fn ProblemSummary(
     let focused_at = StoredValue::new(0);
     effect(move || {
         let refusals = refusals.get();
-        // What is wrong once more while it is typed takes no focus.
+        // A problem that reappears while the user types does not take the focus.
         if is_shown.get()
             && let Some(element) = element.get()
             && focused_at.get_value() != refusals
@@ -196,7 +199,7 @@ pub fn ProblemSummary(
                     event.prevent_default();
                     reveal.run(());
                     field::focus(&id);
-                    // What was written as JSON may have had to make way first.
+                    // Repeated after a frame, because the JSON view may have to close first.
                     let id = id.clone();
                     request_animation_frame(move || field::focus(&id));
                 };

@@ -1,5 +1,5 @@
-//! A number. It is a text field to the browser, because a browser's own number field hides what it
-//! cannot read and rounds what is long; arrow keys step exactly.
+//! A number field. It is a text field in HTML, because `input type=number` hides text that it can't parse and rounds long
+//! numbers. Arrow keys step exactly.
 
 use atelier_contract::{Entry, Kind, read_typed};
 use atelier_studio::form::{control, seed};
@@ -42,15 +42,14 @@ pub fn html(field: &Field, slider: bool, dice: bool) -> Parts {
     })
 }
 
-/// The same number by mouse or finger. The text field is what keyboards and screen readers use, so
-/// this one stays out of their way.
+/// The slider, for mouse and touch. Hidden from keyboards and screen readers, which use the text field.
 fn range(field: &Field) -> Markup {
     let Some((min, max)) = control::slider(&field.parameter) else {
         return html! {};
     };
     let shown = |number: f64| Number::from_f64(number);
     html! {
-        // It shows each value at its place; what it is moved to is on the grid.
+        // `any`, so that it shows every value exactly. Values that the user slides to are rounded to the step later.
         input type="range" tabindex="-1" aria-hidden="true" min=[shown(min)] max=[shown(max)] step="any"
             value=[range_value(field)];
     }
@@ -73,12 +72,12 @@ fn inputs(within: &Element) -> impl Iterator<Item = HtmlInputElement> {
     (0..found.length()).filter_map(move |at| found.item(at)?.dyn_into().ok())
 }
 
-/// What the field holds as assistive technology hears it: the number, or the text that is none.
+/// Returns `aria-valuenow`: the number, or the text if it is not a number.
 fn number_now(field: &Field) -> String {
     number_in(field).unwrap_or_else(|| field.text())
 }
 
-/// Where the slider stands.
+/// Returns the position of the slider.
 fn range_value(field: &Field) -> Option<String> {
     number_in(field).or_else(|| {
         let (min, _) = control::slider(&field.parameter)?;
@@ -86,21 +85,21 @@ fn range_value(field: &Field) -> Option<String> {
     })
 }
 
-/// What stands in the field as JSON writes it; none where that is no number. Tracked.
+/// Returns the number in JSON notation; `None` if the text is not a number. Tracked.
 fn number_in(field: &Field) -> Option<String> {
     let is_whole = field.parameter.kind() == Kind::Integer;
     let number = read_typed(&field.text(), is_whole).ok()?;
     Some(number.to_string())
 }
 
-/// The slider was moved to `value`.
+/// Sets the field after its slider was moved to `value`.
 pub fn slide(field: &Field, value: &str) {
     if let Some(text) = control::slider_value(&field.parameter, value) {
         field.set_text(text);
     }
 }
 
-/// Arrow keys step.
+/// Steps the number on arrow keys.
 pub fn step(field: &Field, event: &KeyboardEvent) {
     let up = match event.key().as_str() {
         "ArrowUp" => true,
@@ -117,7 +116,7 @@ pub fn step(field: &Field, event: &KeyboardEvent) {
 /// Draws a random value. `dice` is the button that was pressed.
 pub fn roll(field: &Field, dice: &Element) {
     let drawn = seed::seed(&field.parameter, random::bits());
-    // A finger would open the keyboard by it.
+    // On touch screens, typing would focus the field and open the keyboard.
     if !viewport::is_mainly_coarse() {
         field.type_text(drawn.to_string());
         if let Some(dice) = dice.dyn_ref::<HtmlElement>() {
@@ -125,7 +124,7 @@ pub fn roll(field: &Field, dice: &Element) {
         }
     }
     field.set(Entry::Value(Value::Number(drawn)));
-    // A message below the form may then take up some of its room.
+    // A message that appears below the form may cover the field.
     let id = field.id.clone();
-    after_frame(move || field::bring_into_sight(&id));
+    after_frame(move || field::scroll_into_view(&id));
 }

@@ -1,4 +1,4 @@
-//! A secret, which is in no draft of a form.
+//! The field of a secret, whose value is not in the draft.
 
 use maud::{Markup, html};
 use web_sys::Element;
@@ -9,7 +9,8 @@ use super::set_attribute;
 
 pub fn html(field: &Field) -> Parts {
     let control = html! {
-        // Of no form: what a browser keeps of forms has none of it. Of a password it offers to keep nothing.
+        // Outside the form, so that the browser does not store it with form data; `new-password`, so that it does not
+        // offer to save a password.
         input type="password" id=(field.id) form="" required[field.required] autocomplete="new-password"
             spellcheck="false" aria-describedby=(field.described_by());
         p.hint { "Kept in this tab only: in no link, file or history." }
@@ -29,10 +30,10 @@ fn show_button(field: &Field) -> Markup {
     }
 }
 
-/// Shows the secret, or hides it again.
+/// Shows or hides the secret.
 pub fn show_or_hide(field: &Field, input: &Element, button: &Element) {
     let is_shown = input.get_attribute("type").as_deref() == Some("text");
-    // As a text it must not come back with the page, either.
+    // `off`, so that the browser does not restore the visible text with the page.
     let (kind, remembered, word) = match is_shown {
         true => ("password", "new-password", "Show"),
         false => ("text", "off", "Hide"),

@@ -1,4 +1,4 @@
-//! A few short values side by side; each keeps its JSON type.
+//! A choice among a few short values, next to each other. Each value keeps its JSON type.
 
 use atelier_contract::choice_text;
 use atelier_studio::output::expected_output;
@@ -17,11 +17,11 @@ pub fn html(field: &Field) -> Parts {
             @for (at, value) in values.iter().enumerate() {
                 @let text = choice_text(values, value);
                 label {
-                    // The summary's links lead to the first choice.
+                    // The first choice has the id, which the links of the problem summary point to.
                     input type="radio" id=[(at == 0).then_some(&field.id)] name=(field.id) value=(at)
                         checked[selected == Some(at)];
                     span {
-                        @if let Some(ratio) = expected_output::shape(&text) { (drawn(&ratio)) }
+                        @if let Some(ratio) = expected_output::shape(&text) { (ratio_icon(&ratio)) }
                         (text)
                     }
                 }
@@ -35,7 +35,7 @@ pub fn html(field: &Field) -> Parts {
     }
 }
 
-/// A shape such as `16 / 9` is drawn: an image without content has the ratio of its view box.
-fn drawn(ratio: &str) -> Markup {
+/// An icon with the aspect ratio `ratio`, such as `16 / 9`: an empty SVG whose view box has that ratio.
+fn ratio_icon(ratio: &str) -> Markup {
     html! { svg.shape viewBox={ "0 0 " (ratio.replace('/', "")) } aria-hidden="true" {} }
 }

@@ -1,4 +1,4 @@
-//! Any number of permitted values, sent as a list; each keeps its JSON type.
+//! Checkboxes for any number of permitted values, sent as a list. Each value keeps its JSON type.
 
 use atelier_contract::choice_text;
 use atelier_studio::form::control::several;
@@ -8,7 +8,7 @@ use maud::html;
 use super::field::Field;
 use super::frame::Parts;
 
-/// Which of the permitted values are chosen.
+/// Returns for each permitted value whether it is chosen.
 pub fn chosen(field: &Field) -> Vec<bool> {
     several::chosen(&field.parameter, field.shown().as_ref())
 }
@@ -21,7 +21,7 @@ pub fn html(field: &Field) -> Parts {
             aria-describedby=(field.described_by()) {
             @for (at, value) in values.iter().enumerate() {
                 label.chip {
-                    // The summary's links lead to the first choice.
+                    // The first choice has the id, which the links of the problem summary point to.
                     input type="checkbox" id=[(at == 0).then_some(&field.id)] value=(at)
                         checked[chosen.get(at) == Some(&true)];
                     span { (choice_text(values, value)) }
@@ -36,8 +36,8 @@ pub fn html(field: &Field) -> Parts {
     }
 }
 
-/// Takes the value at this place of the list in, or out.
+/// Adds or removes the permitted value with this index.
 pub fn toggle(field: &Field, at: usize) {
     let shown = untrack(|| field.shown());
-    field.put_back(several::toggled(&field.parameter, shown.as_ref(), at));
+    field.restore(several::toggled(&field.parameter, shown.as_ref(), at));
 }

@@ -1,4 +1,5 @@
-//! Where the form is a bar, it opens as a sheet over the page: Back and Escape fold it, and lead no further.
+//! The form as a sheet. On narrow screens the form is a bar that opens as a sheet over the page; Back and Escape close only
+//! the sheet.
 
 use atelier_studio::form::sheet::{Sheet, Step, step};
 use gloo_events::EventListener;
@@ -16,48 +17,49 @@ use crate::view::parts::root_mark::RootMark;
 use crate::view::parts::size::follow_size;
 use crate::view::parts::viewport::is_one_pane;
 
-/// In the address while it is open.
+/// The query parameter of the address while the sheet is open.
 const SHEET: &str = "sheet";
 
-/// On the note of what was loaded, once the form was folded over it.
+/// Marks the note about loaded inputs after the form was folded. The note then no longer keeps the form open.
 pub const SEEN: &str = "data-seen";
 
+/// The fields that are folded at first, while they are open.
 const UNFOLDED: &str = ".more-fields[open]";
 
-/// What lies over the sheet, and is closed first.
-const OVER_IT: &str = "dialog[open], :popover-open";
+/// Elements above the sheet, which Escape closes first.
+const ABOVE_SHEET: &str = "dialog[open], :popover-open";
 
-/// Keeps the sheet and the address alike.
+/// Synchronizes the sheet and the address.
 #[derive(Clone, Copy)]
 pub struct FormSheet {
     navigation: Navigation,
     form: NodeRef<Form>,
     is_unfolded: RwSignal<bool>,
-    /// The address is on its way back.
-    is_popped: StoredValue<bool>,
+    /// Whether going back was requested and the address has not changed yet.
+    is_going_back: StoredValue<bool>,
 }
 
 impl FormSheet {
-    /// `handle` is shown where the form is a sheet, and only then.
+    /// Starts the synchronization. `handle`: an element that is shown only while the form is a sheet.
     pub fn follow(form: NodeRef<Form>, handle: NodeRef<Div>) -> Self {
         let navigation = contexts().navigation;
         let this = Self {
             navigation,
             form,
             is_unfolded: RwSignal::new(false),
-            is_popped: StoredValue::new(false),
+            is_going_back: StoredValue::new(false),
         };
         let word = memo(move || navigation.query(SHEET));
         effect(move || {
             let word = word.get();
             if word.is_none() {
-                this.is_popped.set_value(false);
+                this.is_going_back.set_value(false);
             }
             let Some(form) = form.get().filter(|_| is_one_pane()) else {
                 return;
             };
             let form: &Element = form.as_ref();
-            // Back has closed it: the focus within the form would keep that open as a sheet.
+            // After Back, the form must be folded: the focus inside it would keep the sheet open.
             if word.is_none() && is_sheet(form) {
                 fold(form);
             }
@@ -65,10 +67,10 @@ impl FormSheet {
         });
         RootMark::MoreFields.follow(this.is_unfolded.into());
         follow_size(handle, move |_| this.keep());
-        // What the address names of a visit before may not be open.
+        // After a reload, the address may say that a sheet is open that is not.
         after_frame(move || this.keep());
         let escape = EventListener::new(&window(), "keydown", move |event| {
-            // The browser's own filling in of a form has no key.
+            // Autofill dispatches `keydown` events that are not keyboard events.
             let event = event.dyn_ref::<KeyboardEvent>();
             if event.is_some_and(|it| it.key() == "Escape" && !it.is_composing()) {
                 this.escape();
@@ -78,7 +80,7 @@ impl FormSheet {
         this
     }
 
-    /// None once the page has gone.
+    /// Returns the form; `None` once the page is disposed.
     fn form(self) -> Option<Element> {
         let form = self.form.try_get_untracked().flatten()?;
         Some(form.unchecked_into())
@@ -87,13 +89,13 @@ impl FormSheet {
     fn escape(self) {
         if let Some(form) = self.form()
             && is_sheet(&form)
-            && !is_there(OVER_IT)
+            && !exists(ABOVE_SHEET)
         {
             fold(&form);
         }
     }
 
-    /// Changes the address to what is open. To be called when the sheet was opened or folded.
+    /// Updates the address. Must be called after the sheet was opened or folded.
     pub fn keep(self) {
         let Some(form) = self.form() else { return };
         let navigation = self.navigation;
@@ -105,11 +107,11 @@ impl FormSheet {
             false => is_sheet(&form).then_some(Sheet::Form),
         };
         let word = untrack(|| navigation.query(SHEET));
-        match step(open, word.as_deref(), is_there("dialog[open]")) {
+        match step(open, word.as_deref(), exists("dialog[open]")) {
             Some(Step::Push(open)) => navigation.push_query(SHEET, open.word()),
             Some(Step::Replace(open)) => navigation.set_query(SHEET, Some(open.word())),
-            Some(Step::Pop) if !self.is_popped.get_value() => {
-                self.is_popped.set_value(true);
+            Some(Step::Pop) if !self.is_going_back.get_value() => {
+                self.is_going_back.set_value(true);
                 navigation.pop_query(SHEET);
             }
             _ => {}
@@ -117,39 +119,40 @@ impl FormSheet {
     }
 }
 
-fn is_there(selector: &str) -> bool {
+fn exists(selector: &str) -> bool {
     document()
         .query_selector(selector)
         .is_ok_and(|it| it.is_some())
 }
 
-/// Whether the form is open as a sheet: the style sheet decides that.
+/// Whether the form is open as a sheet, which the style sheet decides.
 fn is_sheet(form: &Element) -> bool {
     let handle = form.query_selector(".sheet-handle").ok().flatten();
     handle.is_some_and(|handle| handle.client_height() > 0)
 }
 
-/// Opens the fields that are folded away at first.
+/// Opens the fields that are folded at first.
 pub fn unfold(form: &Element) {
     set_unfolded(form, true);
 }
 
 fn set_unfolded(form: &Element, is_unfolded: bool) {
     if let Ok(Some(more)) = form.query_selector(".more-fields") {
-        // It fails only where the name is none.
+        // Fails only for an invalid name.
         let _ = more.toggle_attribute_with_force("open", is_unfolded);
     }
 }
-/// Folds the form: the focus, the fields that were unfolded and a new note of what was loaded keep it open. The focus goes
-/// to what opens it again.
+
+/// Folds the form. Removes everything that keeps it open: the focus, the unfolded fields and a new note about loaded inputs.
+/// The focus moves to the button that opens the form again.
 pub fn fold(form: &Element) {
     fold_more(form);
     if let Ok(Some(note)) = form.query_selector(".loaded-note") {
-        // It fails only where the name is none.
+        // Fails only for an invalid name.
         let _ = note.set_attribute(SEEN, "");
     }
     if let Some(focused) = focused_in(form) {
-        // What has the focus can lose it.
+        // `blur` does not fail.
         let _ = focused.blur();
     }
     if focus::is_lost() {
@@ -159,8 +162,8 @@ pub fn fold(form: &Element) {
     }
 }
 
-/// Folds the form, which would cover the result that was just sent for: unfolded fields keep it open, and so does the
-/// focus in a field. The focus goes to Generate.
+/// Folds the form after Generate was pressed, because it would cover the result. Unfolded fields and a focused field keep it
+/// open, so the focus moves to Generate.
 pub fn close_over_result(form: &Element) {
     if !is_one_pane() {
         return;
@@ -185,7 +188,7 @@ fn focused_in(form: &Element) -> Option<HtmlElement> {
         .filter(|focused: &HtmlElement| form.contains(Some(focused)))
 }
 
-/// Opens a folded form: fields with problems are hidden in it, and can't take the focus.
+/// Opens a folded form, because its hidden fields can't be focused to show their problems.
 pub fn show_problems(form: &Element) {
     let is_at_field = focused_in(form).is_some_and(|it| it.matches(".form-scroll *") == Ok(true));
     if is_one_pane() && !is_at_field {

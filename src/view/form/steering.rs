@@ -1,4 +1,4 @@
-//! The words of a long text that steer a model: marked where they stand, and offered while they are typed.
+//! Words that a model understands: marked in a long text, and suggested while the user types.
 
 use atelier_studio::form::vocabulary::{Completions, Vocabulary};
 use gloo_events::EventListener;
@@ -13,12 +13,12 @@ use crate::reactive::boxed::{dynamic, effect, handler, memo, text};
 use crate::view::parts::mounted::mount_into;
 use crate::view::parts::size::follow_size_of;
 
-/// What is said above the text while a word is marked.
-pub fn understood() -> Markup {
+/// The note above the text that explains the marks.
+pub fn note() -> Markup {
     html! { span.understood hidden { "Outlined words steer this model" } }
 }
 
-/// Room below the text for what is said of it, and for words that are offered.
+/// The containers below the text for a message and for suggested words.
 pub fn below() -> Markup {
     html! {
         p.hint.left-to-chance role="status" {}
@@ -26,11 +26,11 @@ pub fn below() -> Markup {
     }
 }
 
-/// Follows the text of a field, for as long as the owner lives.
+/// Updates marks and suggestions from the text of a field, for as long as the owner lives.
 pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
     let found = |selector: &str| within.query_selector(selector).ok().flatten();
     let area = found("textarea").and_then(|it| it.dyn_into::<HtmlTextAreaElement>().ok());
-    let (Some(area), Some(marks), Some(understood), Some(chance), Some(offers)) = (
+    let (Some(area), Some(marks), Some(note), Some(chance), Some(offers)) = (
         area,
         found(".marks"),
         found(".understood"),
@@ -46,23 +46,23 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
         move || !vocabulary.find(&value.read()).is_empty()
     });
     effect(move || {
-        // It fails only where the name is none.
-        let _ = understood.toggle_attribute_with_force("hidden", !is_marked.get());
+        // Fails only for an invalid name.
+        let _ = note.toggle_attribute_with_force("hidden", !is_marked.get());
     });
     let is_unknown = memo({
         let vocabulary = vocabulary.clone();
         move || vocabulary.has_no_known_word(&value.read())
     });
-    let said = text(move || match is_unknown.get() {
+    let message = text(move || match is_unknown.get() {
         true => "No word recognized: the result is left to chance.".to_owned(),
         false => String::new(),
     });
-    effect(move || chance.set_text_content(Some(&said.read())));
-    let lies_under = {
+    effect(move || chance.set_text_content(Some(&message.read())));
+    let text_marks = {
         let vocabulary = vocabulary.clone();
         dynamic(move || marked(&vocabulary, &value.read()))
     };
-    mount_into(&marks, lies_under);
+    mount_into(&marks, text_marks);
     mount_into(&offers, offered(field.clone(), offer, area.clone()));
     let typed = EventListener::new(&area, "input", {
         let area = area.clone();
@@ -77,21 +77,21 @@ pub fn follow(field: &Field, vocabulary: Vocabulary, within: &Element) {
             }
         }
     });
-    // The marks lie under the text, and move with it.
-    let follow = {
+    // The marks are below the text and scroll with it.
+    let scroll_marks = {
         let area = area.clone();
         move || marks.set_scroll_top(area.scroll_top())
     };
     let scrolled = EventListener::new(&area, "scroll", {
-        let follow = follow.clone();
-        move |_| follow()
+        let scroll_marks = scroll_marks.clone();
+        move |_| scroll_marks()
     });
     StoredValue::new_local([typed, scrolled]);
-    // Where its lines break anew they may be elsewhere.
-    follow_size_of(&area, follow);
+    // After a resize, lines may wrap differently.
+    follow_size_of(&area, scroll_marks);
 }
 
-/// The text once more, unseen, with the words marked that the model understands.
+/// An invisible copy of the text in which the known words are marked.
 fn marked(vocabulary: &Vocabulary, text: &str) -> AnyView {
     let found = vocabulary.find(text);
     if found.is_empty() {
@@ -104,12 +104,12 @@ fn marked(vocabulary: &Vocabulary, text: &str) -> AnyView {
         parts.push(view! { <mark>{text[range.clone()].to_owned()}</mark> }.into_any());
         at = range.end;
     }
-    // A line break at the end would have no height of its own.
+    // Without this character, a line break at the end would have no height.
     parts.push(format!("{}\u{200b}", &text[at..]).into_any());
     parts.collect_view().into_any()
 }
 
-/// Words that may be meant; one that is pressed takes the place of what was typed of it.
+/// Buttons for suggested words. Pressing one completes the typed word.
 fn offered(field: Field, offer: RwSignal<Completions>, area: HtmlTextAreaElement) -> AnyView {
     let area = StoredValue::new_local(area);
     dynamic(move || {
@@ -117,14 +117,16 @@ fn offered(field: Field, offer: RwSignal<Completions>, area: HtmlTextAreaElement
         let field = field.clone();
         words
             .map(|word| {
-                let (field, put) = (field.clone(), word.clone());
+                let (field, chosen) = (field.clone(), word.clone());
                 let choose = move |_| {
-                    let put = offer.get_untracked().apply(&untrack(|| field.text()), &put);
-                    if let Some((text, _)) = &put {
+                    let completed = offer
+                        .get_untracked()
+                        .apply(&untrack(|| field.text()), &chosen);
+                    if let Some((text, _)) = &completed {
                         field.type_text(text.clone());
                     }
                     offer.set(Completions::default());
-                    let Some((_, caret)) = put else {
+                    let Some((_, caret)) = completed else {
                         return;
                     };
                     let area = area.get_value();

@@ -1,4 +1,4 @@
-//! On or off. Untouched without a default it is off and left out of the request.
+//! A switch. Untouched and without a default, it is off and is not sent.
 
 use atelier_contract::Entry;
 use maud::html;

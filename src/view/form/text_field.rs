@@ -1,4 +1,4 @@
-//! A text: of one line, or of several, growing with what is typed.
+//! Text fields: a single line, or several lines that grow with the text.
 
 use atelier_studio::form::control;
 use atelier_studio::form::vocabulary::Vocabulary;
@@ -10,7 +10,7 @@ use super::field::Field;
 use super::frame::Parts;
 use super::{set_attribute, set_value, steering};
 
-/// A text of more characters than this does not make its field grow: to measure 200,000 takes seconds.
+/// Fields with longer texts (in bytes) do not grow: measuring 200,000 characters takes seconds.
 const MAX_GROWING: usize = 20_000;
 
 pub fn html(field: &Field) -> Parts {
@@ -24,17 +24,18 @@ pub fn html(field: &Field) -> Parts {
 pub fn long_html(field: &Field) -> Parts {
     let text = field.text();
     let lines = control::text_lines(&field.parameter, field.required);
-    // At each key Chromium's autofill reads the whole form that a text is of: 5 of 17 ms in one of 200 parameters.
+    // Outside the form: at each key press Chromium's autofill reads the whole form of a text field, which took 5 of 17 ms
+    // with 200 parameters.
     let has_no_form = lines > 1;
     let has_vocabulary = Vocabulary::of(&field.parameter).is_some();
     let aside = html! {
         span.muted.row.tight aria-hidden="true" {
-            @if has_vocabulary { (steering::understood()) }
-            // Drawn by the style sheet: where a node is removed at a key, wherever that is, Chromium takes back what is
-            // typed letter by letter.
+            @if has_vocabulary { (steering::note()) }
+            // The count is drawn by the style sheet: if a key press removes any text node, Chromium's undo works letter by
+            // letter.
             span.characters title="Characters" data-count=(count(&text)) {}
         }
-        // As at the way back to a default: nothing moves when it comes.
+        // The space is reserved, so that nothing moves when the button appears.
         span.reset-place.earlier-place {}
     };
     let control = html! {
@@ -44,7 +45,7 @@ pub fn long_html(field: &Field) -> Parts {
                 form=[has_no_form.then_some("")] dir="auto" placeholder=(field.parameter.description)
                 required[field.required] aria-describedby=(field.described_by())
                 aria-keyshortcuts="Alt+ArrowUp Alt+ArrowDown" {
-                // The parser leaves out the first line break.
+                // The HTML parser drops the first line break of a `textarea`.
                 "\n" (text)
             }
         }
@@ -60,7 +61,7 @@ pub fn long_html(field: &Field) -> Parts {
 pub fn show_long(field: &Field, within: &Element, control: &Element) {
     let text = field.text();
     let is_very_long = text.len() > MAX_GROWING;
-    // It fails only where the name is none.
+    // Fails only for an invalid class name.
     let _ = (control.class_list()).toggle_with_force("very-long", is_very_long);
     if let Ok(Some(count)) = within.query_selector(".characters") {
         set_attribute(&count, "data-count", &self::count(&text));
@@ -78,7 +79,7 @@ pub fn show(text: &str, control: &Element) {
     }
 }
 
-/// The number of characters; nothing where there are none.
+/// Returns the number of characters; empty if there are none.
 fn count(text: &str) -> String {
     match text.chars().count() {
         0 => String::new(),

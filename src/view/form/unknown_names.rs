@@ -1,21 +1,21 @@
-//! Names that the model does not know: what becomes of each, at one press. The same in the form, in its JSON and in a
-//! table that is imported.
+//! Buttons that rename or remove names that the model does not have. Used by the form, its JSON view and the import of
+//! tables.
 
 use atelier_studio::form::input_json::Unknown;
 use leptos::prelude::*;
 
 use crate::reactive::boxed::{dynamic, handler, when};
 
-/// `mend` takes a name and what it is to be; nothing where it is to go.
+/// The buttons. `rename_or_remove`: called with a name and its replacement; `None` removes the name.
 pub fn unknown_names(
     unknown: Memo<Vec<Unknown>>,
-    mend: Callback<(String, Option<String>)>,
+    rename_or_remove: Callback<(String, Option<String>)>,
 ) -> AnyView {
     let line = move |Unknown { name, suggestion }: Unknown| {
         let renamed = name.clone();
-        let meant = suggestion.map(|meant| {
-            let label = format!("Did you mean {meant}?");
-            let rename = move |_| mend.run((renamed.clone(), Some(meant.clone())));
+        let suggested = suggestion.map(|suggested| {
+            let label = format!("Did you mean {suggested}?");
+            let rename = move |_| rename_or_remove.run((renamed.clone(), Some(suggested.clone())));
             view! {
                 <button class="button quiet small" type="button" on:click=handler(rename)>
                     {label}
@@ -25,11 +25,11 @@ pub fn unknown_names(
         });
         let label = format!("Remove {name}");
         view! {
-            {meant}
+            {suggested}
             <button
                 class="button quiet small"
                 type="button"
-                on:click=handler(move |_| mend.run((name.clone(), None)))
+                on:click=handler(move |_| rename_or_remove.run((name.clone(), None)))
             >
                 {label}
             </button>
