@@ -1,23 +1,23 @@
-//! `/gallery`: every output in one place.
+//! `/gallery`: the outputs of all tasks.
 
 mod add_to_batch;
-mod arrivals;
-mod bar_top;
 mod filters;
 mod focus;
 mod grid;
 mod keys;
-mod laid;
+mod layout;
 pub mod long_press;
 mod marquee;
 pub mod narrowing;
+mod new_outputs;
 mod pack;
+mod pending;
 pub mod selection;
+mod selection_height;
 mod tile;
 mod tile_list;
 pub mod tile_tools;
 mod vary;
-mod waiting;
 mod windowed;
 
 use atelier_contract::output::needs_loading;
@@ -41,7 +41,7 @@ pub fn GalleryPage() -> impl IntoView {
     let typed = RwSignal::new(untrack(|| all.navigation.query("q")).unwrap_or_default());
     let gallery = Gallery::new(all.runner);
     let narrowing = memo(move || Narrowing::of(all.navigation));
-    // Back, or a link to here, may have changed it.
+    // Back or a link may change the address while the page is open.
     effect(move || {
         let text = narrowing.read().text.clone();
         if text != typed.read_untracked().trim() {
@@ -54,18 +54,18 @@ pub fn GalleryPage() -> impl IntoView {
         narrowing.filter(typed)
     };
     let found = memo(move || gallery.find(&filter()));
-    let waiting = memo(move || gallery.expected(&filter()));
-    let size = RwSignal::new(grid::kept_size());
+    let pending = memo(move || gallery.expected(&filter()));
+    let size = RwSignal::new(grid::stored_size());
     let day = RwSignal::new(None);
     let selection = Selection::new(found);
-    let is_empty = when(move || found.read().is_empty() && waiting.read().is_empty());
-    // Whatever the filters let through.
+    let is_empty = when(move || found.read().is_empty() && pending.read().is_empty());
+    // Whether there are no outputs at all, regardless of the filters.
     let has_none = memo(move || {
         let is_read = all.runner.is_open();
         is_read && is_empty.get() && gallery.find(&Default::default()).is_empty()
     });
     let is_refused = when(move || all.runner.own_storage_error().is_some());
-    // As the gallery is opened: a line that came with the first such output would move what is in sight.
+    // Computed once, when the gallery is opened: a hint that appears later would move the visible tiles.
     let is_any_elsewhere = memo(move || {
         if !all.runner.is_open() {
             return false;
@@ -82,7 +82,7 @@ pub fn GalleryPage() -> impl IntoView {
             <div class="page-head">
                 <h1>"Gallery"</h1>
                 <p class="muted" role="status" prop:textContent=text(move || {
-                        // What is read from storage is more of all, and may be none of what is found.
+                        // The total also grows while tasks are read from storage, even if `found` does not change.
                         all.runner.track_phases();
                         match (found.read().len(), gallery.count()) {
                             (found, all) if found < all => {
@@ -103,19 +103,19 @@ pub fn GalleryPage() -> impl IntoView {
             </p>
             <Filters typed narrowing size day hidden=has_none />
             <SelectionBar selection />
-            <Grid found waiting asked size day selection />
+            <Grid found pending asked size day selection />
             {dynamic(move || match is_empty.get() && all.runner.is_open() {
-                true => nothing(has_none, typed),
+                true => empty_message(has_none, typed),
                 false => ().into_any(),
             })}
         </div>
     }
 }
 
-/// Why nothing is shown, and what leads on.
-fn nothing(has_none: Memo<bool>, typed: RwSignal<String>) -> AnyView {
+/// A message that explains why nothing is shown, with a link.
+fn empty_message(has_none: Memo<bool>, typed: RwSignal<String>) -> AnyView {
     let runner = contexts().runner;
-    let said = dynamic(move || {
+    let message = dynamic(move || {
         if let Some(unread) = runner.unread() {
             view! { <p>{unread}</p> }.into_any()
         } else if has_none.get() {
@@ -143,7 +143,7 @@ fn nothing(has_none: Memo<bool>, typed: RwSignal<String>) -> AnyView {
     view! {
         <div class="empty">
             <Glyph icon=LuImages />
-            {said}
+            {message}
         </div>
     }
     .into_any()

@@ -13,7 +13,7 @@ use super::thumb::Thumb;
 use crate::reactive::boxed::{dynamic, handler, memo, text};
 use crate::state::contexts::contexts;
 use crate::view::gallery::selection::Selection;
-use crate::view::gallery::tile_tools::{self, Near};
+use crate::view::gallery::tile_tools::{self, TileHover};
 use crate::view::parts::media::{self, MediaView};
 use crate::view::task::small_output;
 
@@ -25,7 +25,7 @@ pub type Shapes = Memo<Vec<Option<f64>>>;
 pub struct ItemContext {
     pub shapes: Shapes,
     pub selection: Selection,
-    /// See [`Near::selection_mark`].
+    /// See [`TileHover::selection_mark`].
     pub is_touched: bool,
     /// Whether the primary pointer is coarse, such as a finger.
     pub is_mainly_touched: bool,
@@ -180,19 +180,19 @@ impl Output {
         });
         let name = key.output(0);
         let which = format!("item {}", cell.index + 1);
-        let near = Near::nowhere();
-        let mark = near.selection_mark(&name, &which, selection, is_touched);
+        let hover = TileHover::inactive();
+        let mark = hover.selection_mark(&name, &which, selection, is_touched);
         let tools = {
             let name = name.clone();
-            dynamic(move || match near.is_near.get() {
+            dynamic(move || match hover.is_active.get() {
                 true => tile_tools::actions(&name, &which, is_favorite),
                 false => ().into_any(),
             })
         };
         let (pressed, keyed) = (name.clone(), name.clone());
-        let press = move |event: MouseEvent| tile_tools::press(&event, &pressed, selection);
+        let press = move |event: MouseEvent| tile_tools::handle_click(&event, &pressed, selection);
         let key = move |event: KeyboardEvent| {
-            if tile_tools::key(&event, &keyed, selection) || arrows::handle_key(&event) {
+            if tile_tools::handle_key(&event, &keyed, selection) || arrows::handle_key(&event) {
                 event.prevent_default();
             }
         };
@@ -204,10 +204,10 @@ impl Output {
                 node_ref=element
                 style:--wide=wide(share)
                 style:--high=high(share)
-                on:pointerenter=handler(move |event: PointerEvent| near.enter(&event))
-                on:pointerleave=handler(move |_: PointerEvent| near.leave())
-                on:focusin=handler(move |_: FocusEvent| near.set_focus(true))
-                on:focusout=handler(move |_: FocusEvent| near.set_focus(false))
+                on:pointerenter=handler(move |event: PointerEvent| hover.enter(&event))
+                on:pointerleave=handler(move |_: PointerEvent| hover.leave())
+                on:focusin=handler(move |_: FocusEvent| hover.set_focus(true))
+                on:focusout=handler(move |_: FocusEvent| hover.set_focus(false))
                 on:keydown=handler(key)
             >
                 <button

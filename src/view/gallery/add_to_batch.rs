@@ -1,5 +1,4 @@
-//! A row in the batch table of its model for each of some tasks, to be sent with another seed. Nothing is
-//! sent here.
+//! Adds selected tasks to the batch tables of their models, each as a row with another seed. Sends nothing.
 
 use std::sync::Arc;
 
@@ -15,30 +14,35 @@ use crate::state::catalog::{Catalog, Load};
 use crate::state::contexts::Contexts;
 use crate::state::tables::KeptTable;
 
-/// What has become of the table of one model.
+/// The result of filling the table of one model.
 #[derive(Debug, Clone)]
-pub struct Filled {
+pub struct FilledTable {
+    /// The path of the page with the table.
     pub path: String,
-    /// For a person: the model, and how many rows, or why none.
-    pub said: Result<String, String>,
+    /// A message with the model and the number of rows, or the reason why none were added.
+    pub message: Result<String, String>,
 }
 
-/// Fills the tables, one after the other.
-pub async fn fill(all: Contexts, tasks: Vec<Task>) -> Vec<Filled> {
+/// Fills the tables of all models, one after the other.
+pub async fn fill(all: Contexts, tasks: Vec<Task>) -> Vec<FilledTable> {
     let mut filled = Vec::new();
     for (model, tasks) in rerun::by_model(tasks) {
         let path = format!("{}?mode=batch", Route::Model(model.clone()).path());
         let name = tasks[0].model_name.clone();
-        let said = match fill_one(all.catalog, model, &tasks).await {
+        let message = match fill_table(all.catalog, model, &tasks).await {
             Ok(()) => Ok(format!("{name} · {}", counted(tasks.len(), "row"))),
             Err(why) => Err(format!("{name}: {why}")),
         };
-        filled.push(Filled { path, said });
+        filled.push(FilledTable { path, message });
     }
     filled
 }
 
-/// Waits for what a model takes.
+/// Waits for the schema of a model.
+///
+/// # Errors
+///
+/// A message if the schema can't be loaded.
 pub async fn schema_of(catalog: Catalog, model: ModelId) -> Result<Arc<Schema>, String> {
     let schema = until(move || match catalog.schema(&model) {
         Load::Loaded(schema) => Some(Ok(schema)),
@@ -48,7 +52,7 @@ pub async fn schema_of(catalog: Catalog, model: ModelId) -> Result<Arc<Schema>, 
     schema.await
 }
 
-async fn fill_one(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<(), String> {
+async fn fill_table(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<(), String> {
     let schema = schema_of(catalog, model.clone()).await?;
     let kept = KeptTable::of(&model, &schema);
     let is_read = kept.is_read();
@@ -62,43 +66,43 @@ async fn fill_one(catalog: Catalog, model: ModelId, tasks: &[Task]) -> Result<()
     Ok(())
 }
 
-/// Makes rows of these tasks, and goes to their table where that is one.
+/// Fills the tables. If the rows are all in one table, opens it; otherwise lists the tables in `filled`.
 pub async fn fill_tables(
     all: Contexts,
     tasks: Vec<Task>,
     is_filling: RwSignal<bool>,
-    filled: RwSignal<Vec<Filled>>,
+    filled: RwSignal<Vec<FilledTable>>,
 ) {
     let made = fill(all, tasks).await;
     is_filling.try_set(false);
-    // A person who has gone on meanwhile is not called back.
+    // Does not navigate if the user has left the page meanwhile.
     if filled.is_disposed() {
         return;
     }
     match made.as_slice() {
         [
-            Filled {
+            FilledTable {
                 path,
-                said: Ok(said),
+                message: Ok(message),
             },
         ] => {
             all.navigation.go(path);
             all.notices
-                .say(format!("{said} added. Nothing is sent yet."));
+                .say(format!("{message} added. Nothing is sent yet."));
         }
         _ => filled.set(made),
     }
 }
 
-/// Where the rows are, where that is more than one place or not as it was wanted.
-pub fn filled_tables(filled: Vec<Filled>) -> AnyView {
+/// Lists the tables that were filled, with the errors.
+pub fn filled_tables(filled: Vec<FilledTable>) -> AnyView {
     if filled.is_empty() {
         return ().into_any();
     }
-    let tables = filled.into_iter().map(|Filled { path, said }| {
-        let table = match said {
-            Ok(said) => view! { <a href=path>{said}</a> }.into_any(),
-            Err(said) => view! { <span class="problem">{said}</span> }.into_any(),
+    let tables = filled.into_iter().map(|FilledTable { path, message }| {
+        let table = match message {
+            Ok(message) => view! { <a href=path>{message}</a> }.into_any(),
+            Err(message) => view! { <span class="problem">{message}</span> }.into_any(),
         };
         view! { <li>{table}</li> }.into_any()
     });

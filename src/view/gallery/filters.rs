@@ -13,15 +13,15 @@ use crate::view::parts::favorites_chip::favorites_chip;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::search_field::search_field;
 
-/// Text, kind, model, favorites, which live in the URL, and the size of what is shown.
+/// The filters of the gallery, whose values are in the URL, and the size of the rows.
 #[component]
 pub fn Filters(
     typed: RwSignal<String>,
     narrowing: Memo<Narrowing>,
     size: RwSignal<f64>,
-    /// The day that a person wants to see.
+    /// The day to scroll to.
     day: RwSignal<Option<Day>>,
-    /// Where there is nothing to be narrowed.
+    /// Whether to hide the filters, because there are no outputs.
     #[prop(into)]
     hidden: Signal<bool>,
 ) -> impl IntoView {
@@ -29,7 +29,7 @@ pub fn Filters(
     let resize = move |event| {
         if let Ok(rem) = event_target_value(&event).parse() {
             size.set(rem);
-            grid::keep_size(rem);
+            grid::store_size(rem);
         }
     };
     let is_shown = RwSignal::new(false);
@@ -100,7 +100,7 @@ fn kind_chip(navigation: Navigation, kind: Option<OutputKind>, label: &'static s
     .into_any()
 }
 
-/// The list goes to a day, and stays as it is.
+/// A field that scrolls to a day without filtering.
 fn jump_to(day: RwSignal<Option<Day>>) -> AnyView {
     view! {
         <label class="filter-date">
@@ -114,7 +114,7 @@ fn jump_to(day: RwSignal<Option<Day>>) -> AnyView {
     .into_any()
 }
 
-/// The models that have made something.
+/// A selector for the models that have tasks.
 fn models(navigation: Navigation) -> AnyView {
     let runner = contexts().runner;
     let chosen = memo(move || navigation.query("model").unwrap_or_default());

@@ -1,4 +1,4 @@
-//! Where the focus is among the tiles.
+//! The focus among the tiles.
 
 use atelier_studio::gallery::anchor;
 use leptos::html::Div;
@@ -10,45 +10,45 @@ use crate::browser::frame::after_frame;
 use crate::view::parts::focus::{in_place, in_place_to, is_lost, quoted, to_output};
 use crate::view::parts::viewport::rem;
 
-/// Once what has the focus is gone: to this output, else to the first that is shown, else to what says that
-/// there is none. Nothing is scrolled: the person looks where they are.
-pub fn settle(output: Option<String>) {
-    // The selection goes with this frame, and what was removed with the next.
+/// Moves the focus after the focused element was removed: to `output`, to the first tile, or to the link that is shown if there
+/// are none. Does not scroll.
+pub fn restore(output: Option<String>) {
+    // The selection bar is hidden in this frame; removed tiles disappear in the next.
     after_frame(move || {
         after_frame(move || {
             let tile = output.map(|output| format!("[data-output={}]", quoted(&output)));
-            settle_on(tile, SETTLING_FRAMES);
+            restore_to(tile, WATCH_FRAMES);
         });
     });
 }
 
-/// Of thousands it may be some frames until one is gone, and the focus with it.
-const SETTLING_FRAMES: u32 = 30;
+/// The number of frames to watch the focus: with thousands of outputs, removing a tile can take several frames.
+const WATCH_FRAMES: u32 = 30;
 
-fn settle_on(tile: Option<String>, frames: u32) {
-    let is_settled = tile.as_deref().is_some_and(in_place_to);
-    let _ = is_settled || in_place_to(".tile-open") || in_place_to(".gallery-page .empty a");
+fn restore_to(tile: Option<String>, frames: u32) {
+    let has_focus = tile.as_deref().is_some_and(in_place_to);
+    let _ = has_focus || in_place_to(".tile-open") || in_place_to(".gallery-page .empty a");
     if let Some(settled) = document().active_element() {
         watch(settled, tile, frames);
     }
 }
 
-/// Gives it once more if what has it now goes within so many frames. Who takes it elsewhere is left alone.
+/// Moves the focus again if `settled` is removed within `frames` frames. Stops if the user moves the focus.
 fn watch(settled: Element, tile: Option<String>, frames: u32) {
     if frames == 0 {
         return;
     }
     after_frame(move || {
         if !settled.is_connected() && is_lost() {
-            settle_on(tile, frames - 1);
+            restore_to(tile, frames - 1);
         } else if document().active_element().as_ref() == Some(&settled) {
             watch(settled, tile, frames - 1);
         }
     });
 }
 
-/// Gives the focus to the tile of an output that lies so far down the gallery; it may be out of sight, and
-/// not built yet.
+/// Moves the focus to the tile of an output, which may be out of view and not built yet. `top` and `height`: its place in the
+/// gallery, in px.
 pub fn to_place(output: String, gallery: NodeRef<Div>, top: f64, height: f64) {
     if !to_output(&output) {
         scroll_to_place(gallery, top, height);
@@ -56,7 +56,7 @@ pub fn to_place(output: String, gallery: NodeRef<Div>, top: f64, height: f64) {
     }
 }
 
-/// Shows what lies so far down the gallery; the focus stays where it is.
+/// Scrolls to a place in the gallery without moving the focus. `top` and `height` are in px.
 pub fn scroll_to_place(gallery: NodeRef<Div>, top: f64, height: f64) {
     let Some(gallery) = gallery.get_untracked() else {
         return;
@@ -69,13 +69,13 @@ pub fn scroll_to_place(gallery: NodeRef<Div>, top: f64, height: f64) {
     window().scroll_by_with_x_and_y(0.0, down);
 }
 
-/// The height of the bar and of a day's heading below it, in `rem`.
+/// The height of the page's bar and of a day's heading, in `rem`.
 const HEAD: f64 = 7.0;
 
-/// What is left free below a tile that was scrolled to, in `rem`.
+/// The space below a tile that was scrolled to, in `rem`.
 const FOOT: f64 = 0.5;
 
-/// So many frames at most until what was scrolled to is built.
+/// The maximum number of frames to wait until a tile is built.
 const FRAMES: u32 = 10;
 
 fn wait_for(output: String, frames: u32) {
@@ -91,7 +91,7 @@ pub fn is_on_tile() -> bool {
     focused.is_some_and(|it| it.closest(".tile").is_ok_and(|tile| tile.is_some()))
 }
 
-/// Gives the focus to the list itself, so that keys have a place to begin at.
+/// Moves the focus to the list, so that arrow keys work.
 pub fn to_list() {
     let found = document().query_selector(LIST).ok().flatten();
     if let Some(list) = found.and_then(|found| found.dyn_into::<HtmlElement>().ok()) {

@@ -6,13 +6,13 @@ use atelier_studio::text::calendar::Day;
 use leptos::html::Div;
 use leptos::prelude::*;
 
-use super::arrivals::arrivals;
-use super::laid::{Laid, Layout, USUAL_SIZE};
+use super::layout::{DEFAULT_SIZE, GalleryLayout, Layout};
 use super::narrowing::Narrowing;
+use super::new_outputs::new_outputs;
+use super::pending::{pending_status, pending_tile};
 use super::selection::Selection;
-use super::tile::{Around, TileRect};
+use super::tile::{TileContext, TileRect};
 use super::tile_list::tile_list;
-use super::waiting::{waiting_status, waiting_tile};
 use super::windowed::{Sources, Windowed};
 use super::{focus, keys, long_press, marquee};
 use crate::browser::local;
@@ -21,28 +21,33 @@ use crate::reactive::boxed::{effect, memo, text};
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::viewport::{has_coarse_pointer, viewport};
 
-/// How high the rows may be asked to be, in `rem`.
+/// The range of row heights that can be chosen, in `rem`.
 pub const SIZES: RangeInclusive<f64> = 8.0..=28.0;
 
-/// In `localStorage`: the height that was chosen last, in `rem`.
+/// The key in `localStorage` of the chosen row height, in `rem`.
 const SIZE_KEY: &str = "atelier.gallery.size";
 
-pub fn kept_size() -> f64 {
+/// Returns the stored row height, or the default.
+pub fn stored_size() -> f64 {
     let kept = local::LocalStore::Browser.read(SIZE_KEY);
     let kept = kept.and_then(|text| text.parse().ok());
     kept.filter(|size| SIZES.contains(size))
-        .unwrap_or(USUAL_SIZE)
+        .unwrap_or(DEFAULT_SIZE)
 }
 
-pub fn keep_size(rem: f64) {
-    // Refused, it is as large as ever the next time.
+/// Stores the row height.
+pub fn store_size(rem: f64) {
+    // If storing fails, the next visit uses the default.
     local::LocalStore::Browser.write(SIZE_KEY, &rem.to_string());
 }
 
-/// Goes to the first output of the day, or of the nearest day before it, or else to the oldest.
-fn go_to_day(day: Day, laid: Laid, gallery: NodeRef<Div>) {
+/// Scrolls to the first output of a day, or of the nearest day before it, or else to the oldest output.
+fn scroll_to_day(day: Day, gallery_layout: GalleryLayout, gallery: NodeRef<Div>) {
     let end = clock::start_of(day.next());
-    let (found, layout) = (laid.found.read_untracked(), laid.layout.read_untracked());
+    let (found, layout) = (
+        gallery_layout.found.read_untracked(),
+        gallery_layout.layout.read_untracked(),
+    );
     let at = found.partition_point(|entry| entry.created >= end);
     let at = at.min(found.len().saturating_sub(1));
     if let Some(place) = layout.place(at) {
@@ -50,42 +55,42 @@ fn go_to_day(day: Day, laid: Laid, gallery: NodeRef<Div>) {
     }
 }
 
-/// The outputs near the screen, in rows by day; the others are only room.
+/// The outputs in rows by day. Only those near the screen are built.
 #[component]
 pub fn Grid(
     found: Memo<Vec<GalleryEntry>>,
-    /// What is on its way.
-    waiting: Memo<Vec<GalleryEntry>>,
-    /// What both are narrowed by.
+    /// Outputs that are not finished yet.
+    pending: Memo<Vec<GalleryEntry>>,
+    /// The filters of both lists.
     asked: Memo<(Narrowing, String)>,
     /// The height of a row in `rem`.
     size: RwSignal<f64>,
-    /// The day to go to.
+    /// The day to scroll to.
     day: RwSignal<Option<Day>>,
     selection: Selection,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    // Whole pixels: a width that trembles would lay everything out anew.
+    // Rounded down, so that changes of less than a pixel don't cause a new layout.
     let width = memo(move || seen.read().width.floor());
     let rem = memo(move || seen.read().rem.max(1.0));
     let layout = memo(move || {
-        let (waiting, found) = (waiting.read(), found.read());
-        Layout::new(&waiting, &found, width.get(), size.get(), rem.get())
+        let (pending, found) = (pending.read(), found.read());
+        Layout::new(&pending, &found, width.get(), size.get(), rem.get())
     });
-    let laid = Laid { found, layout };
-    laid.follow_lightbox(element);
-    keys::follow(element, laid, selection);
+    let gallery_layout = GalleryLayout { found, layout };
+    gallery_layout.focus_after_lightbox(element);
+    keys::follow(element, gallery_layout, selection);
     long_press::follow(move || element.get().map(Into::into), selection);
     effect(move || {
         if let Some(wanted) = day.get() {
             day.set(None);
-            go_to_day(wanted, laid, element);
+            scroll_to_day(wanted, gallery_layout, element);
         }
     });
     let focused = RwSignal::new(None::<String>);
     let windowed = Windowed::follow(Sources {
-        laid,
+        gallery_layout,
         seen,
         asked,
         focused,
@@ -113,55 +118,55 @@ pub fn Grid(
             .filter(|name| tiles.iter().any(|tile| tile.0.name() == *name));
         focused.or_else(|| windowed.first_on_screen().map(GalleryEntry::name))
     });
-    let around = Around {
+    let context = TileContext {
         selection,
         focused,
         in_tab_order,
         total: memo(move || found.read().len()),
         is_touched: has_coarse_pointer(),
     };
-    let coming = move || {
-        let waiting = waiting.read();
+    let pending_tiles = move || {
+        let pending = pending.read();
         let item = |(at, place): &(usize, TileRect)| {
-            let (entry, place) = (waiting.get(*at)?.clone(), *place);
+            let (entry, place) = (pending.get(*at)?.clone(), *place);
             Some(Item::new(
                 format!("{} {place:?}", entry.name()),
-                move || waiting_tile(&entry, place),
+                move || pending_tile(&entry, place),
             ))
         };
-        windowed.read().waiting.iter().filter_map(item).collect()
+        windowed.read().pending.iter().filter_map(item).collect()
     };
-    let touched = move |frame| {
+    let names_in = move |frame| {
         let (found, layout) = (found.read_untracked(), layout.read_untracked());
         let touched = layout.touched(frame).into_iter();
         let names = touched.filter_map(|at| Some(found.get(at)?.name()));
         names.collect()
     };
     view! {
-        {waiting_status(waiting)}
-        {arrivals(windowed)}
+        {pending_status(pending)}
+        {new_outputs(windowed)}
         <div
             class="gallery"
             node_ref=element
             style:height=text(move || format!("{:.0}px", layout.read().stack.height()))
         >
-            {marquee::marquee(element, touched, selection)}
+            {marquee::marquee(element, names_in, selection)}
             {list(headings)}
-            {list(coming)}
+            {list(pending_tiles)}
             <ul role="list" aria-label="Outputs" tabindex="-1">
-                {tile_list(windowed, around)}
+                {tile_list(windowed, context)}
             </ul>
         </div>
     }
 }
 
-/// What tells a heading apart: one that lies elsewhere is made anew.
+/// Returns the key of a heading. A heading whose place changes is built again.
 fn key(span: DaySpan, day: &str) -> String {
     let DaySpan { head, top, bottom } = span;
     format!("{top} {bottom} {} {} {day}", head.left, head.width)
 }
 
-/// As high as its day: its words stay at the top of the screen as long as anything of it is below.
+/// The heading of a day, as high as the day, so that its sticky text stays visible while its outputs are.
 fn day_heading(day: String, span: DaySpan) -> AnyView {
     let px = |of: f64| format!("{of:.0}px");
     view! {
@@ -184,7 +189,7 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn a_stored_size_is_read_as_it_was() {
+    fn reads_stored_sizes_and_ignores_invalid_ones() {
         let place = "atelier.gallery.size";
         for (text, size) in [
             ("8", 8.0),
@@ -194,12 +199,12 @@ mod tests {
             ("{}", 13.0),
         ] {
             local::LocalStore::Browser.write(place, text);
-            assert_eq!(kept_size(), size, "{text}");
+            assert_eq!(stored_size(), size, "{text}");
         }
-        keep_size(20.5);
+        store_size(20.5);
         let stored = local::LocalStore::Browser.read(place);
         assert_eq!(stored.as_deref(), Some("20.5"));
         local::LocalStore::Browser.remove(place);
-        assert_eq!(kept_size(), 13.0);
+        assert_eq!(stored_size(), 13.0);
     }
 }

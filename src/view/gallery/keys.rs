@@ -1,5 +1,5 @@
-//! Keys of the gallery: arrows, Home and End lead from tile to tile, Space or `x` selects, Ctrl+A selects all, Delete
-//! removes what is selected or else what has the focus, Escape selects nothing; `f` makes a favorite, `d` downloads.
+//! Keys of the gallery. Arrows, Home and End move between tiles; Space and `x` select; Ctrl+A selects all; Escape clears the
+//! selection; Delete removes the selection or else the focused tile; `f` toggles a favorite; `d` downloads.
 
 use atelier_studio::gallery::layout::Direction;
 use gloo_events::{EventListener, EventListenerOptions};
@@ -8,37 +8,38 @@ use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, KeyboardEvent};
 
-use super::laid::Laid;
+use super::layout::GalleryLayout;
 use super::selection::Selection;
 use super::tile_tools;
 use crate::state::contexts::{Contexts, contexts};
 
-/// Where a person is who presses a key.
+/// The place of the focus when a key is pressed.
 enum Place {
-    /// On a tile: on the output of this name.
+    /// A tile, with the name of its output.
     Tile(String),
-    /// In the gallery, on none of its tiles.
+    /// The gallery outside its tiles.
     List,
-    /// What had the focus is gone, or never was.
+    /// No element has the focus.
     Nowhere,
+    /// The bar of the selection.
     Bar,
 }
 
-/// What the keys work on.
+/// The data that the keys act on.
 #[derive(Clone, Copy)]
 struct Keys {
     all: Contexts,
     gallery: NodeRef<Div>,
-    laid: Laid,
+    gallery_layout: GalleryLayout,
     selection: Selection,
 }
 
-/// On the document: what is drawn with the mouse gives the focus to nothing.
-pub fn follow(gallery: NodeRef<Div>, laid: Laid, selection: Selection) {
+/// Listens to keys. Listens on the document, because after a drag no element has the focus.
+pub fn follow(gallery: NodeRef<Div>, gallery_layout: GalleryLayout, selection: Selection) {
     let keys = Keys {
         all: contexts(),
         gallery,
-        laid,
+        gallery_layout,
         selection,
     };
     let may_prevent = EventListenerOptions::enable_prevent_default();
@@ -46,22 +47,22 @@ pub fn follow(gallery: NodeRef<Div>, laid: Laid, selection: Selection) {
         EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
             let event = event.dyn_ref::<KeyboardEvent>();
             if let Some(event) = event.filter(|event| !event.default_prevented()) {
-                keys.press(event);
+                keys.handle_key(event);
             }
         });
-    // Some browsers press a button as Space is let go, whatever became of the key before.
+    // Some browsers click a button when Space is released, even if `keydown` was prevented.
     let on_release =
         EventListener::new_with_options(&document(), "keyup", may_prevent, move |event| {
             let key = event.dyn_ref::<KeyboardEvent>().map(KeyboardEvent::key);
-            let is_tiles = matches!(place(), Some(Place::Tile(_))) && !is_on_control();
-            if key.as_deref() == Some(" ") && is_tiles {
+            let is_on_tile = matches!(place(), Some(Place::Tile(_))) && !is_on_control();
+            if key.as_deref() == Some(" ") && is_on_tile {
                 event.prevent_default();
             }
         });
     StoredValue::new_local((listener, on_release));
 }
 
-/// None where the key belongs to something else.
+/// Returns the place of the focus; `None` if a dialog or another part of the page handles keys.
 fn place() -> Option<Place> {
     let is_covered = document().query_selector("dialog[open]");
     if is_covered.is_ok_and(|dialog| dialog.is_some()) {
@@ -82,7 +83,7 @@ fn place() -> Option<Place> {
     }
 }
 
-/// Whether a control of a tile has the focus that Space is to press itself, as the heart.
+/// Whether the focus is on a control of a tile, such as the favorite button, that Space should press.
 fn is_on_control() -> bool {
     let focused = document().active_element();
     let control = ".tile :is(button, input):not(.tile-open)";
@@ -101,7 +102,7 @@ fn output_of(focused: &Element) -> Option<String> {
 }
 
 impl Keys {
-    fn press(self, event: &KeyboardEvent) {
+    fn handle_key(self, event: &KeyboardEvent) {
         let Some(place) = place() else {
             return;
         };
@@ -109,14 +110,14 @@ impl Keys {
         let has_command = event.ctrl_key() || event.meta_key();
         match (event.key().as_str(), &place) {
             ("a" | "A", _) if has_command && !event.shift_key() && !event.alt_key() => {
-                selection.all();
+                selection.select_all();
             }
             _ if has_command || event.alt_key() => return,
-            // It closes that.
+            // Escape closes the menu.
             ("Escape", _) if has_open_menu() => return,
-            ("Escape", _) if selection.is_active() => selection.leave(),
+            ("Escape", _) if selection.is_active() => selection.clear_and_focus(),
             ("Delete", _) if selection.is_active() => selection.remove(self.all),
-            // Held down, it is one press all the same.
+            // A key that is held down counts once.
             ("Delete", Place::Tile(_)) if event.repeat() => {}
             ("Delete", Place::Tile(name)) => selection.remove_at(name, self.all),
             (" ", Place::Tile(_)) if is_on_control() => return,
@@ -127,21 +128,21 @@ impl Keys {
                 let Some(goal) = self.goal(key, &place) else {
                     return;
                 };
-                self.go(goal, &place, event.shift_key());
+                self.move_to(goal, &place, event.shift_key());
             }
             _ => return,
         }
         event.prevent_default();
     }
 
-    /// The output that a key leads to. Where no tile has the focus, from what was chosen last, or to the
-    /// first one.
+    /// Returns the output that a key moves to. If no tile has the focus, starts at the last selected output, or moves to the
+    /// first output.
     fn goal(self, key: &str, place: &Place) -> Option<usize> {
         let direction = match key {
             "Home" | "End" => None,
             arrow => Some(Direction::of_key(arrow)?),
         };
-        let count = self.laid.found.read_untracked().len();
+        let count = self.gallery_layout.found.read_untracked().len();
         let Some(direction) = direction else {
             let goal = if key == "Home" {
                 0
@@ -154,21 +155,21 @@ impl Keys {
             Place::Tile(name) => Some(name.clone()),
             _ => self.selection.last(),
         };
-        let Some(at) = from.and_then(|name| self.laid.at(&name)) else {
+        let Some(at) = from.and_then(|name| self.gallery_layout.index_of(&name)) else {
             return (count > 0).then_some(0);
         };
-        // At an end it stays: the page is not to scroll away under it.
-        let layout = self.laid.layout.read_untracked();
+        // At the end of the list the key is still handled, so that the page does not scroll.
+        let layout = self.gallery_layout.layout.read_untracked();
         Some(layout.neighbor(at, direction).unwrap_or(at))
     }
 
-    fn go(self, goal: usize, place: &Place, extends: bool) {
-        let Some(name) = self.laid.name(goal) else {
+    fn move_to(self, goal: usize, place: &Place, extends: bool) {
+        let Some(name) = self.gallery_layout.name(goal) else {
             return;
         };
         if let (true, Place::Tile(from)) = (extends, place) {
             self.selection.extend(from, &name);
         }
-        self.laid.focus(self.gallery, goal, name);
+        self.gallery_layout.focus(self.gallery, goal, name);
     }
 }

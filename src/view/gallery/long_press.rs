@@ -1,4 +1,4 @@
-//! A finger that stays on a tile selects it, wherever tiles are selected.
+//! Selects a tile after a long press with a finger.
 
 use atelier_studio::gallery::long_press::{HOLD_MS, LongPress, Place};
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
@@ -10,14 +10,14 @@ use web_sys::{Element, Event, HtmlElement, MouseEvent, PointerEvent};
 use super::selection::Selection;
 use crate::reactive::boxed::{after, effect};
 
-/// Follows the fingers on the tiles in an element, for as long as the view lives in which this is called.
+/// Listens to fingers on the tiles in an element, for as long as the current owner lives.
 pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Selection) {
     let press = StoredValue::new(LongPress::default());
     let timer = StoredValue::new_local(None::<Timeout>);
     let listeners = StoredValue::new_local(Vec::new());
     let hold = move || {
         let held = press.try_update_value(LongPress::hold).flatten();
-        if let Some(name) = held.filter(|name| !untrack(|| selection.holds(name))) {
+        if let Some(name) = held.filter(|name| !untrack(|| selection.contains(name))) {
             selection.toggle(&name);
         }
     };
@@ -31,7 +31,7 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
     let end = move || press.update_value(LongPress::end);
     effect(move || {
         let Some(element) = element() else { return };
-        // The press comes to an end here before the tile hears of it.
+        // In the capture phase, so that a click can be suppressed before the tile handles it.
         let first = EventListenerOptions {
             phase: EventListenerPhase::Capture,
             passive: false,
@@ -68,18 +68,18 @@ pub fn follow(element: impl Fn() -> Option<HtmlElement> + 'static, selection: Se
                 "contextmenu",
                 Box::new(move |event| {
                     let pointer = event.dyn_ref::<PointerEvent>();
-                    // One of the keyboard or the mouse is no end of a press.
+                    // Menus opened with the keyboard or the mouse are not affected.
                     if pointer.is_none_or(|it| it.pointer_type() != "touch") {
                         return;
                     }
-                    // Some open it sooner.
+                    // Some browsers open the menu before the duration of a long press.
                     hold();
                     if press.with_value(LongPress::suppresses_menu) {
                         event.prevent_default();
                     }
                 }),
             ),
-            // A picture under a finger that stays would be dragged.
+            // Otherwise a long press would drag the picture.
             listen(
                 "dragstart",
                 Box::new(move |event| {
@@ -96,7 +96,7 @@ fn place(event: &PointerEvent) -> Place {
     (event.client_x().into(), event.client_y().into())
 }
 
-/// Not on what lies over a tile, which has presses of its own.
+/// Returns the output of the tile under the pointer; `None` on the controls above a tile.
 fn output_below(event: &PointerEvent) -> Option<String> {
     let target: Element = event.target()?.dyn_into().ok()?;
     let tile = target.closest(".tile-open").ok().flatten()?;

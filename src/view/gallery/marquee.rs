@@ -1,4 +1,4 @@
-//! A frame drawn with the mouse over the background: what it touches is chosen.
+//! A marquee: a frame drawn with the mouse on the background, which selects the tiles that it intersects.
 
 use std::collections::HashSet;
 
@@ -13,28 +13,29 @@ use super::focus;
 use super::selection::Selection;
 use crate::reactive::boxed::{dynamic, text};
 
-/// What has a press of its own.
-const TAKEN: &str = "a, button, input, select, label, summary, dialog, .tile, .selection";
+/// Elements that handle presses themselves.
+const INTERACTIVE: &str = "a, button, input, select, label, summary, dialog, .tile, .selection";
 
-/// A press that moves less, in px, draws nothing.
-const LEAST: f64 = 5.0;
+/// The minimum distance of a drag, in px.
+const MIN_DISTANCE: f64 = 5.0;
 
-/// So near to the edge of the window, in px, the page moves on.
+/// Within this distance from the edge of the window, in px, the page scrolls.
 const EDGE: f64 = 48.0;
+/// The distance by which the page scrolls for each mouse event, in px.
 const STEP: f64 = 24.0;
 
 /// A frame that is being drawn.
 struct Drawing {
-    /// From the gallery's own corner, which scrolls.
+    /// The start, relative to the top left corner of the gallery, which scrolls.
     from: (f64, f64),
-    /// What was chosen before, and stays.
+    /// The outputs that were selected before and stay selected.
     before: HashSet<String>,
 }
 
-/// `touched` gives the names of the outputs that a frame touches.
+/// The frame and its listeners. `names_in`: returns the names of the outputs that a frame intersects.
 pub fn marquee(
     gallery: NodeRef<Div>,
-    touched: impl Fn(Frame) -> Vec<String> + 'static,
+    names_in: impl Fn(Frame) -> Vec<String> + 'static,
     selection: Selection,
 ) -> AnyView {
     let frame = RwSignal::new(None::<Frame>);
@@ -44,11 +45,11 @@ pub fn marquee(
         let (x, y) = (f64::from(event.client_x()), f64::from(event.client_y()));
         Some((x - corner.left(), y - corner.top()))
     };
-    let begin = move |event: &MouseEvent| {
+    let start = move |event: &MouseEvent| {
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         let is_background = target.is_some_and(|target| {
             target.closest("main").is_ok_and(|it| it.is_some())
-                && target.closest(TAKEN).is_ok_and(|it| it.is_none())
+                && target.closest(INTERACTIVE).is_ok_and(|it| it.is_none())
         });
         let (true, Some(from)) = (is_background && event.button() == 0, place(event)) else {
             return;
@@ -60,26 +61,26 @@ pub fn marquee(
             HashSet::new()
         };
         drawing.set_value(Some(Drawing { from, before }));
-        // Or the words under the frame would be selected. What else a press on nothing does, it still does.
+        // Prevents the selection of text. This also prevents the loss of focus, which is done here instead.
         event.prevent_default();
         let focused = document().active_element();
         if let Some(focused) = focused.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-            // What has the focus can lose it.
+            // `blur` does not fail.
             let _ = focused.blur();
         }
     };
-    let go_on = move |event: &MouseEvent| {
+    let update = move |event: &MouseEvent| {
         let from = drawing.with_value(|it| it.as_ref().map(|it| it.from));
         let (Some(from), Some(to)) = (from, place(event)) else {
             return;
         };
-        let is_short = (to.0 - from.0).abs() + (to.1 - from.1).abs() < LEAST;
+        let is_short = (to.0 - from.0).abs() + (to.1 - from.1).abs() < MIN_DISTANCE;
         if is_short && frame.read_untracked().is_none() {
             return;
         }
         let now = Frame::between(from, to);
         frame.set(Some(now));
-        let mut names = touched(now);
+        let mut names = names_in(now);
         drawing.with_value(|it| names.extend(it.iter().flat_map(|it| it.before.iter().cloned())));
         selection.set(names);
         let height = window().inner_height().ok().and_then(|it| it.as_f64());
@@ -92,15 +93,15 @@ pub fn marquee(
     };
     let end = move |_: &MouseEvent| {
         if frame.read_untracked().is_some() {
-            // Keys go on from here.
+            // So that keys work on the selection.
             focus::to_list();
         }
         drawing.set_value(None);
         frame.set(None);
     };
     StoredValue::new_local([
-        listen("mousedown", begin),
-        listen("mousemove", go_on),
+        listen("mousedown", start),
+        listen("mousemove", update),
         listen("mouseup", end),
     ]);
     let px = |value: f64| format!("{value:.0}px");
@@ -124,7 +125,7 @@ pub fn marquee(
     })
 }
 
-/// On the document: a frame may begin next to the tiles, and end anywhere.
+/// Listens on the document, because a frame may start next to the tiles and end anywhere.
 fn listen(name: &'static str, act: impl Fn(&MouseEvent) + 'static) -> EventListener {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&document(), name, may_prevent, move |event: &Event| {

@@ -12,7 +12,7 @@ use crate::state::navigation::Navigation;
 use crate::view::parts::date_filter;
 use crate::view::parts::favorites_chip::FAVORITES;
 
-/// What of the URL narrows the gallery.
+/// The filters of the gallery that are in the URL.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Narrowing {
     pub text: String,
@@ -23,7 +23,7 @@ pub struct Narrowing {
 }
 
 impl Narrowing {
-    /// Tracked.
+    /// Reads the filters; tracked.
     pub fn of(navigation: Navigation) -> Self {
         let word = navigation.query("kind");
         let model = navigation.query("model");
@@ -39,7 +39,7 @@ impl Narrowing {
         }
     }
 
-    /// How much it is narrowed by, the text aside.
+    /// Returns the number of active filters, without the text.
     pub fn set(&self) -> usize {
         usize::from(self.kind.is_some())
             + usize::from(self.model.is_some())
@@ -47,7 +47,7 @@ impl Narrowing {
             + usize::from(self.created.is_some())
     }
 
-    /// The text comes from the field, which is ahead of the URL.
+    /// Returns the filter for the outputs. `typed`: the text of the search field, which the URL follows with a delay.
     pub fn filter(&self, typed: &str) -> GalleryFilter {
         let today = clock::local(clock::now()).day;
         let named_days = NamedDays::read(typed, today).map(|NamedDays { days, rest }| {

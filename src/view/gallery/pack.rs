@@ -6,7 +6,7 @@ use crate::browser::download;
 use crate::files::batch_archive;
 use crate::state::contexts::Contexts;
 
-/// Saves all of them as one file.
+/// Saves the outputs as one archive and reports the result.
 pub async fn pack(
     all: Contexts,
     entries: Vec<GalleryEntry>,

@@ -8,7 +8,7 @@ use icondata_lu::{LuColumns2, LuDownload, LuEllipsis, LuHeart, LuLayoutGrid, LuT
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
 
-use super::add_to_batch::{self, Filled};
+use super::add_to_batch::{self, FilledTable};
 use super::pack::pack;
 use super::{bar_top, focus, vary};
 use crate::files::batch_archive;
@@ -19,24 +19,25 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::root_mark::RootMark;
 use crate::view::task::removal_question::RemovalQuestion;
 
-/// The id of what is in a menu on phones.
-const REST: &str = "selection-rest";
+/// The id of the buttons that are in a menu on phones.
+const MENU_ID: &str = "selection-rest";
 
-/// Why nothing is compared.
-const CHOOSE: &str = "Choose two to four";
+/// The message if the number of outputs can't be compared.
+const COMPARE_HINT: &str = "Choose two to four";
 
-/// The outputs that a person has chosen, by name.
+/// The selected outputs, by name.
 #[derive(Clone, Copy)]
 pub struct Selection {
     found: Memo<Vec<GalleryEntry>>,
     chosen: RwSignal<HashSet<String>>,
-    /// What was chosen last: Shift chooses from here.
+    /// The output that was selected last, where a range selection starts.
     anchor: StoredValue<Option<String>>,
-    /// Before favorites go.
+    /// The question before favorites are removed.
     question: RemovalQuestion,
 }
 
 impl Selection {
+    /// Creates an empty selection. `found`: the outputs that are shown.
     pub fn new(found: Memo<Vec<GalleryEntry>>) -> Self {
         Self {
             found,
@@ -46,13 +47,13 @@ impl Selection {
         }
     }
 
-    /// Tracked.
-    pub fn holds(self, name: &str) -> bool {
+    /// Whether an output is selected; tracked.
+    pub fn contains(self, name: &str) -> bool {
         self.chosen.read().contains(name)
     }
 
-    /// Tracked.
-    pub fn holds_any(self) -> bool {
+    /// Whether any output is selected; tracked.
+    pub fn has_any(self) -> bool {
         !self.chosen.read().is_empty()
     }
 
@@ -65,12 +66,12 @@ impl Selection {
         });
     }
 
-    /// All from what was chosen last to this one.
+    /// Selects the range from the last selected output to this one.
     pub fn extend_to(self, name: &str) {
         self.extend(name, name);
     }
 
-    /// All from what was chosen last, or else from this one, to another one.
+    /// Selects the range from the last selected output, or else from `from`, to `to`.
     pub fn extend(self, from: &str, to: &str) {
         let found = self.found.read_untracked();
         let at = |name: &str| found.iter().position(|entry| entry.name() == name);
@@ -85,12 +86,12 @@ impl Selection {
             .update(|chosen| chosen.extend(found[range].iter().map(GalleryEntry::name)));
     }
 
-    /// All that is chosen, shown or not.
+    /// Returns all selected outputs, shown or not; not tracked.
     pub fn chosen(self) -> HashSet<String> {
         self.chosen.get_untracked()
     }
 
-    /// These alone.
+    /// Selects exactly these outputs.
     pub fn set(self, names: Vec<String>) {
         self.anchor.set_value(names.last().cloned());
         let names: HashSet<String> = names.into_iter().collect();
@@ -104,19 +105,19 @@ impl Selection {
         self.chosen.update(HashSet::clear);
     }
 
-    /// Every output that is shown.
-    pub fn all(self) {
+    /// Selects all outputs that are shown.
+    pub fn select_all(self) {
         let found = self.found.read_untracked();
         self.chosen
             .set(found.iter().map(GalleryEntry::name).collect());
     }
 
-    /// Whether any output that is shown is chosen.
+    /// Whether any output that is shown is selected; not tracked.
     pub fn is_active(self) -> bool {
         !untrack(|| self.entries()).is_empty()
     }
 
-    /// What is chosen goes; where nothing is, the task of this output.
+    /// Removes the selection or, if it is empty, the task of this output.
     pub fn remove_at(self, name: &str, all: Contexts) {
         if !self.is_active() {
             self.set(vec![name.to_owned()]);
@@ -124,7 +125,7 @@ impl Selection {
         self.remove(all);
     }
 
-    /// The tasks of what is chosen and shown go, once that is asked where a favorite is among them.
+    /// Removes the tasks of the selected outputs that are shown. Asks first if there are favorites.
     pub fn remove(self, all: Contexts) {
         let entries = untrack(|| self.entries());
         let tasks = known_tasks(all, &entries);
@@ -134,12 +135,12 @@ impl Selection {
         }
     }
 
-    fn ask(self, all: Contexts) -> AnyView {
+    fn question_view(self, all: Contexts) -> AnyView {
         self.question
             .view("Remove favorites", move || self.remove_all(all))
     }
 
-    /// They go, and with them the selection; the focus goes on.
+    /// Removes the tasks, clears the selection and moves the focus to the next output.
     fn remove_all(self, all: Contexts) {
         let tasks = tasks_of(&untrack(|| self.entries()));
         let next = {
@@ -148,24 +149,24 @@ impl Selection {
         };
         all.runner.act_on_all(&tasks, Action::Remove);
         self.clear();
-        focus::settle(next);
+        focus::restore(next);
     }
 
-    /// Nothing is chosen any more. The focus stays on its tile, or comes to one that was chosen.
-    pub fn leave(self) {
+    /// Clears the selection. The focus stays on its tile, or moves to the last selected one.
+    pub fn clear_and_focus(self) {
         let last = self.last();
         self.clear();
         if !focus::is_on_tile() {
-            focus::settle(last);
+            focus::restore(last);
         }
     }
 
-    /// What was chosen last.
+    /// Returns the output that was selected last.
     pub fn last(self) -> Option<String> {
         self.anchor.get_value()
     }
 
-    /// What is chosen and shown: a filter takes the rest out. Tracked.
+    /// Returns the selected outputs that are shown: filters can hide some. Tracked.
     fn entries(self) -> Vec<GalleryEntry> {
         let chosen = self.chosen.read();
         if chosen.is_empty() {
@@ -177,7 +178,7 @@ impl Selection {
     }
 }
 
-/// What can be done with all that is chosen.
+/// The bar with actions for the selected outputs.
 #[component]
 pub fn SelectionBar(selection: Selection) -> impl IntoView {
     let all = contexts();
@@ -189,7 +190,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         entries.iter().filter(|entry| entry.is_favorite).count()
     };
     let are_favorites = move || favorites() == count();
-    let favor = move |_| {
+    let toggle_favorite = move |_| {
         let is_favorite = !untrack(are_favorites);
         for entry in entries.get_untracked() {
             all.runner.set_favorite(&entry.name(), is_favorite);
@@ -200,7 +201,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         spawn(pack(all, entries.get_untracked(), progress));
     };
     let chosen_tasks = memo(move || known_tasks(all, &entries.read()));
-    let filled = RwSignal::new(Vec::<Filled>::new());
+    let filled = RwSignal::new(Vec::<FilledTable>::new());
     effect(move || {
         if entries.read().is_empty() {
             filled.set(Vec::new());
@@ -216,19 +217,19 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             filled,
         ));
     };
-    // A task goes as a whole, with what of it a filter hides.
+    // A task is removed with all its outputs, also with those that a filter hides.
     let removed = memo(move || removal_label(&*chosen_tasks.read(), entries.read().len()));
     let outputs_removed = memo(move || {
         let tasks = chosen_tasks.read();
         tasks.iter().map(|task| task.outputs().len()).sum::<usize>()
     });
-    let going = text(move || outputs_removed.get().to_string());
-    let takes_more = when(move || outputs_removed.get() > count());
+    let removed_count = text(move || outputs_removed.get().to_string());
+    let removes_more = when(move || outputs_removed.get() > count());
     let can_compare = when(move || (2..=shown::MAX_COMPARED).contains(&count()));
     let compare = move |_| {
         if !untrack(|| can_compare.get()) {
-            // A finger sees no titles.
-            return all.notices.say(format!("{CHOOSE}."));
+            // Touch screens show no tooltips.
+            return all.notices.say(format!("{COMPARE_HINT}."));
         }
         let names: Vec<String> = entries
             .read_untracked()
@@ -239,11 +240,11 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
     };
     let is_busy = when(move || progress.read().is_some());
     let bar = NodeRef::new();
-    bar_top::follow(bar);
+    selection_height::follow(bar);
     let varying = vary::Varying::new(chosen_tasks);
-    // Built with the first choice: they are a fifth of the page's elements.
+    // The buttons are built with the first selection, because they are a fifth of the page's elements.
     let has_any = memo(move || count() > 0);
-    // What comes of it is seen behind it.
+    // Closes the menu after a press, because it would cover the result.
     let close = |click: web_sys::MouseEvent| {
         let pressed = click
             .target()
@@ -253,7 +254,7 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             .current_target()
             .and_then(|it| it.dyn_into::<web_sys::HtmlElement>().ok());
         if let (true, Some(menu)) = (is_button, menu) {
-            // It fails where it is none: all is in sight.
+            // An error means that the menu is not open: large screens always show its buttons.
             let _ = menu.hide_popover();
         }
     };
@@ -263,24 +264,24 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
         }
         let (vary, ask_before_many) = vary::vary(varying);
         view! {
-            // On phones, where the button has no room for it.
-            <p class="selection-whole" aria-hidden="true" hidden=when(move || !takes_more.get()) prop:textContent=text(move || format!("Remove takes {}", removed.get()))></p>
-            <button class="button" type="button" on:click=handler(favor)>
+            // For phones, where this text does not fit into the button.
+            <p class="selection-whole" aria-hidden="true" hidden=when(move || !removes_more.get()) prop:textContent=text(move || format!("Remove takes {}", removed.get()))></p>
+            <button class="button" type="button" on:click=handler(toggle_favorite)>
                 <Glyph icon=LuHeart />
                 <span prop:textContent=text(move || match are_favorites() {
                     true => "Not favorite".to_owned(),
                     false => "Favorite".to_owned(),
                 })></span>
             </button>
-            // On phones a menu: all of it in one row would be too much.
-            <div class="menu selection-rest" id=REST popover="auto" on:click=handler(close)>
+            // A menu on phones, where the buttons don't fit in a row.
+            <div class="menu selection-rest" id=MENU_ID popover="auto" on:click=handler(close)>
                 <button
                     class="button"
                     type="button"
                     aria-disabled=text(move || (!can_compare.get()).to_string())
                     title=text(move || match can_compare.get() {
                         true => "Side by side".to_owned(),
-                        false => CHOOSE.to_owned(),
+                        false => COMPARE_HINT.to_owned(),
                     })
                     on:click=handler(compare)
                 >
@@ -314,17 +315,17 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             >
                 <Glyph icon=LuTrash2 />
                 <span>"Remove "<span class="selection-more" prop:textContent=text(move || removed.get())></span></span>
-                // On phones there is room for the number of outputs that go.
-                <span class="selection-count" aria-hidden="true" prop:textContent=going></span>
+                // On phones, the button shows only the number of outputs.
+                <span class="selection-count" aria-hidden="true" prop:textContent=removed_count></span>
             </button>
-            <button class="button selection-menu" type="button" popovertarget=REST>
+            <button class="button selection-menu" type="button" popovertarget=MENU_ID>
                 <Glyph icon=LuEllipsis />
                 "More"
             </button>
             <button
                 class="button quiet"
                 type="button"
-                on:click=handler(move |_| selection.leave())
+                on:click=handler(move |_| selection.clear_and_focus())
             >
                 <Glyph icon=LuX />
                 <span class="selection-more">"Select none"</span>
@@ -349,15 +350,15 @@ pub fn SelectionBar(selection: Selection) -> impl IntoView {
             </p>
             {buttons}
         </section>
-        {selection.ask(all)}
+        {selection.question_view(all)}
     }
 }
 
-/// Their tasks, each once, in their order.
+/// Returns the tasks of the outputs without duplicates, in the same order.
 fn tasks_of(entries: &[GalleryEntry]) -> Vec<TaskKey> {
     let mut tasks: Vec<TaskKey> = Vec::new();
     for entry in entries {
-        // Those of a task come one after the other.
+        // The outputs of a task are consecutive.
         if tasks.last() != Some(&entry.task) {
             tasks.push(entry.task.clone());
         }
@@ -365,6 +366,7 @@ fn tasks_of(entries: &[GalleryEntry]) -> Vec<TaskKey> {
     tasks
 }
 
+/// Returns the tasks of the outputs that are still stored.
 fn known_tasks(all: Contexts, entries: &[GalleryEntry]) -> Vec<Task> {
     let tasks = tasks_of(entries).into_iter();
     let tasks = tasks.filter_map(|key| Some(all.runner.task(&key)?.get_untracked()));

@@ -5,13 +5,13 @@ use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
 use super::selection::Selection;
-use super::tile_tools::{Near, actions, press};
+use super::tile_tools::{TileHover, actions, handle_click};
 use crate::reactive::boxed::{dynamic, handler, memo, text};
 use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::view::task::{small_output, words};
 
-/// Where a tile lies, in px.
+/// The place of a tile, in px.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct TileRect {
     pub left: f64,
@@ -20,25 +20,25 @@ pub struct TileRect {
     pub height: f64,
 }
 
-/// What all tiles share.
+/// The data that all tiles share.
 #[derive(Clone, Copy)]
-pub struct Around {
+pub struct TileContext {
     pub selection: Selection,
     /// The output whose tile had the focus last.
     pub focused: RwSignal<Option<String>>,
-    /// The one that Tab leads to; arrows lead to the others.
+    /// The only output that is a tab stop. Arrow keys move to the others (roving tabindex).
     pub in_tab_order: Memo<Option<String>>,
-    /// So many outputs there are.
+    /// The number of outputs.
     pub total: Memo<usize>,
-    /// By fingers, which come near nothing before they touch it.
+    /// Whether there is a coarse pointer, such as a finger, which can't hover.
     pub is_touched: bool,
 }
 
-/// One output: pressed it is shown large. As few elements as can be, since there are many. `place`: which it is, from
-/// 0, and where it lies.
-pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around) -> AnyView {
+/// The tile of an output; a press opens the large view. Has as few elements as possible, because there are many tiles. `place`:
+/// the index of the output, from 0, and its place.
+pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, context: TileContext) -> AnyView {
     let all = contexts();
-    let selection = around.selection;
+    let selection = context.selection;
     let Some(task) = all.runner.task(&entry.task) else {
         return ().into_any();
     };
@@ -48,7 +48,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
         title => title.to_owned(),
     });
     let label = task.with_untracked(|task| words::output(task, kind));
-    // The service may have given a fresh address.
+    // The address may change when the service returns a new one.
     let url = memo({
         let task = task.clone();
         move || task.read().outputs().get(position).cloned()
@@ -60,7 +60,7 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
     let name = entry.name();
     let open = {
         let name = name.clone();
-        move |event: web_sys::MouseEvent| press(&event, &name, selection)
+        move |event: web_sys::MouseEvent| handle_click(&event, &name, selection)
     };
     let picture = {
         let name = name.clone();
@@ -70,16 +70,17 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
         })
     };
     let mark = kind_mark(kind, &title);
-    let near = Near::nowhere();
-    let is_near = near.is_near;
-    let mark_of_selection = near.selection_mark(&name, &label, selection, around.is_touched);
-    let over = {
+    let hover = TileHover::inactive();
+    let is_active = hover.is_active;
+    let checkbox = hover.selection_mark(&name, &label, selection, context.is_touched);
+    let overlay = {
         let (name, label) = (name.clone(), label.clone());
-        dynamic(move || match is_near.get() {
+        dynamic(move || match is_active.get() {
             true => {
-                let said = untrack(|| among_siblings(all.runner, &task));
-                let said = said.map_or_else(|| title.clone(), |own| format!("{own} · {title}"));
-                view! { {actions(&name, &label, is_favorite)} {prompt(&said)} }.into_any()
+                let caption = untrack(|| name_in_batch(all.runner, &task));
+                let caption =
+                    caption.map_or_else(|| title.clone(), |own| format!("{own} · {title}"));
+                view! { {actions(&name, &label, is_favorite)} {prompt(&caption)} }.into_any()
             }
             false => ().into_any(),
         })
@@ -88,14 +89,14 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
     let focus = {
         let name = name.clone();
         move |_: web_sys::FocusEvent| {
-            near.set_focus(true);
-            around.focused.set(Some(name.clone()));
+            hover.set_focus(true);
+            context.focused.set(Some(name.clone()));
         }
     };
     let tab_index = {
         let name = name.clone();
         text(
-            move || match around.in_tab_order.read().as_ref() == Some(&name) {
+            move || match context.in_tab_order.read().as_ref() == Some(&name) {
                 true => "0".to_owned(),
                 false => "-1".to_owned(),
             },
@@ -111,11 +112,11 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
             style:width=px(|place| place.width)
             style:height=px(|place| place.height)
             aria-posinset=text(move || (place.get().0 + 1).to_string())
-            aria-setsize=text(move || around.total.get().to_string())
-            on:pointerenter=handler(move |event| near.enter(&event))
-            on:pointerleave=handler(move |_: web_sys::PointerEvent| near.leave())
+            aria-setsize=text(move || context.total.get().to_string())
+            on:pointerenter=handler(move |event| hover.enter(&event))
+            on:pointerleave=handler(move |_: web_sys::PointerEvent| hover.leave())
             on:focusin=handler(focus)
-            on:focusout=handler(move |_: web_sys::FocusEvent| near.set_focus(false))
+            on:focusout=handler(move |_: web_sys::FocusEvent| hover.set_focus(false))
         >
             <button
                 type="button"
@@ -128,15 +129,15 @@ pub fn tile(entry: &GalleryEntry, place: Memo<(usize, TileRect)>, around: Around
                 {picture}
                 {mark}
             </button>
-            {mark_of_selection}
-            {over}
+            {checkbox}
+            {overlay}
         </li>
     }
     .into_any()
 }
 
-/// What tells an item of a batch from others that have the same prompt.
-fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
+/// Returns a name that distinguishes an item of a batch from others with the same prompt.
+fn name_in_batch(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     let task = task.read_untracked();
     let siblings = runner.keys_of_batch(&task.batch.as_ref()?.batch);
     runner.with_tasks_of(&siblings, |tasks| {
@@ -144,7 +145,7 @@ fn among_siblings(runner: Runner, task: &ArcRwSignal<Task>) -> Option<String> {
     })
 }
 
-/// What it was made from, to be seen: the tile's name says it to assistive technology.
+/// The prompt of the output. Hidden from assistive technology, because the accessible name contains it.
 fn prompt(title: &str) -> AnyView {
     view! {
         <p class="tile-prompt" translate="no" aria-hidden="true" dir="auto">
@@ -154,7 +155,8 @@ fn prompt(title: &str) -> AnyView {
     .into_any()
 }
 
-/// A wave does not tell what sounds. Of a film the still says it, and the style sheet that it is one.
+/// The title on an audio tile, because a waveform does not identify the sound. A video has a still frame, and the style sheet
+/// marks it as a video.
 fn kind_mark(kind: OutputKind, title: &str) -> Option<AnyView> {
     if kind != OutputKind::Audio {
         return None;

@@ -1,28 +1,28 @@
-//! The tiles in the page, by output.
+//! The list of tiles, keyed by output.
 
 use atelier_studio::gallery::GalleryEntry;
 use leptos::prelude::*;
 
-use super::tile::{Around, TileRect, tile};
+use super::tile::{TileContext, TileRect, tile};
 use super::windowed::Windowed;
 use crate::reactive::boxed::memo;
 use crate::view::parts::list::{Item, list};
 
-pub fn tile_list(windowed: Memo<Windowed>, around: Around) -> AnyView {
+pub fn tile_list(windowed: Memo<Windowed>, context: TileContext) -> AnyView {
     list(move || {
         let now = windowed.read();
         let item = |entry: GalleryEntry| {
             Item::new(entry.name(), move || {
-                // Made here, it lives as long as the tile.
+                // Created here, so that the memo lives as long as the tile.
                 let place = place_of(entry.clone(), windowed);
-                tile(&entry, place, around)
+                tile(&entry, place, context)
             })
         };
         now.tiles.iter().map(|tile| item(tile.0.clone())).collect()
     })
 }
 
-/// Where an output lies now.
+/// Returns the index and the place of an output, as a memo.
 fn place_of(entry: GalleryEntry, windowed: Memo<Windowed>) -> Memo<(usize, TileRect)> {
     memo(move || {
         let windowed = windowed.read();

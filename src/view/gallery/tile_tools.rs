@@ -1,4 +1,4 @@
-//! What lies over an output wherever many are shown, and what a press on it does.
+//! The controls above a tile, and the handling of presses and keys on tiles. Used in the gallery and in batches.
 
 use icondata_lu::{LuDownload, LuHeart};
 use leptos::prelude::*;
@@ -12,38 +12,38 @@ use crate::view::parts::click::click;
 use crate::view::parts::glyph::Glyph;
 use crate::view::task::output_recovery;
 
-/// Whether the pointer or the focus is on a tile. A finger has in the large view what is done with an output.
+/// Tracks whether the pointer or the focus is on a tile. Fingers are ignored: on touch screens, the large view has the actions.
 #[derive(Clone, Copy)]
-pub struct Near {
-    is_pointed_at: RwSignal<bool>,
+pub struct TileHover {
+    is_hovered: RwSignal<bool>,
     has_focus: RwSignal<bool>,
-    pub is_near: Memo<bool>,
+    pub is_active: Memo<bool>,
 }
 
-impl Near {
-    pub fn nowhere() -> Self {
-        let (is_pointed_at, has_focus) = (RwSignal::new(false), RwSignal::new(false));
+impl TileHover {
+    pub fn inactive() -> Self {
+        let (is_hovered, has_focus) = (RwSignal::new(false), RwSignal::new(false));
         Self {
-            is_pointed_at,
+            is_hovered,
             has_focus,
-            is_near: memo(move || is_pointed_at.get() || has_focus.get()),
+            is_active: memo(move || is_hovered.get() || has_focus.get()),
         }
     }
 
     pub fn enter(self, event: &PointerEvent) {
-        self.is_pointed_at.set(event.pointer_type() != "touch");
+        self.is_hovered.set(event.pointer_type() != "touch");
     }
 
     pub fn leave(self) {
-        self.is_pointed_at.set(false);
+        self.is_hovered.set(false);
     }
 
     pub fn set_focus(self, has_focus: bool) {
         self.has_focus.set(has_focus);
     }
 
-    /// On each while one is selected, or a press would select what does not look selectable. `is_touched`: by fingers,
-    /// which come near nothing before they touch it.
+    /// The checkbox that selects the tile. Shown on hover or focus, on all tiles while any is selected, and always if
+    /// `is_touched`: with a coarse pointer, which can't hover.
     pub fn selection_mark(
         self,
         name: &str,
@@ -52,35 +52,36 @@ impl Near {
         is_touched: bool,
     ) -> AnyView {
         let (name, label) = (name.to_owned(), label.to_owned());
-        let is_selectable = memo(move || is_touched || self.is_near.get() || selection.holds_any());
+        let is_selectable = memo(move || is_touched || self.is_active.get() || selection.has_any());
         dynamic(move || match is_selectable.get() {
-            true => mark(&name, &label, selection),
+            true => checkbox(&name, &label, selection),
             false => ().into_any(),
         })
     }
 }
 
-/// It is shown large. While something is chosen, a press chooses; Enter, which is no press, opens.
-pub fn press(event: &MouseEvent, name: &str, selection: Selection) {
-    let is_press = event.detail() > 0;
+/// Handles a click on a tile: opens the large view. While outputs are selected, a pointer click toggles the selection, and
+/// Enter still opens.
+pub fn handle_click(event: &MouseEvent, name: &str, selection: Selection) {
+    let is_pointer = event.detail() > 0;
     let has_command = event.ctrl_key() || event.meta_key();
     if event.shift_key() {
         selection.extend_to(name);
-    } else if has_command || (is_press && selection.is_active()) {
+    } else if has_command || (is_pointer && selection.is_active()) {
         selection.toggle(name);
     } else {
         shown::open(contexts().navigation, name);
     }
 }
 
-/// A key on a tile that stands in no gallery; whether it was one of ours.
-pub fn key(event: &KeyboardEvent, name: &str, selection: Selection) -> bool {
+/// Handles a key on a tile outside the gallery. Returns whether the key was handled.
+pub fn handle_key(event: &KeyboardEvent, name: &str, selection: Selection) -> bool {
     if event.ctrl_key() || event.meta_key() || event.alt_key() {
         return false;
     }
     match event.key().as_str() {
-        "Escape" if selection.is_active() => selection.leave(),
-        // Held down, it is one press all the same.
+        "Escape" if selection.is_active() => selection.clear_and_focus(),
+        // A key that is held down counts once.
         "Delete" | "x" | "X" if event.repeat() => {}
         "Delete" => selection.remove_at(name, contexts()),
         "x" | "X" => selection.toggle(name),
@@ -89,21 +90,21 @@ pub fn key(event: &KeyboardEvent, name: &str, selection: Selection) -> bool {
     true
 }
 
-/// Presses what [`actions`] has for a key, on the tile that has the focus; whether there is anything.
+/// Presses the button of [`actions`] for a key, on the focused tile. Returns whether the key has one.
 pub fn press_tool(event: &KeyboardEvent) -> bool {
     let tool = match event.key().as_str() {
         "f" | "F" => ".tile:focus-within .tile-favor",
         "d" | "D" => ".tile:focus-within .tile-save",
         _ => return false,
     };
-    // Held down, it is one press all the same.
+    // A key that is held down counts once.
     if !event.repeat() {
         click(tool);
     }
     true
 }
 
-/// What is done with it most. The keyboard stays on the tile, and has a key for each: see [`super::keys`], and [`key`].
+/// The most frequent actions. They are no tab stops: each has a key, see [`super::keys`] and [`handle_key`].
 pub fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
     let all = contexts();
     let favor = {
@@ -118,10 +119,10 @@ pub fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
             output_recovery::save(all, shown, busy);
         }
     };
-    // A press leaves the focus where it is.
-    let stay = |event: web_sys::MouseEvent| event.prevent_default();
+    // Prevents a press from moving the focus.
+    let prevent_focus = |event: web_sys::MouseEvent| event.prevent_default();
     view! {
-        <div class="tile-actions" on:mousedown=handler(stay)>
+        <div class="tile-actions" on:mousedown=handler(prevent_focus)>
             <button
                 class="icon-button tile-favor"
                 type="button"
@@ -149,16 +150,16 @@ pub fn actions(name: &str, label: &str, is_favorite: Memo<bool>) -> AnyView {
     .into_any()
 }
 
-/// Selects it, and says whether it is selected.
-fn mark(name: &str, label: &str, selection: Selection) -> AnyView {
+/// The checkbox that selects an output.
+fn checkbox(name: &str, label: &str, selection: Selection) -> AnyView {
     let select = {
         let name = name.to_owned();
         move |event: web_sys::MouseEvent| {
             if event.shift_key() {
                 selection.extend_to(&name);
-                // The browser has turned the mark over.
+                // The browser has toggled the checkbox, which may not match the selection.
                 event_target::<HtmlInputElement>(&event)
-                    .set_checked(untrack(|| selection.holds(&name)));
+                    .set_checked(untrack(|| selection.contains(&name)));
             } else {
                 selection.toggle(&name);
             }
@@ -171,7 +172,7 @@ fn mark(name: &str, label: &str, selection: Selection) -> AnyView {
             class="tile-select"
             tabindex="-1"
             aria-label=format!("Select {label}")
-            prop:checked=when(move || selection.holds(&name))
+            prop:checked=when(move || selection.contains(&name))
             on:click=handler(select)
         />
     }

@@ -1,4 +1,4 @@
-//! Variations of several tasks at once: of each what `Vary` makes of it where it stands alone.
+//! Sends variations of several tasks, each like the Vary button of a single task.
 
 use atelier_engine::Task;
 use atelier_studio::compose::plan::CONFIRM_ABOVE;
@@ -14,18 +14,19 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::question::Question;
 use crate::view::task::{again, vary};
 
-const ASKS_FIRST: &str = "On its way: the service is asked what the models take.";
+const FETCHING_SCHEMAS: &str = "On its way: the service is asked what the models take.";
 
-/// What a press of `Vary` has begun. It outlives the button, which is there while something is selected: what is on
-/// its way is not to be sent once more by the next one.
+/// The state of a press of Vary. It outlives the button, which disappears with the selection, so that the next button does not
+/// send the same variations again.
 #[derive(Clone, Copy)]
 pub struct Varying {
     tasks: Memo<Vec<Task>>,
+    /// The number of variations of each task.
     wanted: RwSignal<usize>,
     is_sending: StoredValue<bool>,
-    /// So many the last press has sent.
+    /// The number of variations that the last press has sent.
     sent: StoredValue<usize>,
-    held: DoubleClickGuard,
+    guard: DoubleClickGuard,
     question: Question,
 }
 
@@ -36,13 +37,14 @@ impl Varying {
             wanted: RwSignal::new(1),
             is_sending: StoredValue::new(false),
             sent: StoredValue::new(0),
-            held: DoubleClickGuard::default(),
+            guard: DoubleClickGuard::default(),
             question: Question::default(),
         }
     }
 }
 
-/// `Vary`, and how many of each; and the question before there are many, which is not to lie in a menu.
+/// The Vary button with the number of variations, and the question before many are sent. They are separate, because the
+/// question must not be inside a menu.
 pub fn vary(varying: Varying) -> (AnyView, AnyView) {
     let all = contexts();
     let Varying {
@@ -50,7 +52,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
         wanted,
         is_sending,
         sent,
-        held,
+        guard,
         question,
     } = varying;
     let outputs = memo(move || {
@@ -61,27 +63,27 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
             .sum::<usize>()
     });
     let count_of_tasks = memo(move || tasks.read().len());
-    // A form may be long in coming: another press meanwhile would send all of it once more.
+    // Fetching schemas may take long; presses meanwhile must not send everything again.
     let send = move || {
         if is_sending.try_update_value(|is_sending| std::mem::replace(is_sending, true))
             != Some(false)
         {
-            return all.notices.say(ASKS_FIRST);
+            return all.notices.say(FETCHING_SCHEMAS);
         }
         let is_known = |task: &Task| all.catalog.schema(&task.model).loaded().is_some();
         if !untrack(|| tasks.read().iter().all(is_known)) {
-            all.notices.say(ASKS_FIRST);
+            all.notices.say(FETCHING_SCHEMAS);
         }
         sent.set_value(0);
         spawn(async move {
             let count = send_all(all, tasks.get_untracked(), wanted.get_untracked()).await;
-            all.notices.withdraw(ASKS_FIRST);
+            all.notices.withdraw(FETCHING_SCHEMAS);
             sent.try_set_value(count);
             is_sending.try_set_value(false);
         });
     };
     let press = move |count: usize| {
-        if !held.counts("Vary") {
+        if !guard.counts("Vary") {
             return match sent.get_value() {
                 0 => {}
                 sent => all.notices.say(repeated_message(sent)),
@@ -112,7 +114,7 @@ pub fn vary(varying: Varying) -> (AnyView, AnyView) {
     )
 }
 
-/// How many are sent.
+/// Sends `count` variations of each task and reports problems. Returns the number of variations that were sent.
 async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
     let mut sent = 0;
     let mut problems: Vec<String> = Vec::new();
@@ -125,7 +127,7 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
                 continue;
             }
             Err(why) => {
-                // The next press finds it, if there is one by then.
+                // Requests the schema again, for the next press.
                 all.catalog.ask_for_schema(&model);
                 problems.push(format!("{name}: {why}"));
                 continue;
@@ -134,7 +136,7 @@ async fn send_all(all: Contexts, tasks: Vec<Task>, count: usize) -> usize {
         for task in tasks {
             match again::send(all, &task, &schema, count) {
                 Ok(Some(_)) => sent += count,
-                // It is said why.
+                // The reason is already shown.
                 Ok(None) => break 'models,
                 Err(differences) => {
                     let first = differences.into_iter().next();

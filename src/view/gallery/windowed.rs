@@ -1,4 +1,4 @@
-//! The tiles near the screen. What is in sight stays there while outputs come and go above it.
+//! The tiles near the screen. Scrolls when outputs are added or removed above the visible tiles, so that these do not move.
 
 use std::ops::Range;
 
@@ -8,61 +8,63 @@ use atelier_studio::gallery::days::DaySpan;
 use atelier_studio::list::window;
 use leptos::prelude::*;
 
-use super::laid::{Laid, Layout};
+use super::layout::{GalleryLayout, Layout};
 use super::narrowing::Narrowing;
 use super::tile::TileRect;
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::view::parts::viewport::Viewport;
 
-/// The height of the bar in `rem`, below which the page is seen; the stylesheet has the same.
+/// The height of the page's bar in `rem`, which covers the top of the page; must match the style sheet.
 const BAR: f64 = 3.75;
 
-/// An output, where it is among all, and where it lies.
+/// An output, its index and its place.
 pub type Tile = (GalleryEntry, usize, TileRect);
 
+/// The items to build.
 #[derive(Clone, PartialEq)]
 pub struct Windowed {
     pub tiles: Vec<Tile>,
-    /// Of those that are waited for the number, from 0, and where it will lie.
-    pub waiting: Vec<(usize, TileRect)>,
+    /// The indexes of pending outputs, from 0, with their places.
+    pub pending: Vec<(usize, TileRect)>,
     pub days: Vec<DaySpan>,
-    /// Outputs that have come above what is in sight.
+    /// The number of outputs that were added above the visible ones.
     pub arrived: isize,
     asked: (Narrowing, String),
     seen: Viewport,
     is_downward: bool,
-    /// So much further down lies what is in sight than where it was when that was measured.
+    /// The distance by which the visible tiles have moved down since `seen` was measured, in px.
     shift: f64,
-    /// The latest move of the page, and its number.
+    /// A counter and the distance of the last scroll.
     jump: (usize, f64),
 }
 
-/// What the tiles near the screen are made of.
+/// The inputs of [`Windowed`].
 #[derive(Clone, Copy)]
 pub struct Sources {
-    pub laid: Laid,
+    pub gallery_layout: GalleryLayout,
     pub seen: RwSignal<Viewport>,
-    /// What the list is narrowed by.
+    /// The filters of the list.
     pub asked: Memo<(Narrowing, String)>,
-    /// The output whose tile had the focus last. It stays, or the focus would be gone.
+    /// The output whose tile had the focus last. It is always built, so that the focus is not lost.
     pub focused: RwSignal<Option<String>>,
 }
 
 impl Windowed {
+    /// Returns the items to build, as a memo. Scrolls when the visible tiles would move.
     pub fn follow(sources: Sources) -> Memo<Self> {
         let windowed = Memo::new(move |before: Option<&Self>| sources.windowed(before));
         let jump = memo(move || windowed.read().jump);
         effect(move || {
             let (_, down) = jump.get();
             if down != 0.0 {
-                // After the effects of this change: the gallery has its new height then. It is still the same frame.
+                // After the other effects, when the gallery has its new height, but within the same frame.
                 spawn(async move { window().scroll_by_with_x_and_y(0.0, down) });
             }
         });
         windowed
     }
 
-    /// The first output that is on the screen.
+    /// Returns the first output on the screen, or else the first that is built.
     pub fn first_on_screen(&self) -> Option<&GalleryEntry> {
         let from = self.seen.on_screen().0 + self.shift;
         let is_below = |(_, _, place): &&Tile| place.top >= from;
@@ -72,8 +74,12 @@ impl Windowed {
 }
 
 impl Sources {
+    /// Computes the items to build. `before`: the previous ones.
     fn windowed(self, before: Option<&Windowed>) -> Windowed {
-        let (found, layout) = (self.laid.found.read(), self.laid.layout.read());
+        let (found, layout) = (
+            self.gallery_layout.found.read(),
+            self.gallery_layout.layout.read(),
+        );
         let (seen, asked) = (self.seen.get(), self.asked.get());
         let measured = before.filter(|before| before.seen == seen);
         let mut shift = measured.map_or(0.0, |before| before.shift);
@@ -82,7 +88,7 @@ impl Sources {
         if before.is_none_or(|before| before.asked != asked) || seen.on_screen().0 + shift <= 0.0 {
             arrived = 0;
         } else if let Some(before) = measured {
-            let lying = before.tiles.iter().map(|(entry, at, place)| ItemPosition {
+            let positions = before.tiles.iter().map(|(entry, at, place)| ItemPosition {
                 item: entry,
                 at: *at,
                 top: place.top,
@@ -93,7 +99,7 @@ impl Sources {
                 let at = position(&found, entry)?;
                 Some((at, layout.place(at)?.top))
             };
-            let moved = anchor::shift(lying, from, now);
+            let moved = anchor::shift(positions, from, now);
             arrived += moved.before;
             if moved.down != 0.0 {
                 shift += moved.down;
@@ -109,17 +115,17 @@ impl Sources {
             }
         });
         let screen = (from + shift, to + shift);
-        // The first frame is drawn the sooner.
+        // In the first frame only the screen is built, to show it sooner.
         let (from, to) = match seen.margin > 0.0 {
             true => window::ahead(screen, is_downward),
             false => screen,
         };
         let items = layout.between(from, to);
-        let waiting = items
+        let pending = items
             .iter()
             .filter(|(item, _)| layout.output(*item).is_none());
         Windowed {
-            waiting: waiting.copied().collect(),
+            pending: pending.copied().collect(),
             days: layout.days_between(from, to).to_vec(),
             tiles: self.tiles(&found, &layout, &items),
             arrived,
@@ -131,6 +137,7 @@ impl Sources {
         }
     }
 
+    /// Returns the tiles of `items`, and that of the focused output.
     fn tiles(
         self,
         found: &[GalleryEntry],
@@ -143,7 +150,7 @@ impl Sources {
         });
         let mut tiles: Vec<Tile> = outputs.collect();
         let focused = self.focused.get();
-        if let Some(at) = focused.and_then(|name| self.laid.at(&name))
+        if let Some(at) = focused.and_then(|name| self.gallery_layout.index_of(&name))
             && let (Some(entry), Some(place)) = (found.get(at), layout.place(at))
         {
             let range: Range<usize> = match (tiles.first(), tiles.last()) {
@@ -162,6 +169,7 @@ impl Sources {
 }
 
 fn position(found: &[GalleryEntry], entry: &GalleryEntry) -> Option<usize> {
-    let is_it = |other: &GalleryEntry| other.position == entry.position && other.task == entry.task;
-    found.iter().position(is_it)
+    let is_same =
+        |other: &GalleryEntry| other.position == entry.position && other.task == entry.task;
+    found.iter().position(is_same)
 }

@@ -9,10 +9,10 @@ use crate::browser::{download, http};
 use crate::reactive::boxed::{dynamic, handler, spawn};
 use crate::view::parts::glyph::Glyph;
 
-/// No archive of Python files is larger.
+/// The maximum size of the archive.
 const MAX_BYTES: u64 = 50_000_000;
 
-/// What a service may have in addition to INTERFACE, where this one says in its list of models that it has it.
+/// Files that are not part of INTERFACE.md. Shown if the service's list of models announces them.
 #[component]
 pub fn Additional(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;
@@ -26,8 +26,8 @@ pub fn Additional(model: ModelId) -> impl IntoView {
 fn shown(model: &ModelId, offered: &[String]) -> AnyView {
     let has = |what: &str| offered.iter().any(|word| word == what);
     let assistants = has(Integration::MCP).then(|| {
-        let one = ServiceFile::new("The MCP server", python_file::mcp(model), &path::mcp(model));
-        let name = one.name.clone();
+        let file = ServiceFile::new("The MCP server", python_file::mcp(model), &path::mcp(model));
+        let name = file.name.clone();
         view! {
             <div class="panel integration">
                 <div class="integration-head">
@@ -36,7 +36,7 @@ fn shown(model: &ModelId, offered: &[String]) -> AnyView {
                         "Lets an assistant that speaks the Model Context Protocol run this model as a tool."
                     </p>
                 </div>
-                <DownloadFile label="Download MCP server" file=one />
+                <DownloadFile label="Download MCP server" file />
                 <ol class="steps">
                     <li>"Run " <code>"pip install \"mcp>=2,<3\" requests"</code> "."</li>
                     <li>

@@ -7,19 +7,19 @@ use web_sys::{Element, HtmlElement, Node};
 use crate::reactive::boxed::{self, effect, handler, memo, when};
 use crate::view::parts::into_view::into_view;
 
-/// Longer code is first shown in part.
+/// Longer code is folded at first.
 const MAX_LINES: usize = 18;
 
-/// Lines of a block: some dozen spans, a small part of a frame.
+/// The number of lines in a block. Its spans take only a small part of a frame.
 const BLOCK_LINES: usize = 40;
 
-/// Longer texts (bytes) are shown without colours: an element for each word would take its time.
-const MAX_COLOURED: usize = 200_000;
+/// Longer texts (in bytes) are not highlighted: creating an element for each word would take too long.
+const MAX_HIGHLIGHTED: usize = 200_000;
 
-/// Code in a box of its own, with colours and numbered lines; pointer and keyboard scroll it.
+/// A scrollable box of highlighted code with line numbers.
 #[component]
 pub fn Code(
-    /// What it is, for those who do not see it.
+    /// The accessible name.
     #[prop(into)]
     label: Signal<String>,
     #[prop(into)] code: Signal<String>,
@@ -36,7 +36,7 @@ pub fn Code(
     let numbers = move || (1..=lines.get()).map(|n| format!("{n}\n")).collect();
     let toggle = move |event: web_sys::MouseEvent| {
         is_whole.update(|is_whole| *is_whole = !*is_whole);
-        // Otherwise, a person who folds long code from its end would be somewhere else.
+        // Folding long code from its end would otherwise scroll the button out of view.
         let button = event
             .current_target()
             .and_then(|target| target.dyn_into::<Element>().ok());
@@ -46,7 +46,7 @@ pub fn Code(
             }
         });
     };
-    let words = move || match is_whole.get() {
+    let label_text = move || match is_whole.get() {
         true => "Show less".into(),
         false => format!("Show all {} lines", lines.get()),
     };
@@ -65,21 +65,21 @@ pub fn Code(
                 hidden=when(move || lines.get() <= MAX_LINES)
                 on:click=handler(toggle)
             >
-                <span prop:textContent=boxed::text(words)></span>
+                <span prop:textContent=boxed::text(label_text)></span>
             </button>
         </div>
     }
     .into_any()
 }
 
-/// A block of code in the page, and its pieces: it is text at once, and coloured when its time comes.
+/// A block of code and its pieces. It is plain text until it is highlighted.
 type Block = (HtmlElement, Vec<(Kind, String)>);
 
-/// Puts the code into the element, as text. The first block has its colours now, the others one a
-/// frame: an element for each word of some hundred lines would hold the page up.
+/// Sets the code as plain text, then highlights one block per frame, because highlighting hundreds of lines in one frame
+/// would block the page.
 fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
     element.set_text_content(None);
-    let grammar = match code.len() > MAX_COLOURED {
+    let grammar = match code.len() > MAX_HIGHLIGHTED {
         true => Grammar::Plain,
         false => grammar,
     };
@@ -89,22 +89,22 @@ fn fill(element: &HtmlElement, grammar: Grammar, code: &str) {
         let Some(block) = new_span("code-block", &pieces) else {
             return element.set_text_content(Some(code));
         };
-        // Code out of sight already takes up the room that it will need.
+        // Reserves the height of blocks that the browser does not lay out yet (`content-visibility`).
         let lines = block.text_content().map_or(0, |text| text.lines().count());
-        let room = format!("auto {lines}lh");
+        let size = format!("auto {lines}lh");
         let _ = block
             .style()
-            .set_property("contain-intrinsic-block-size", &room);
+            .set_property("contain-intrinsic-block-size", &size);
         let _ = element.append_child(&block);
         let pieces = pieces.iter().map(|span| (span.kind, span.text.to_owned()));
         waiting.push((block, pieces.collect()));
     }
     waiting.reverse();
-    colour(waiting);
+    highlight_blocks(waiting);
 }
 
-/// Colours the last of the blocks, and the one before it with the next frame.
-fn colour(mut waiting: Vec<Block>) {
+/// Highlights the last of the blocks, and the others in the following frames.
+fn highlight_blocks(mut waiting: Vec<Block>) {
     let Some((block, pieces)) = waiting.pop() else {
         return;
     };
@@ -119,9 +119,9 @@ fn colour(mut waiting: Vec<Block>) {
         }
     }
     request_animation_frame(move || {
-        // Other code may have taken its place.
+        // The block may have been replaced by other code.
         if block.is_connected() {
-            colour(waiting);
+            highlight_blocks(waiting);
         }
     });
 }

@@ -14,14 +14,14 @@ use crate::state::secrets;
 use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::segment::segment;
 
-/// The language chosen last, in this browser.
-const KEPT: &str = "atelier.copy-as";
+/// The key in `localStorage` of the chosen language.
+const STORAGE_KEY: &str = "atelier.copy-as";
 
-/// The form as it now stands, as a program.
+/// Shows the current form as a program in the chosen language.
 #[component]
 pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -> impl IntoView {
     let catalog = contexts().catalog;
-    let chosen = RwSignal::new(kept());
+    let chosen = RwSignal::new(stored_language());
     let options = Language::ALL
         .iter()
         .enumerate()
@@ -29,7 +29,7 @@ pub fn CopyAs(model: ModelId, draft: RwSignal<Draft>, is_near: RwSignal<bool>) -
             let is_chosen = when(move || chosen.get() == at);
             segment("copy-as", language.name(), is_chosen, move || {
                 chosen.set(at);
-                LocalStore::Browser.write(KEPT, language.name());
+                LocalStore::Browser.write(STORAGE_KEY, language.name());
             })
         })
         .collect_view();
@@ -112,11 +112,12 @@ fn program(
     .into_any()
 }
 
-fn kept() -> usize {
-    let kept = LocalStore::Browser.read(KEPT);
+/// Returns the index of the stored language, or 0.
+fn stored_language() -> usize {
+    let stored = LocalStore::Browser.read(STORAGE_KEY);
     Language::ALL
         .iter()
-        .position(|language| kept.as_deref() == Some(language.name()))
+        .position(|language| stored.as_deref() == Some(language.name()))
         .unwrap_or_default()
 }
 
@@ -127,7 +128,7 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn a_stored_language_is_read_as_it_was() {
+    fn reads_the_stored_language_or_uses_the_first() {
         for (word, language) in [
             ("curl", Language::Curl),
             ("Python", Language::Python),
@@ -136,9 +137,9 @@ mod tests {
             ("Of a later version", Language::ALL[0]),
         ] {
             LocalStore::Browser.write("atelier.copy-as", word);
-            assert_eq!(Language::ALL[kept()], language, "{word}");
+            assert_eq!(Language::ALL[stored_language()], language, "{word}");
         }
         LocalStore::Browser.remove("atelier.copy-as");
-        assert_eq!(kept(), 0);
+        assert_eq!(stored_language(), 0);
     }
 }

@@ -1,10 +1,10 @@
-//! What the programs read from the environment.
+//! The environment variables of the programs.
 
 use leptos::prelude::*;
 
 use crate::state::contexts::contexts;
 
-/// Which variables have to be set, and to what; `then`: what follows in the same step.
+/// A step that says which variables to set, and to what. `then`: further text of the step.
 pub fn set_environment(then: &'static str) -> AnyView {
     match contexts().session.guest() {
         Some(guest) => view! {

@@ -8,12 +8,12 @@ use crate::browser::http;
 use crate::reactive::boxed::spawn;
 use crate::state::catalog::Load;
 
-/// A text file of the service's, fetched once: what is shown, copied and downloaded is the same.
+/// A text file of the service. It is fetched once and then shown, copied and saved.
 #[derive(Clone)]
 pub struct ServiceFile {
-    /// What it is, e.g. `The OpenAI function file`.
+    /// A description, e.g. `The OpenAI function file`.
     pub what: &'static str,
-    /// What it is saved as.
+    /// The file name.
     pub name: String,
     url: String,
     load: RwSignal<Load<Arc<String>>>,
@@ -29,25 +29,26 @@ impl ServiceFile {
         }
     }
 
-    /// The file, tracked; it is loading until it is asked for.
+    /// Returns the file, which is [`Load::Loading`] until it is fetched; tracked.
     pub fn load(&self) -> Load<Arc<String>> {
         self.load.get()
     }
 
+    /// Fetches the file.
     pub fn fetch(&self) {
         self.load.set(Load::Loading);
         let this = self.clone();
         spawn(async move {
-            // A failure shows where the file would.
+            // An error is shown in place of the file.
             let _ = this.text().await;
         });
     }
 
-    /// What is there, or else what the service answers.
+    /// Returns the text, which is fetched if it is not loaded.
     ///
     /// # Errors
     ///
-    /// As for [`http::get_text`].
+    /// Those of [`http::get_text`].
     pub async fn text(&self) -> Result<Arc<String>, ApiError> {
         if let Some(Load::Loaded(text)) = self.load.try_get_untracked() {
             return Ok(text);

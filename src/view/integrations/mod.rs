@@ -1,5 +1,5 @@
-//! Everything that takes a model elsewhere: the two Python files that the service makes for it, the
-//! JSON schema of its function, what else the service has of the kind, and the form as code.
+//! Ways to use a model in other programs: the Python files that the service generates, the JSON schema of the function, and
+//! the form as code.
 
 mod additional;
 mod code;
@@ -21,11 +21,11 @@ use additional::Additional;
 use copy_as::CopyAs;
 use environment::set_environment;
 use file::ServiceFile;
-use near::near;
+use near::observe_near;
 use preview::{DownloadFile, Preview};
 use schema::FunctionSchema;
 
-/// The two files, one press away.
+/// Buttons that download both Python files.
 pub fn downloads(model: &ModelId) -> AnyView {
     let (function, node) = files(model);
     view! {
@@ -37,7 +37,7 @@ pub fn downloads(model: &ModelId) -> AnyView {
     .into_any()
 }
 
-/// The OpenAI function file and the ComfyUI node file.
+/// Returns the OpenAI function file and the ComfyUI node file.
 fn files(model: &ModelId) -> (ServiceFile, ServiceFile) {
     let function = ServiceFile::new(
         "The OpenAI function file",
@@ -52,16 +52,14 @@ fn files(model: &ModelId) -> (ServiceFile, ServiceFile) {
     (function, node)
 }
 
-/// The section of a model's page. Nothing of it is fetched before it comes near the screen.
-///
-/// The code follows what stands in the form for one generation: `draft`.
+/// The section of a model's page. Fetches nothing until it is near the screen. `draft`: the single form, which is shown as code.
 pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
     let catalog = contexts().catalog;
     let place = NodeRef::<Div>::new();
     let asked = model.clone();
-    // While the form is not there yet the section is higher up than it will be.
+    // Until the form is loaded, the section is higher up than later.
     let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
-    let is_near = near(place, is_settled);
+    let is_near = observe_near(place, is_settled);
     let (function, node) = files(&model);
     let module = python_file::module(&model);
     view! {

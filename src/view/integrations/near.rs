@@ -7,12 +7,12 @@ use web_sys::{IntersectionObserver, IntersectionObserverEntry, IntersectionObser
 
 use crate::reactive::boxed::effect;
 
-/// How far from the screen is near, so that what is fetched then is there when it is reached.
+/// The distance at which an element is near the screen, so that its content is fetched before it is visible.
 const MARGIN: &str = "300px 0px";
 
-/// Whether an element has come near the screen; once it has, it stays so. It is not looked for before
-/// everything above it stands where it will.
-pub fn near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal<bool> {
+/// Returns a signal that becomes true once an element is near the screen, and stays true. Starts to observe when
+/// `is_settled`: before that, the content above may still change its height.
+pub fn observe_near(element: NodeRef<Div>, is_settled: Signal<bool>) -> RwSignal<bool> {
     let is_near = RwSignal::new(false);
     let watch = StoredValue::new_local(None);
     let stop = move || {

@@ -12,7 +12,7 @@ use crate::view::parts::copy_button::CopyButton;
 use crate::view::parts::failure::Failure;
 use crate::view::parts::glyph::Glyph;
 
-/// A Python file of the service's, as it is; fetched when it comes near the screen.
+/// Shows a Python file of the service. Fetches it when it is near the screen.
 #[component]
 pub fn Preview(file: ServiceFile, is_near: RwSignal<bool>) -> impl IntoView {
     let asked = file.clone();
@@ -67,7 +67,7 @@ fn shown(file: &ServiceFile, is_near: bool) -> AnyView {
     }
 }
 
-/// Saves a file under its name.
+/// A button that saves a file under its name.
 #[component]
 pub fn DownloadFile(label: &'static str, file: ServiceFile) -> impl IntoView {
     let notices = contexts().notices;

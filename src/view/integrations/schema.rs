@@ -9,7 +9,7 @@ use crate::state::catalog::Load;
 use crate::state::contexts::contexts;
 use crate::view::parts::copy_button::CopyButton;
 
-/// The JSON schema of the function in the OpenAI function file, on its own.
+/// Shows the JSON schema of the function in the OpenAI function file.
 #[component]
 pub fn FunctionSchema(model: ModelId, is_near: RwSignal<bool>) -> impl IntoView {
     let catalog = contexts().catalog;

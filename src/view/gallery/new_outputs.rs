@@ -1,4 +1,4 @@
-//! Outputs that have come while a person looks at older ones.
+//! A button for new outputs that have appeared above the visible ones.
 
 use atelier_studio::text::plural::counted;
 use leptos::prelude::*;
@@ -7,12 +7,12 @@ use super::focus;
 use super::windowed::Windowed;
 use crate::reactive::boxed::{dynamic, handler, memo};
 
-/// Says how many there are, and leads to them.
-pub fn arrivals(windowed: Memo<Windowed>) -> AnyView {
+/// The button shows the number of new outputs and scrolls to them. It is hidden if there are none.
+pub fn new_outputs(windowed: Memo<Windowed>) -> AnyView {
     let arrived = memo(move || windowed.read().arrived.max(0).unsigned_abs());
     let show = move |_| {
         window().scroll_to_with_x_and_y(0.0, 0.0);
-        // The button goes.
+        // The button disappears, so the focus moves to the list.
         focus::to_list();
     };
     view! {

@@ -1,4 +1,4 @@
-//! Where each output of the gallery lies: rows of one height, by day.
+//! The layout of the gallery: rows of equal height, grouped by day.
 
 use atelier_engine::Millis;
 use atelier_studio::gallery::GalleryEntry;
@@ -19,33 +19,34 @@ use crate::state::aspect_ratios;
 use crate::state::contexts::contexts;
 use crate::view::lightbox::shown;
 
-/// Between outputs, in pixels.
+/// The gap between outputs, in px.
 pub const GAP: f64 = 6.0;
 
-/// How high rows are until another height is chosen, in `rem`.
-pub const USUAL_SIZE: f64 = 13.0;
+/// The default height of rows, in `rem`.
+pub const DEFAULT_SIZE: f64 = 13.0;
 
-/// A day's heading in `rem`; the stylesheet has the same.
+/// The height of a day's heading, in `rem`; must match the style sheet.
 const HEADING: f64 = 3.25;
 
-/// The least that a day which stands next to another one is wide, and what lies between the two, in `rem`.
-const DAY: f64 = 14.0;
+/// The minimum width of a day that shares a row with another day, in `rem`.
+const MIN_DAY_WIDTH: f64 = 14.0;
+/// The gap between two days in a row, in `rem`.
 const DAY_GAP: f64 = 1.5;
 
-/// What is waited for, and then the outputs, in rows.
+/// Pending and finished outputs in rows. Pending ones come first.
 #[derive(Clone, PartialEq)]
 pub struct Layout {
     rows: Vec<LayoutRow>,
     pub stack: Stack,
     days: Vec<DaySpan>,
-    /// So many of the items are waited for: the first of today.
-    waiting: usize,
+    /// The number of pending outputs, which are the first items of today.
+    pending: usize,
 }
 
 impl Layout {
-    /// `width` in pixels, `height` of a row in `rem`.
+    /// Computes the layout. `width`: in px. `height`: of a row, in `rem`.
     pub fn new(
-        waiting: &[GalleryEntry],
+        pending: &[GalleryEntry],
         found: &[GalleryEntry],
         width: f64,
         height: f64,
@@ -55,14 +56,14 @@ impl Layout {
             width,
             row: height * rem,
             gap: GAP,
-            // On a phone a row would be one picture: a person who wants that chooses a larger size.
-            least: if height <= USUAL_SIZE { 2 } else { 1 },
-            day: DAY * rem,
+            // At least two outputs in a row, also on phones, unless the user has chosen a larger size.
+            least: if height <= DEFAULT_SIZE { 2 } else { 1 },
+            day: MIN_DAY_WIDTH * rem,
             day_gap: DAY_GAP * rem,
         };
-        // Nothing is laid out before the width is known.
+        // The width is 0 until it is measured.
         let rows = match width > 0.0 {
-            true => layout::rows(&items(waiting, found), measure),
+            true => layout::rows(&items(pending, found), measure),
             false => Vec::new(),
         };
         let stack = Stack::new(rows.iter().map(|row| match row {
@@ -74,21 +75,22 @@ impl Layout {
             rows,
             stack,
             days,
-            waiting: waiting.len(),
+            pending: pending.len(),
         }
     }
 
-    /// The output that an item is; none for what is waited for.
+    /// Returns the index of the output that an item is; `None` for a pending output.
     pub fn output(&self, item: usize) -> Option<usize> {
-        item.checked_sub(self.waiting)
+        item.checked_sub(self.pending)
     }
 
-    /// The items of the rows that touch a stretch, and where each lies.
+    /// Returns the items of the rows that intersect a vertical range, with their places.
     pub fn between(&self, from: f64, to: f64) -> Vec<(usize, TileRect)> {
         let rows = self.stack.window(from, to);
         rows.flat_map(|row| self.row(row)).collect()
     }
 
+    /// Returns the items of a row, with their places.
     fn row(&self, at: usize) -> Vec<(usize, TileRect)> {
         let Some(LayoutRow::Items(row)) = self.rows.get(at) else {
             return Vec::new();
@@ -105,15 +107,16 @@ impl Layout {
         places.collect()
     }
 
+    /// Returns the days that intersect a vertical range.
     pub fn days_between(&self, from: f64, to: f64) -> &[DaySpan] {
         self.days
             .get(days::in_sight(&self.days, from, to))
             .unwrap_or_default()
     }
 
-    /// Where an output lies.
+    /// Returns the place of an output.
     pub fn place(&self, output: usize) -> Option<TileRect> {
-        let item = output + self.waiting;
+        let item = output + self.pending;
         let row = self.rows.iter().position(
             |row| matches!(row, LayoutRow::Items(items) if items.items.contains(&item)),
         )?;
@@ -121,28 +124,29 @@ impl Layout {
         row.find_map(|(other, place)| (other == item).then_some(place))
     }
 
-    /// The output that an arrow leads to.
+    /// Returns the output that an arrow key moves to.
     pub fn neighbor(&self, output: usize, direction: Direction) -> Option<usize> {
-        let to = layout::neighbor(&self.rows, output + self.waiting, direction)?;
+        let to = layout::neighbor(&self.rows, output + self.pending, direction)?;
         self.output(to)
     }
 
-    /// The outputs that a frame touches.
+    /// Returns the outputs that a frame intersects.
     pub fn touched(&self, frame: Frame) -> Vec<usize> {
         let items = layout::touched(&self.rows, &self.stack, frame).into_iter();
         items.filter_map(|item| self.output(item)).collect()
     }
 }
 
-/// The outputs, and where each lies.
+/// The outputs and their layout.
 #[derive(Clone, Copy)]
-pub struct Laid {
+pub struct GalleryLayout {
     pub found: Memo<Vec<GalleryEntry>>,
     pub layout: Memo<Layout>,
 }
 
-impl Laid {
-    pub fn at(self, name: &str) -> Option<usize> {
+impl GalleryLayout {
+    /// Returns the index of an output.
+    pub fn index_of(self, name: &str) -> Option<usize> {
         let (task, position) = output_cache::parse_name(name)?;
         let found = self.found.read_untracked();
         found
@@ -150,27 +154,28 @@ impl Laid {
             .position(|entry| entry.position == position && entry.task == task)
     }
 
+    /// Returns the name of the output with this index.
     pub fn name(self, at: usize) -> Option<String> {
         let found = self.found.read_untracked();
         found.get(at).map(GalleryEntry::name)
     }
 
-    /// Gives the focus to the tile of an output, wherever it lies.
+    /// Moves the focus to the tile of an output. Scrolls to it if necessary.
     pub fn focus(self, gallery: NodeRef<Div>, at: usize, name: String) {
         if let Some(place) = self.layout.read_untracked().place(at) {
             focus::to_place(name, gallery, place.top, place.height);
         }
     }
 
-    /// Once nothing is shown large any more, the focus is on what was seen last, or on what has its place.
-    pub fn follow_lightbox(self, gallery: NodeRef<Div>) {
+    /// Moves the focus after the large view is closed: to the output that it showed last, or to the one that replaced it.
+    pub fn focus_after_lightbox(self, gallery: NodeRef<Div>) {
         let navigation = contexts().navigation;
         let shown = memo(move || navigation.query(shown::SHOWN));
         let seen = StoredValue::new(None::<(String, usize)>);
         effect(move || {
             self.found.track();
             if let Some(name) = shown.get() {
-                if let Some(at) = self.at(&name) {
+                if let Some(at) = self.index_of(&name) {
                     seen.set_value(Some((name, at)));
                 }
                 return;
@@ -179,28 +184,29 @@ impl Laid {
                 return;
             };
             seen.set_value(None);
-            // The dialog gives the focus back to what had it when it opened; and what was removed is gone
-            // a frame later.
+            // A frame later, because the closing dialog restores the earlier focus, and removed tiles disappear then.
             after_frame(move || {
                 let Some(count) = self.found.try_with_untracked(Vec::len) else {
                     return;
                 };
-                let at = self.at(&name).unwrap_or(at.min(count.saturating_sub(1)));
+                let at = self
+                    .index_of(&name)
+                    .unwrap_or(at.min(count.saturating_sub(1)));
                 match self.name(at) {
                     Some(name) => self.focus(gallery, at, name),
-                    None => focus::settle(None),
+                    None => focus::restore(None),
                 }
             });
         });
     }
 }
 
-/// Of each item a number for its day, and its shape.
-fn items(waiting: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
+/// Returns for each item a number for its day and the aspect ratio.
+fn items(pending: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
     let now = clock::now();
-    let waiting = waiting.iter().map(|entry| (entry, now));
+    let pending = pending.iter().map(|entry| (entry, now));
     let found = found.iter().map(|entry| (entry, entry.created));
-    // Asking for the day of each of thousands would take longer than a frame: neighbors share theirs.
+    // The day of the previous item is reused: computing it for each of thousands of items would take longer than a frame.
     let mut day = (0, 0..0);
     let mut number = 0;
     let of = |(entry, created): (&GalleryEntry, Millis)| {
@@ -212,5 +218,5 @@ fn items(waiting: &[GalleryEntry], found: &[GalleryEntry]) -> Vec<(i64, f64)> {
         let shape = entry.ratio.or_else(|| aspect_ratios::of(&entry.model));
         (day.0, shape.unwrap_or(1.0))
     };
-    waiting.chain(found).map(of).collect()
+    pending.chain(found).map(of).collect()
 }

@@ -1,4 +1,4 @@
-//! What is on its way has its place at the front of today.
+//! Placeholders of pending outputs, at the start of today.
 
 use atelier_studio::gallery::GalleryEntry;
 use atelier_studio::navigation::route::Route;
@@ -9,9 +9,9 @@ use super::tile::TileRect;
 use crate::reactive::boxed::text;
 use crate::state::gallery::MAX_EXPECTED;
 
-/// Leads to its task. It is no output: to those who do not see it the status says how many there are, and the list of
-/// tasks has them.
-pub fn waiting_tile(entry: &GalleryEntry, place: TileRect) -> AnyView {
+/// A placeholder that links to its task. Hidden from assistive technology, which gets the number from [`pending_status`] and
+/// the tasks from their list.
+pub fn pending_tile(entry: &GalleryEntry, place: TileRect) -> AnyView {
     view! {
         <a
             class="tile-waiting"
@@ -28,9 +28,10 @@ pub fn waiting_tile(entry: &GalleryEntry, place: TileRect) -> AnyView {
     .into_any()
 }
 
-pub fn waiting_status(waiting: Memo<Vec<GalleryEntry>>) -> AnyView {
+/// The number of pending outputs, for assistive technology.
+pub fn pending_status(pending: Memo<Vec<GalleryEntry>>) -> AnyView {
     view! {
-        <p class="visually-hidden" role="status" prop:textContent=text(move || match waiting.read().len() {
+        <p class="visually-hidden" role="status" prop:textContent=text(move || match pending.read().len() {
                 0 => String::new(),
                 MAX_EXPECTED => format!("{MAX_EXPECTED} or more outputs on the way"),
                 count => format!("{} on the way", counted(count, "output")),

@@ -1,14 +1,14 @@
-//! How high the bar of a selection reaches: what is said and the way back stand above it.
+//! Measures the bar of the selection, so that notices and Undo are placed above it.
 
 use leptos::html::Section;
 use leptos::prelude::*;
 
 use crate::view::parts::size::{follow_size, set_root_property};
 
-/// From the foot of the window to the bar's top; the style sheet reads it.
+/// The distance from the bottom of the window to the top of the bar. Read by the style sheet.
 const HEIGHT: &str = "--selection-height";
 
-/// Follows it for as long as the present owner lives.
+/// Updates the property when the size of the bar changes, for as long as the current owner lives.
 pub fn follow(bar: NodeRef<Section>) {
     follow_size(bar, |bar| {
         let screen = window().inner_height().ok().and_then(|it| it.as_f64());
