@@ -25,10 +25,14 @@ pub fn add_rows(composer: Composer) -> AnyView {
     let prompt = atelier_studio::compose::prompt_of(&composer.schema());
     let chosen = composer.way;
     load_stored(composer);
-    let methods = FillMethod::available(&composer.schema()).iter().map(|way| {
-        let is_chosen = when(move || chosen.get() == *way);
-        segment("fill", way.name(), is_chosen, move || chosen.set(*way))
-    });
+    let methods = FillMethod::available(&composer.schema())
+        .iter()
+        .map(|method| {
+            let is_chosen = when(move || chosen.get() == *method);
+            segment("fill", method.name(), is_chosen, move || {
+                chosen.set(*method)
+            })
+        });
     let methods = methods.collect_view();
     view! {
         <div class="fill">
@@ -37,8 +41,8 @@ pub fn add_rows(composer: Composer) -> AnyView {
             </div>
             {dynamic(move || {
                 composer.panel_builds.track();
-                let left = composer.next_panel_state.try_update_value(std::mem::take);
-                panel(composer, prompt.clone(), left.unwrap_or_default())
+                let state = composer.next_panel_state.try_update_value(std::mem::take);
+                panel(composer, prompt.clone(), state.unwrap_or_default())
             })}
             <p class="problem" role="alert" prop:textContent=text(move || composer.refused.get().unwrap_or_default())></p>
         </div>
@@ -52,13 +56,13 @@ fn load_stored(composer: Composer) {
     let schema = composer.schema();
     let mut state = stored_panels::read(&schema.model);
     if composer.edited_sweep.read_untracked().is_some() {
-        let way = state
+        let method = state
             .fill_method(&schema)
             .unwrap_or(FillMethod::available(&schema)[0]);
-        composer.offer_sweep_back(state.clone(), way);
+        composer.offer_sweep_back(state.clone(), method);
         state.sweep = None;
-    } else if let Some(way) = state.fill_method(&schema) {
-        composer.way.set(way);
+    } else if let Some(method) = state.fill_method(&schema) {
+        composer.way.set(method);
     }
     if state.has_unsent() {
         composer.is_opened.set(true);
@@ -110,10 +114,10 @@ fn panel(composer: Composer, prompt: Option<String>, state: PanelState) -> AnyVi
             _ => {
                 // Used only once, so that it does not overwrite later edits.
                 let edited = composer.edited_sweep.write_untracked().take();
-                let kept = axes.get_untracked().filter(|_| edited.is_none());
-                let now =
-                    kept.unwrap_or_else(|| owner.with(|| untrack(|| Axes::new(composer, edited))));
-                if kept.is_none() {
+                let existing = axes.get_untracked().filter(|_| edited.is_none());
+                let now = existing
+                    .unwrap_or_else(|| owner.with(|| untrack(|| Axes::new(composer, edited))));
+                if existing.is_none() {
                     axes.set(Some(now));
                 }
                 sweep::sweep(composer, now)

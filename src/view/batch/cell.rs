@@ -9,7 +9,7 @@ use serde_json::Value;
 use super::composer::Composer;
 use crate::reactive::boxed::{derived, handler, memo, text, when};
 
-/// One parameter of one row.
+/// A cell of the table: one parameter of one row.
 #[derive(Clone)]
 struct Cell {
     composer: Composer,
@@ -62,7 +62,7 @@ impl Cell {
     }
 }
 
-/// A cell of the table: the field for one parameter of one row. An empty cell leaves the parameter unset.
+/// The field of a cell. An empty cell leaves the parameter unset.
 pub fn cell(
     composer: Composer,
     id: u64,

@@ -64,7 +64,7 @@ impl Offer {
 #[derive(Clone, Copy)]
 pub struct Composer {
     schema: StoredValue<Arc<Schema>>,
-    kept: StoredValue<&'static KeptTable, LocalStorage>,
+    stored_table: StoredValue<&'static KeptTable, LocalStorage>,
     /// Changed only through [`Composer::edit`], so that every change is stored.
     pub table: Signal<Table>,
     /// The chosen fill method.
@@ -75,7 +75,7 @@ pub struct Composer {
     pub panel_builds: RwSignal<usize>,
     /// The draft in the single form.
     pub single_form: RwSignal<Draft>,
-    /// Why the last addition was refused.
+    /// The message if the last addition failed.
     pub refused: RwSignal<Option<String>>,
     /// The items of the current panel that are not in the table yet. Generate adds and sends them.
     pub offered: RwSignal<Option<Offer>>,
@@ -112,19 +112,19 @@ pub struct Composer {
 impl Composer {
     /// Creates the state with the stored table, which must have been read.
     pub fn restore(model: &ModelId, schema: Arc<Schema>, single_form: RwSignal<Draft>) -> Self {
-        let kept = KeptTable::of(model, &schema);
-        let table = kept.table();
-        let edited_sweep = kept.take_next_sweep();
-        let way = match edited_sweep {
+        let stored_table = KeptTable::of(model, &schema);
+        let table = stored_table.table();
+        let edited_sweep = stored_table.take_next_sweep();
+        let method = match edited_sweep {
             Some(_) => FillMethod::Sweep,
             None => FillMethod::available(&schema)[0],
         };
         let runner = contexts().runner;
         let has_unsent = table.with_untracked(|table| table.unsent() > 0);
         let this = Self {
-            way: RwSignal::new(way),
+            way: RwSignal::new(method),
             schema: StoredValue::new(schema),
-            kept: StoredValue::new_local(kept),
+            stored_table: StoredValue::new_local(stored_table),
             table: RwSignal::from(table).into(),
             edited_sweep: RwSignal::new(edited_sweep),
             panel_builds: RwSignal::new(0),
@@ -147,19 +147,19 @@ impl Composer {
             just_pressed: DoubleClickGuard::default(),
         };
         on_cleanup(move || this.store_now());
-        kept.settle_interrupted(contexts());
+        stored_table.settle_interrupted(contexts());
         this
     }
 
     /// Returns the stored table.
     pub fn keeping(self) -> &'static KeptTable {
-        self.kept.get_value()
+        self.stored_table.get_value()
     }
 
     /// Stores the table without the usual delay.
     pub fn store_now(self) {
-        if let Some(kept) = self.kept.try_get_value() {
-            kept.write_soon();
+        if let Some(stored_table) = self.stored_table.try_get_value() {
+            stored_table.write_soon();
         }
     }
 
@@ -223,7 +223,7 @@ impl Composer {
         if self.table.with_untracked(Table::has_left_rows) {
             self.edit(|table| table.put_aside(|_| true));
         }
-        let (before, way) = (self.panel_state.get_untracked(), self.way.get_untracked());
+        let (before, method) = (self.panel_state.get_untracked(), self.way.get_untracked());
         let columns = self.edit(Table::reset_columns);
         self.refused.set(None);
         self.rebuild_panels(PanelState::default());
@@ -231,7 +231,7 @@ impl Composer {
             let has_unsent = before.has_unsent();
             let undo = Callback::new(move |()| {
                 self.edit(|table| columns.iter().for_each(|name| table.add_column(name)));
-                self.way.set(way);
+                self.way.set(method);
                 self.rebuild_panels(before.clone());
             });
             let message = "Emptied for a new batch.";
@@ -244,27 +244,27 @@ impl Composer {
     }
 
     /// Rebuilds the panels with this content.
-    pub fn rebuild_panels(self, left: PanelState) {
-        self.next_panel_state.set_value(left);
+    pub fn rebuild_panels(self, state: PanelState) {
+        self.next_panel_state.set_value(state);
         self.panel_builds.update(|times| *times += 1);
     }
 
     /// Edits the sweep of a batch again: it replaces the content of the sweep panel.
     pub fn edit_sweep(self, sweep: WrittenSweep) {
-        let (before, way) = (self.panel_state.get_untracked(), self.way.get_untracked());
+        let (before, method) = (self.panel_state.get_untracked(), self.way.get_untracked());
         self.edited_sweep.set(Some(sweep));
         self.way.set(FillMethod::Sweep);
-        self.offer_sweep_back(before, way);
+        self.offer_sweep_back(before, method);
     }
 
     /// Offers to restore the sweep that was replaced. This also removes the rows that were added with the new sweep.
-    pub fn offer_sweep_back(self, before: PanelState, way: FillMethod) {
+    pub fn offer_sweep_back(self, before: PanelState, method: FillMethod) {
         if before.sweep.is_none() {
             return;
         }
         let undo = Callback::new(move |()| {
             self.edit(Table::undo_addition);
-            self.way.set(way);
+            self.way.set(method);
             self.rebuild_panels(before.clone());
         });
         self.way_back

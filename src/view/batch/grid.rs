@@ -20,7 +20,7 @@ use crate::view::parts::px::px;
 use crate::view::parts::viewport::{self, left_in_pane, scrolled};
 use crate::view::parts::windowed_list::{WindowedList, is_apart, rows};
 
-/// In `rem`; must match the style sheet.
+/// The height of a caption, in `rem`; must match the style sheet.
 const CAPTION_HEIGHT: f64 = 1.75;
 
 /// Up to this number of items or cells, the whole grid is built and scrolls with the page. Larger grids are windowed and
@@ -38,9 +38,9 @@ pub fn layout(
     shapes: Shapes,
     on_model_page: bool,
 ) -> GridLayout {
-    let beside = viewport::beside();
+    let is_beside = viewport::beside();
     memo(move || {
-        let width = match beside.get() && on_model_page {
+        let width = match is_beside.get() && on_model_page {
             true => viewport::pane_width(),
             false => viewport::page_width(),
         };
@@ -85,8 +85,8 @@ fn plain(cells: Memo<Vec<Thumb>>, size: usize, context: ItemContext) -> AnyView 
         let (seen, left) = (seen.get(), left.get());
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
-        let whole = item_grid::fit_in_pane(width, left.to / rem, size, ratio.get());
-        whole.unwrap_or_else(|| {
+        let in_pane = item_grid::fit_in_pane(width, left.to / rem, size, ratio.get());
+        in_pane.unwrap_or_else(|| {
             let columns = item_grid::columns(width, size, ratio.get());
             let cell = (width - GAP * (columns - 1) as f64) / columns as f64;
             (columns, cell)

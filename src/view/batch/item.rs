@@ -25,7 +25,7 @@ pub type Shapes = Memo<Vec<Option<f64>>>;
 pub struct ItemContext {
     pub shapes: Shapes,
     pub selection: Selection,
-    /// See [`TileHover::selection_mark`].
+    /// Whether there is a coarse pointer, see [`TileHover::selection_mark`].
     pub is_touched: bool,
     /// Whether the primary pointer is coarse, such as a finger.
     pub is_mainly_touched: bool,

@@ -5,13 +5,13 @@ use crate::reactive::boxed::{dynamic, handler, text, when};
 
 /// Notes about storing the table: why it can't be stored, and which rows were replaced by those of another tab.
 pub fn keeping(composer: Composer) -> AnyView {
-    let kept = composer.keeping();
-    let (refusal, conflict) = (kept.refusal(), kept.conflict_message());
-    let is_kept = {
+    let stored_table = composer.keeping();
+    let (refusal, conflict) = (stored_table.refusal(), stored_table.conflict_message());
+    let is_hidden = {
         let refusal = refusal.clone();
         when(move || refusal.read().is_none() || composer.table.read().is_empty())
     };
-    let trouble = text(move || match *refusal.read() {
+    let message = text(move || match *refusal.read() {
         Some(refusal) => format!(
             "These rows are not being kept: this browser {refusal}. They stay here until this tab \
              is closed or loaded anew."
@@ -46,7 +46,7 @@ pub fn keeping(composer: Composer) -> AnyView {
             .into_any()
     };
     view! {
-        <p class="note" role="status" hidden=is_kept prop:textContent=trouble></p>
+        <p class="note" role="status" hidden=is_hidden prop:textContent=message></p>
         <div class="aside-rows" role="status">
             {dynamic(offer)}
         </div>

@@ -27,7 +27,7 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
     let all = contexts();
     let (batches, runner) = (Batches::new(all), all.runner);
     batches.follow();
-    let is_there = memo({
+    let exists = memo({
         let key = batch_key.clone();
         move || batches.find(&key).is_some()
     });
@@ -40,11 +40,11 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
         }
     });
     let is_read = memo(move || batches.is_read());
-    let is_missing = when(move || is_read.get() && !is_there.get() && runner.unread().is_none());
+    let is_missing = when(move || is_read.get() && !exists.get() && runner.unread().is_none());
     let content = move || {
-        if is_there.get() {
+        if exists.get() {
             let batch = untrack(|| batches.find(&batch_key));
-            return batch.map(found).into_any();
+            return batch.map(batch_view).into_any();
         }
         if !is_read.get() {
             return skeleton();
@@ -89,10 +89,10 @@ pub fn BatchPage(batch_key: BatchKey) -> impl IntoView {
     }
 }
 
-/// How long the page is_waiting for the schema and the table before it shows the batch without them.
+/// How long the page waits for the schema and the table before it shows the batch without them.
 const MAX_WAIT_MS: u32 = 1_000;
 
-fn found(batch: Batch) -> AnyView {
+fn batch_view(batch: Batch) -> AnyView {
     let all = contexts();
     let (runner, catalog) = (all.runner, all.catalog);
     let model = batch.model.clone();

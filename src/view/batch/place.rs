@@ -30,8 +30,8 @@ pub fn is_below(composer: Composer, has_batch: Memo<bool>) -> Memo<bool> {
             composer.is_opened.set(true);
         }
     });
-    let beside = viewport::beside();
-    memo(move || has_batch.get() && !composer.is_opened.get() && !beside.get())
+    let is_beside = viewport::beside();
+    memo(move || has_batch.get() && !composer.is_opened.get() && !is_beside.get())
 }
 
 /// Moves the form below the batch after everything was sent, unless the user is typing in it. If rows could not be sent,

@@ -37,22 +37,22 @@ const CELL_FRAMES: u32 = 30;
 pub fn table_editor(composer: Composer) -> AnyView {
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
-    let known = memo(move || {
+    let all_columns = memo(move || {
         let table = composer.table.read();
         table.columns(&composer.schema())
     });
     // In a sweep, most columns have the same value in all rows. They are summarized, so that the differing columns are
     // visible without scrolling.
-    let alike = memo(move || match composer.way.get() {
-        FillMethod::Sweep => composer.table.read().shared_inputs(&known.read()),
+    let shared = memo(move || match composer.way.get() {
+        FillMethod::Sweep => composer.table.read().shared_inputs(&all_columns.read()),
         _ => Vec::new(),
     });
-    let in_full = RwSignal::new(false);
+    let shows_all = RwSignal::new(false);
     let columns = memo(move || {
-        let alike = alike.read();
-        let is_shared = |name: &String| alike.iter().any(|(shared, _)| shared == name);
-        let mut columns = known.get();
-        columns.retain(|name| in_full.get() || !is_shared(name));
+        let shared = shared.read();
+        let is_shared = |name: &String| shared.iter().any(|(shared, _)| shared == name);
+        let mut columns = all_columns.get();
+        columns.retain(|name| shows_all.get() || !is_shared(name));
         columns
     });
     let shown = memo(move || composer.table.read().shown());
@@ -119,13 +119,13 @@ pub fn table_editor(composer: Composer) -> AnyView {
     view! {
         {keeping(composer)}
         {aside_rows(composer)}
-        <div class="row alike" hidden=when(move || alike.read().is_empty())>
-            <p class="hint" prop:textContent=text(move || shared_inputs_message(&alike.read()))></p>
+        <div class="row alike" hidden=when(move || shared.read().is_empty())>
+            <p class="hint" prop:textContent=text(move || shared_inputs_message(&shared.read()))></p>
             <button
                 class="button quiet small"
                 type="button"
-                aria-pressed=text(move || in_full.get().to_string())
-                on:click=handler(move |_| in_full.update(|is| *is = !*is))
+                aria-pressed=text(move || shows_all.get().to_string())
+                on:click=handler(move |_| shows_all.update(|is| *is = !*is))
             >
                 "Show as columns"
             </button>
@@ -154,7 +154,7 @@ pub fn table_editor(composer: Composer) -> AnyView {
                 "Add a row"
             </button>
             <div class="row" hidden=when(move || shown.read().is_empty())>
-                {add_column(composer, known)}
+                {add_column(composer, all_columns)}
                 <button class="button quiet" type="button" on:click=handler(clear)>
                     "Clear the table"
                 </button>
@@ -167,9 +167,9 @@ pub fn table_editor(composer: Composer) -> AnyView {
 /// Moves the focus to a cell once its row is built. `frames`: how many more frames to wait.
 fn focus_on_cell(label: String, frames: u32) {
     after_frame(move || {
-        let is_there = focus::to(&format!(".sheet [aria-label={}]", focus::quoted(&label)));
+        let is_focused = focus::to(&format!(".sheet [aria-label={}]", focus::quoted(&label)));
         match frames {
-            _ if is_there => {
+            _ if is_focused => {
                 // The browser would scroll only the line of the caret into view.
                 document().active_element().iter().for_each(into_view);
             }
@@ -283,10 +283,10 @@ fn row(
         focus::once_lost(move || {
             let numbers = composer.table.with_untracked(Table::numbers);
             let nearest = numbers.get(place).or(numbers.last());
-            let is_there = nearest.is_some_and(|number| {
+            let is_focused = nearest.is_some_and(|number| {
                 focus::in_place_to(&format!("[aria-label='Remove row {number}']"))
             });
-            if !is_there {
+            if !is_focused {
                 focus_on_items();
             }
         });

@@ -9,7 +9,7 @@ use crate::view::task::words::why_unconfirmed;
 /// The content of an item in the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Thumb {
-    /// From 0.
+    /// The position in the batch, from 0.
     pub index: usize,
     /// The phase that decides its color.
     pub phase: String,

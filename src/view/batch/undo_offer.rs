@@ -32,7 +32,7 @@ impl Default for UndoOffer {
 }
 
 impl UndoOffer {
-    /// Offers to undo, until something is sent or changed. `message`: the message. `undo`: undoes the replacement.
+    /// Offers to undo, until something is sent or changed. `message`: describes the replacement. `undo`: undoes it.
     pub fn offer_until_change(self, message: &str, undo: Callback<()>) {
         self.end.set_value(None);
         self.is_settled.set_value(false);

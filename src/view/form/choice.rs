@@ -48,7 +48,7 @@ pub fn show(field: &Field, control: &Element) {
     }
 }
 
-/// Sets the value with the index `index`; sets an empty text if `index` is not a number.
+/// Sets the permitted value at `index`; sets an empty text if `index` is not a number.
 pub fn choose(field: &Field, index: &str) {
     let Ok(at) = index.parse::<usize>() else {
         return field.set_text(String::new());

@@ -17,7 +17,7 @@ use crate::browser::frame::after_frame;
 use crate::browser::random;
 use crate::view::parts::{focus, viewport};
 
-/// `slider`: with a slider next to it, for the mouse. `dice`: with a button that draws a random value.
+/// The field as HTML. `slider`: whether to add a slider. `dice`: whether to add a button that draws a random value.
 pub fn html(field: &Field, slider: bool, dice: bool) -> Parts {
     let parameter = &field.parameter;
     let inputmode = match parameter.kind() {

@@ -34,7 +34,7 @@ struct Keys {
     selection: Selection,
 }
 
-/// Listens to keys. Listens on the document, because after a drag no element has the focus.
+/// Listens to keys on the document, because no element has the focus after a marquee was drawn.
 pub fn follow(gallery: NodeRef<Div>, gallery_layout: GalleryLayout, selection: Selection) {
     let keys = Keys {
         all: contexts(),

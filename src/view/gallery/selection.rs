@@ -10,7 +10,7 @@ use wasm_bindgen::JsCast;
 
 use super::add_to_batch::{self, FilledTable};
 use super::pack::pack;
-use super::{bar_top, focus, vary};
+use super::{focus, selection_height, vary};
 use crate::files::batch_archive;
 use crate::reactive::boxed::{dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::{Contexts, contexts};

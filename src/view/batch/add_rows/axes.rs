@@ -61,7 +61,7 @@ impl Axes {
             values: String::new(),
         }]);
         let is_product = RwSignal::new(true);
-        let held = SharedSeed::of(&schema, &composer.single_form.get_untracked());
+        let shared_seed = SharedSeed::of(&schema, &composer.single_form.get_untracked());
         let own_base = RwSignal::new(None);
         let is_edited_again = edited_sweep.is_some();
         if let Some(edited_sweep) = edited_sweep {
@@ -73,13 +73,13 @@ impl Axes {
             });
             written.set(axes.collect());
             is_product.set(edited_sweep.combine == Combine::Product);
-            if let Some(held) = &held {
-                held.set(edited_sweep.seed);
+            if let Some(seed) = &shared_seed {
+                seed.set(edited_sweep.seed);
             }
             own_base.set(Some(edited_sweep.base));
         }
         let is_swept = {
-            let name = held.as_ref().map(|held| held.name().to_owned());
+            let name = shared_seed.as_ref().map(|seed| seed.name().to_owned());
             when(move || {
                 let written = written.read();
                 written
@@ -91,12 +91,12 @@ impl Axes {
         let is_added = RwSignal::new(false);
         // Tracked below: once rows are sent, the question in `duplicates` is out of date.
         let count_sent = memo(move || composer.table.read().sent());
-        let seed = held.clone();
+        let seed = shared_seed.clone();
         let this = Self {
             composer,
             written,
             is_product,
-            shared_seed: StoredValue::new(held),
+            shared_seed: StoredValue::new(shared_seed),
             own_base,
             is_swept,
             duplicates,
@@ -156,36 +156,36 @@ impl Axes {
 
     /// Replaces seeds that were renewed in the table. `fresh`: from old to new seed.
     fn renew_seeds(self, fresh: &HashMap<String, String>) {
-        let Some(held) = self.shared_seed() else {
+        let Some(seed) = self.shared_seed() else {
             return;
         };
-        if let Some(new) = fresh.get(held.text().trim()) {
-            held.set(new.clone());
+        if let Some(new) = fresh.get(seed.text().trim()) {
+            seed.set(new.clone());
         }
         let schema = self.schema();
         self.written.update(|written| {
-            let seeds = written.iter_mut();
-            for axis in seeds.filter(|axis| axis.parameter == held.name()) {
+            let axes = written.iter_mut();
+            for axis in axes.filter(|axis| axis.parameter == seed.name()) {
                 axis.replace_values(fresh, &schema);
             }
         });
     }
 
     /// Restores stored content.
-    pub fn restore(self, left: PanelSweep) -> Self {
-        let axes = left.axes.iter().cloned().enumerate();
+    pub fn restore(self, state: PanelSweep) -> Self {
+        let axes = state.axes.iter().cloned().enumerate();
         let axes = axes.map(|(id, (parameter, values))| TypedAxis {
             id,
             parameter,
             values,
         });
         self.written.set(axes.collect());
-        self.is_product.set(!left.is_paired);
-        self.own_base.set(left.base.clone());
-        if let Some((held, seed)) = self.shared_seed().zip(left.seed.clone()) {
-            held.set(seed);
+        self.is_product.set(!state.is_paired);
+        self.own_base.set(state.base.clone());
+        if let Some((seed, text)) = self.shared_seed().zip(state.seed.clone()) {
+            seed.set(text);
         }
-        self.sent.set(left.sent_with.is_some().then_some(left));
+        self.sent.set(state.sent_with.is_some().then_some(state));
         self
     }
 
@@ -205,7 +205,7 @@ impl Axes {
         PanelSweep {
             axes: axes.map(|axis| (axis.parameter, axis.values)).collect(),
             is_paired: !self.is_product.get(),
-            seed: self.shared_seed().map(|held| held.text()),
+            seed: self.shared_seed().map(|seed| seed.text()),
             base: self.own_base.get(),
             sent_with: Some(self.shared_inputs()),
         }
@@ -265,8 +265,8 @@ impl Axes {
     /// Returns the inherited inputs together with the shared seed; tracked.
     fn base(self) -> Draft {
         let mut base = self.base_of_all();
-        if let (Some(held), false) = (self.shared_seed(), self.is_swept.get()) {
-            held.write_into(&mut base);
+        if let (Some(seed), false) = (self.shared_seed(), self.is_swept.get()) {
+            seed.write_into(&mut base);
         }
         base
     }

@@ -188,7 +188,7 @@ pub fn axis(
                     choice_texts.iter().map(|text| checkbox(this, text, &choice_texts)).collect_view().into_any()
                 })}
             </div>
-            // A user would not guess how to type these.
+            // Checkboxes, because users would not guess how to type these values.
             <div class="row axis-markers">
                 {dynamic(move || {
                     let (kind, markers) = markers.get();

@@ -12,24 +12,24 @@ use crate::view::parts::px::px;
 /// The space for a heading: its width in `rem` and its number of lines.
 type Space = Memo<(f64, usize)>;
 
-/// A heading. `parameter`: the parameter. `whole`: its value. `excerpt`: an excerpt that distinguishes the value from the others.
-pub fn name(parameter: String, whole: String, excerpt: String, space: Space) -> AnyView {
+/// A heading. `parameter`: the parameter. `value`: its value. `excerpt`: an excerpt that distinguishes the value from the others.
+pub fn name(parameter: String, value: String, excerpt: String, space: Space) -> AnyView {
     let is_cut = {
-        let whole = whole.clone();
+        let value = value.clone();
         memo(move || {
             let (width, lines) = space.get();
-            labelled_grid::exceeds(&whole, width, lines)
+            labelled_grid::exceeds(&value, width, lines)
         })
     };
     dynamic(move || match is_cut.get() {
-        true => cut(parameter.clone(), whole.clone(), excerpt.clone(), space),
-        false => view! { <span dir="auto">{whole.clone()}</span> }.into_any(),
+        true => cut(parameter.clone(), value.clone(), excerpt.clone(), space),
+        false => view! { <span dir="auto">{value.clone()}</span> }.into_any(),
     })
 }
 
 /// A heading that is too long: an excerpt that opens a dialog with the full text. A press outside the dialog only closes
 /// it.
-fn cut(parameter: String, whole: String, excerpt: String, space: Space) -> AnyView {
+fn cut(parameter: String, value: String, excerpt: String, space: Space) -> AnyView {
     let button = NodeRef::<Button>::new();
     let element = NodeRef::<Dialog>::new();
     let is_open = RwSignal::new(false);
@@ -51,14 +51,14 @@ fn cut(parameter: String, whole: String, excerpt: String, space: Space) -> AnyVi
         }
         is_open.set(true);
     };
-    let title = whole.clone();
+    let title = value.clone();
     let contents = move || {
         view! {
             <div class="whole-name-head">
                 <h2>{parameter.clone()}</h2>
                 {dialog::close_button(move || is_open.set(false), false)}
             </div>
-            <p dir="auto">{whole.clone()}</p>
+            <p dir="auto">{value.clone()}</p>
         }
         .into_any()
     };

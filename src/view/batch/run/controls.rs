@@ -183,7 +183,7 @@ fn retry(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
 /// The questions about unconfirmed items: resubmit or dismiss them.
 fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
     let runner = contexts().runner;
-    let settle = move |action: Action| {
+    let act = move |action: Action| {
         if action == Action::Resubmit && runner.refuses_to_send() {
             return;
         }
@@ -213,7 +213,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
                     agreeing(count(), "it is", "they are"),
                 ))
                 confirm="Send them again"
-                on_confirm=move || settle(Action::Resubmit)
+                on_confirm=move || act(Action::Resubmit)
             />
             <ConfirmButton
                 label="Dismiss unconfirmed"
@@ -222,7 +222,7 @@ fn unconfirmed(summary: Memo<BatchSummary>, answer: StatusNote) -> AnyView {
                     counted(count(), "item"),
                 ))
                 confirm="Dismiss them"
-                on_confirm=move || settle(Action::Dismiss)
+                on_confirm=move || act(Action::Dismiss)
             />
         </div>
     }

@@ -31,12 +31,12 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             }
             is_running.set(true);
             let batch = batch.clone();
-            let kept = composer.keeping();
+            let stored_table = composer.keeping();
             // A lock, because a table that is replaced by that of another tab would lose the returned rows.
             let lock = locks::hold(&format!("atelier.put_back.{}", batch.model));
             spawn(async move {
                 let lock = lock.await;
-                kept.show_latest().await;
+                stored_table.show_latest().await;
                 let Some(schema) = composer.try_schema() else {
                     // The view is disposed. The next visit puts the items back.
                     return;
@@ -61,13 +61,13 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
                     returned.try_set(());
                     // The records are removed only after the table is stored.
                     spawn(async move {
-                        if kept.secured(runner.storage().is_none()).await {
+                        if stored_table.secured(runner.storage().is_none()).await {
                             Batches::new(all).leave_out_taken_back(&batch.key, &tasks);
                             runner.mark_handed_over(&tasks);
                         }
                     });
                     // Waits a limited time, so that other tabs are not blocked if nothing can be stored.
-                    kept.show_latest().await;
+                    stored_table.show_latest().await;
                     drop(lock);
                 }
             });
