@@ -12,7 +12,7 @@ use crate::view::parts::px::px;
 /// The space for a heading: its width in `rem` and its number of lines.
 type Space = Memo<(f64, usize)>;
 
-/// A heading. `parameter`: the parameter. `value`: its value. `excerpt`: an excerpt that distinguishes the value from the others.
+/// A heading. `value`: the value of `parameter`. `excerpt`: a part of it that distinguishes it from the other values.
 pub fn name(parameter: String, value: String, excerpt: String, space: Space) -> AnyView {
     let is_cut = {
         let value = value.clone();

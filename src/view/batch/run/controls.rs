@@ -38,7 +38,7 @@ pub fn controls(
     let answer = StatusNote::default();
     let has_table = composer.is_some();
     let has_failed = memo(move || summary.read().has_failed());
-    // Failures make earlier messages about sending outdated.
+    // Once the whole batch has failed, earlier messages about sending are outdated.
     effect(move || {
         if has_failed.get() {
             answer.clear();

@@ -12,7 +12,7 @@ use crate::view::lightbox::shown;
 use crate::view::parts::glyph::Glyph;
 
 /// A button that opens the large view, in which the user steps through the results along the axes that differ. Hidden if
-/// no parameter differs or if `has_failed`.
+/// no parameter differs. `has_failed`: whether the batch ended without results, which hides the button too.
 pub fn explore(batch: Arc<Batch>, has_failed: Memo<bool>) -> AnyView {
     let all = contexts();
     let key = StoredValue::new(batch.key.clone());
