@@ -48,9 +48,9 @@ pub fn GalleryPage() -> impl IntoView {
             typed.set(text);
         }
     });
-    let asked = memo(move || (narrowing.get(), typed.get()));
+    let filters = memo(move || (narrowing.get(), typed.get()));
     let filter = move || {
-        let (narrowing, typed) = &*asked.read();
+        let (narrowing, typed) = &*filters.read();
         narrowing.filter(typed)
     };
     let found = memo(move || gallery.find(&filter()));
@@ -103,7 +103,7 @@ pub fn GalleryPage() -> impl IntoView {
             </p>
             <Filters typed narrowing size day hidden=has_none />
             <SelectionBar selection />
-            <Grid found pending asked size day selection />
+            <Grid found pending filters size day selection />
             {dynamic(move || match is_empty.get() && all.runner.is_open() {
                 true => empty_message(has_none, typed),
                 false => ().into_any(),

@@ -28,21 +28,21 @@ const WATCH_FRAMES: u32 = 30;
 fn restore_to(tile: Option<String>, frames: u32) {
     let has_focus = tile.as_deref().is_some_and(in_place_to);
     let _ = has_focus || in_place_to(".tile-open") || in_place_to(".gallery-page .empty a");
-    if let Some(settled) = document().active_element() {
-        watch(settled, tile, frames);
+    if let Some(focused) = document().active_element() {
+        watch(focused, tile, frames);
     }
 }
 
-/// Moves the focus again if `settled` is removed within `frames` frames. Stops if the user moves the focus.
-fn watch(settled: Element, tile: Option<String>, frames: u32) {
+/// Moves the focus again if `focused` is removed within `frames` frames. Stops if the user moves the focus.
+fn watch(focused: Element, tile: Option<String>, frames: u32) {
     if frames == 0 {
         return;
     }
     after_frame(move || {
-        if !settled.is_connected() && is_lost() {
+        if !focused.is_connected() && is_lost() {
             restore_to(tile, frames - 1);
-        } else if document().active_element().as_ref() == Some(&settled) {
-            watch(settled, tile, frames - 1);
+        } else if document().active_element().as_ref() == Some(&focused) {
+            watch(focused, tile, frames - 1);
         }
     });
 }

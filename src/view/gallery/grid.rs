@@ -62,7 +62,7 @@ pub fn Grid(
     /// Outputs that are not finished yet.
     pending: Memo<Vec<GalleryEntry>>,
     /// The filters of both lists.
-    asked: Memo<(Narrowing, String)>,
+    filters: Memo<(Narrowing, String)>,
     /// The height of a row in `rem`.
     size: RwSignal<f64>,
     /// The day to scroll to.
@@ -70,10 +70,10 @@ pub fn Grid(
     selection: Selection,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
-    let seen = viewport(element);
+    let viewport = viewport(element);
     // Rounded down, so that changes of less than a pixel don't cause a new layout.
-    let width = memo(move || seen.read().width.floor());
-    let rem = memo(move || seen.read().rem.max(1.0));
+    let width = memo(move || viewport.read().width.floor());
+    let rem = memo(move || viewport.read().rem.max(1.0));
     let layout = memo(move || {
         let (pending, found) = (pending.read(), found.read());
         Layout::new(&pending, &found, width.get(), size.get(), rem.get())
@@ -91,8 +91,8 @@ pub fn Grid(
     let focused = RwSignal::new(None::<String>);
     let windowed = Windowed::follow(Sources {
         gallery_layout,
-        seen,
-        asked,
+        viewport,
+        filters,
         focused,
     });
     let headings = move || {

@@ -29,10 +29,10 @@ pub struct Windowed {
     pub days: Vec<DaySpan>,
     /// The number of outputs that were added above the visible ones.
     pub arrived: isize,
-    asked: (Narrowing, String),
-    seen: Viewport,
+    filters: (Narrowing, String),
+    viewport: Viewport,
     is_downward: bool,
-    /// The distance by which the visible tiles have moved down since `seen` was measured, in px.
+    /// The distance by which the visible tiles have moved down since `viewport` was measured, in px.
     shift: f64,
     /// A counter and the distance of the last scroll.
     jump: (usize, f64),
@@ -42,9 +42,9 @@ pub struct Windowed {
 #[derive(Clone, Copy)]
 pub struct Sources {
     pub gallery_layout: GalleryLayout,
-    pub seen: RwSignal<Viewport>,
+    pub viewport: RwSignal<Viewport>,
     /// The filters of the list.
-    pub asked: Memo<(Narrowing, String)>,
+    pub filters: Memo<(Narrowing, String)>,
     /// The output whose tile had the focus last. It is always built, so that the focus is not lost.
     pub focused: RwSignal<Option<String>>,
 }
@@ -66,7 +66,7 @@ impl Windowed {
 
     /// Returns the first output on the screen, or else the first that is built.
     pub fn first_on_screen(&self) -> Option<&GalleryEntry> {
-        let from = self.seen.on_screen().0 + self.shift;
+        let from = self.viewport.on_screen().0 + self.shift;
         let is_below = |(_, _, place): &&Tile| place.top >= from;
         let first = self.tiles.iter().find(is_below);
         first.or(self.tiles.first()).map(|(entry, ..)| entry)
@@ -80,12 +80,14 @@ impl Sources {
             self.gallery_layout.found.read(),
             self.gallery_layout.layout.read(),
         );
-        let (seen, asked) = (self.seen.get(), self.asked.get());
-        let measured = before.filter(|before| before.seen == seen);
+        let (viewport, filters) = (self.viewport.get(), self.filters.get());
+        let measured = before.filter(|before| before.viewport == viewport);
         let mut shift = measured.map_or(0.0, |before| before.shift);
         let mut jump = before.map(|before| before.jump).unwrap_or_default();
         let mut arrived = before.map_or(0, |before| before.arrived);
-        if before.is_none_or(|before| before.asked != asked) || seen.on_screen().0 + shift <= 0.0 {
+        if before.is_none_or(|before| before.filters != filters)
+            || viewport.on_screen().0 + shift <= 0.0
+        {
             arrived = 0;
         } else if let Some(before) = measured {
             let positions = before.tiles.iter().map(|(entry, at, place)| ItemPosition {
@@ -94,7 +96,7 @@ impl Sources {
                 top: place.top,
                 bottom: place.top + place.height,
             });
-            let from = seen.on_screen().0 + shift + BAR * seen.rem;
+            let from = viewport.on_screen().0 + shift + BAR * viewport.rem;
             let now = |entry: &&GalleryEntry| {
                 let at = position(&found, entry)?;
                 Some((at, layout.place(at)?.top))
@@ -106,17 +108,17 @@ impl Sources {
                 jump = (jump.0 + 1, moved.down);
             }
         }
-        let (from, to) = seen.on_screen();
+        let (from, to) = viewport.on_screen();
         let is_downward = before.is_none_or(|before| {
-            let then = before.seen.from + before.shift;
-            match seen.from + shift - then {
+            let then = before.viewport.from + before.shift;
+            match viewport.from + shift - then {
                 0.0 => before.is_downward,
                 moved => moved > 0.0,
             }
         });
         let screen = (from + shift, to + shift);
         // In the first frame only the screen is built, to show it sooner.
-        let (from, to) = match seen.margin > 0.0 {
+        let (from, to) = match viewport.margin > 0.0 {
             true => window::ahead(screen, is_downward),
             false => screen,
         };
@@ -129,8 +131,8 @@ impl Sources {
             days: layout.days_between(from, to).to_vec(),
             tiles: self.tiles(&found, &layout, &items),
             arrived,
-            asked,
-            seen,
+            filters,
+            viewport,
             is_downward,
             shift,
             jump,

@@ -56,9 +56,9 @@ fn files(model: &ModelId) -> (ServiceFile, ServiceFile) {
 pub fn integrations(model: ModelId, draft: RwSignal<Draft>) -> AnyView {
     let catalog = contexts().catalog;
     let place = NodeRef::<Div>::new();
-    let asked = model.clone();
+    let own_model = model.clone();
     // Until the form is loaded, the section is higher up than later.
-    let is_settled = when(move || !matches!(catalog.schema(&asked), Load::Loading));
+    let is_settled = when(move || !matches!(catalog.schema(&own_model), Load::Loading));
     let is_near = observe_near(place, is_settled);
     let (function, node) = files(&model);
     let module = python_file::module(&model);

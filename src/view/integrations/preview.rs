@@ -15,10 +15,10 @@ use crate::view::parts::glyph::Glyph;
 /// Shows a Python file of the service. Fetches it when it is near the screen.
 #[component]
 pub fn Preview(file: ServiceFile, is_near: RwSignal<bool>) -> impl IntoView {
-    let asked = file.clone();
+    let fetched = file.clone();
     effect(move || {
         if is_near.get() {
-            asked.fetch();
+            fetched.fetch();
         }
     });
     let (measured, copied) = (file.clone(), file.clone());
@@ -56,8 +56,8 @@ fn shown(file: &ServiceFile, is_near: bool) -> AnyView {
             view! { <div class="skeleton" role="status" aria-label=label></div> }.into_any()
         }
         Load::Failed(error) => {
-            let (what, asked) = (file.what, file.clone());
-            view! { <Failure what error retry=Box::new(move || asked.fetch()) /> }.into_any()
+            let (what, retried) = (file.what, file.clone());
+            view! { <Failure what error retry=Box::new(move || retried.fetch()) /> }.into_any()
         }
         Load::Loaded(code) => {
             let label = file.name.clone();

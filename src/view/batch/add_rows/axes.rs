@@ -123,15 +123,15 @@ impl Axes {
             own_base.track();
             follow_memo(count_sent);
             duplicates.set(None);
-            let waits = composer.table.with_untracked(|table| table.unsent() > 0);
-            let was_in_table = is_in_table.get_value() && waits;
+            let has_waiting = composer.table.with_untracked(|table| table.unsent() > 0);
+            let was_in_table = is_in_table.get_value() && has_waiting;
             is_added.set(was_in_table);
             is_in_table.set_value(false);
             untrack(|| this.update_added(was_in_table));
         });
-        let waits = memo(move || composer.table.read().unsent() > 0);
+        let has_waiting = memo(move || composer.table.read().unsent() > 0);
         effect(move || {
-            if !waits.get() {
+            if !has_waiting.get() {
                 is_added.set(false);
             }
         });
@@ -352,13 +352,13 @@ impl Axes {
                 false => Some(format!("{}: {sentence}", axis.parameter)),
             }
         });
-        let waits = self.composer.table.read().unsent() > 0;
+        let has_waiting = self.composer.table.read().unsent() > 0;
         let wrong = wrong.or_else(|| self.planned().get().err());
-        if let (Some(sentence), false) = (wrong, waits) {
+        if let (Some(sentence), false) = (wrong, has_waiting) {
             return Some(sentence);
         }
         let empty = written.iter().find(|axis| axis.values.trim().is_empty())?;
-        (!waits).then(|| panel_items::empty_axis_message(&empty.parameter))
+        (!has_waiting).then(|| panel_items::empty_axis_message(&empty.parameter))
     }
 
     /// Adds the seed as an axis and removes axes without values.

@@ -105,7 +105,7 @@ pub fn axis(
             Some((parameter.kind(), parameter.choices().to_vec()))
         })
     };
-    let known = {
+    let example_and_bounds = {
         let schema = schema.clone();
         memo(move || {
             let found = schema.parameter(&parameter.read());
@@ -167,7 +167,7 @@ pub fn axis(
             <textarea
                 rows=text(move || if is_text.get() { "3" } else { "1" }.into())
                 aria-label="Values"
-                placeholder=text(move || known.get().0)
+                placeholder=text(move || example_and_bounds.get().0)
                 prop:value=text(move || this.typed().map_or_else(String::new, |axis| axis.values))
                 on:input=handler(write)
             ></textarea>
@@ -195,7 +195,7 @@ pub fn axis(
                     markers.into_iter().map(|it| marker(this, kind, it)).collect_view().into_any()
                 })}
             </div>
-            <p class="hint" hidden=when(move || known.read().1.is_empty()) prop:textContent=text(move || known.get().1)></p>
+            <p class="hint" hidden=when(move || example_and_bounds.read().1.is_empty()) prop:textContent=text(move || example_and_bounds.get().1)></p>
             <p class="hint" hidden=when(move || !repeats.get())>"Equal values are taken once."</p>
             // The parsed values, so that the user can check them before adding.
             {dynamic(move || {

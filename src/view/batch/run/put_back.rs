@@ -81,7 +81,7 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
         }
     });
     let key = batch.key.clone();
-    let left = memo(move || {
+    let count = memo(move || {
         returned.track();
         match summary.read().taken_back {
             0 => 0,
@@ -93,9 +93,9 @@ pub fn put_back(composer: Composer, batch: Arc<Batch>, summary: Memo<BatchSummar
             class="button"
             type="button"
             // Hidden while the items are put back automatically.
-            hidden=when(move || left.get() == 0 || is_running.get() && runner.is_stopped_here(&key))
+            hidden=when(move || count.get() == 0 || is_running.get() && runner.is_stopped_here(&key))
             on:click=handler(move |_| put_back())
-            prop:textContent=text(move || format!("Put the {} taken back into the table", left.get()))></button>
+            prop:textContent=text(move || format!("Put the {} taken back into the table", count.get()))></button>
     }
     .into_any()
 }
