@@ -1,4 +1,5 @@
-//! One output as large as the window is, at an address of its own, and next to it how it was made.
+//! A dialog that shows one output as large as the window, next to the input it was made from. The open output is part
+//! of the page's URL.
 
 mod actions;
 pub mod comparison;
@@ -10,8 +11,8 @@ mod sequence;
 pub mod shown;
 mod slideshow;
 mod stage;
-mod stirred;
 pub mod sweep;
+mod user_activity;
 mod zooming;
 
 use atelier_contract::output::OutputKind;
@@ -40,7 +41,7 @@ use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::{dialog, focus};
 use crate::view::shell::undo::Undo;
 
-/// The dialog, of whatever page lies below it: arrows lead through the outputs that this page shows.
+/// The dialog that shows one output large. It opens above any page; the arrow keys step through the outputs of that page.
 #[component]
 pub fn Lightbox() -> impl IntoView {
     let navigation = contexts().navigation;
@@ -52,33 +53,33 @@ pub fn Lightbox() -> impl IntoView {
     let zooming = Zooming::new(".stage > img");
     let close = move || navigation.pop_query(SHOWN);
     let removal = Removal::new(sequence);
-    let room = NodeRef::<Div>::new();
-    let slideshow = Slideshow::new(sequence, zooming, room);
+    let container = NodeRef::<Div>::new();
+    let slideshow = Slideshow::new(sequence, zooming, container);
     let remove = move || {
-        // What is asked about stays.
+        // The output must not change while the confirmation is open.
         slideshow.stop();
         removal.remove(close);
     };
-    let turn_full_screen = move || {
-        if let Some(room) = room.get_untracked() {
-            full_screen::turn(&room);
+    let toggle_full_screen = move || {
+        if let Some(container) = container.get_untracked() {
+            full_screen::turn(&container);
         }
     };
-    follow_keys(navigation, sequence, zooming, (remove, turn_full_screen));
+    follow_keys(navigation, sequence, zooming, (remove, toggle_full_screen));
     let body = NodeRef::<Div>::new();
     effect(move || {
         shown.track();
         zooming.reset();
-        // On phones it is scrolled: the next one begins at its picture.
+        // On phones the body scrolls: show the next output from its top.
         if let Some(body) = body.get() {
             body.set_scroll_top(0);
         }
     });
     return_focus(navigation, shown);
     removal::keep_focus(shown);
-    let has_stirred = stirred::follow(room);
-    // What is pressed next to the picture is meant for this one.
-    let stop = move |event: &Event| {
+    let is_active = user_activity::follow(container);
+    // Input in the panel is about this output, so it stops the slideshow.
+    let stop_slideshow = move |event: &Event| {
         let is_in_panel = event_target::<Element>(event).closest(".lightbox-panel");
         if is_in_panel.is_ok_and(|it| it.is_some()) {
             slideshow.stop();
@@ -86,25 +87,25 @@ pub fn Lightbox() -> impl IntoView {
     };
     let contents = move || {
         view! {
-            // What is shown in full screen.
-            <div class="lightbox-room" class:slideshow=slideshow.is_on class:stirred=has_stirred node_ref=room>
-                {head(sequence, zooming, slideshow, turn_full_screen, close)}
-                // None of the buttons has the focus first: Space is to play what is shown.
+            // This element is the one that enters full screen.
+            <div class="lightbox-room" class:slideshow=slideshow.is_on class:stirred=is_active node_ref=container>
+                {head(sequence, zooming, slideshow, toggle_full_screen, close)}
+                // The body gets the initial focus instead of a button, so that Space plays the output.
                 <div
                     class="lightbox-body"
                     tabindex="-1"
                     autofocus
                     node_ref=body
-                    on:pointerdown=handler(move |event: PointerEvent| stop(&event))
-                    on:keydown=handler(move |event: KeyboardEvent| stop(&event))
-                    on:wheel=handler(move |event: WheelEvent| stop(&event))
+                    on:pointerdown=handler(move |event: PointerEvent| stop_slideshow(&event))
+                    on:keydown=handler(move |event: KeyboardEvent| stop_slideshow(&event))
+                    on:wheel=handler(move |event: WheelEvent| stop_slideshow(&event))
                 >
                     {output(sequence, zooming, remove)}
                 </div>
-                // That of the page lies behind.
+                // The page's own Undo bar is behind the dialog.
                 <Undo />
                 {removal.question(close)}
-                // What lies outside of the room is not seen in full screen.
+                // Notices outside this element are not visible in full screen.
                 {dialog::notices(is_open)}
             </div>
             {slideshow.next_output()}
@@ -123,11 +124,14 @@ pub fn Lightbox() -> impl IntoView {
     }
 }
 
-/// A dialog gives the focus back to what had it; after a reload nothing had, and where arrows have led on it is another
-/// output that a person comes back from. The gallery knows its tiles itself, those out of sight as well.
+/// Moves the focus to the output on the page when the dialog closes.
+///
+/// The browser itself returns the focus to the element that had it before. That isn't enough after a reload, where no
+/// element had it, nor after the user stepped to another output. The gallery page moves the focus itself, because the
+/// tile may not be rendered.
 fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
     let before = StoredValue::new(None::<String>);
-    // The one that it was opened with.
+    // The output that was open first.
     let first = StoredValue::new(None::<String>);
     effect(move || {
         let now = shown.get();
@@ -152,7 +156,7 @@ fn return_focus(navigation: Navigation, shown: Memo<Option<String>>) {
     });
 }
 
-/// For so many frames the page may still build, or build anew, what shows the output.
+/// How many frames to wait for the page to render the element that shows the output.
 const FRAMES: u32 = 20;
 
 fn give_focus(output: String, frames: u32) {
@@ -166,12 +170,14 @@ fn give_focus(output: String, frames: u32) {
     });
 }
 
-/// On the document: the focus falls out of the dialog where what had it is gone.
+/// Handles the lightbox's keys.
+///
+/// Listens on the document, because the focus leaves the dialog when the focused element is removed.
 fn follow_keys(
     navigation: Navigation,
     sequence: Sequence,
     zooming: Zooming,
-    (remove, turn_full_screen): (impl Fn() + 'static, impl Fn() + 'static),
+    (remove, toggle_full_screen): (impl Fn() + 'static, impl Fn() + 'static),
 ) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, move |event| {
@@ -179,7 +185,7 @@ fn follow_keys(
             return;
         };
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
-        // By a comparison, or by the list of these keys.
+        // A comparison or the list of keyboard shortcuts may be open above the lightbox.
         let other = document().query_selector("dialog[open]:not([aria-label=Output])");
         let is_covered =
             untrack(|| sequence.shown.get().is_none() || shown::is_covered(navigation))
@@ -189,22 +195,22 @@ fn follow_keys(
             let focused = focused.as_ref();
             focused.is_some_and(|at| at.matches(selector) == Ok(true))
         };
-        let is_players = has_focus("audio, video, input, select");
-        if has_modifier || is_covered || is_players {
+        let is_player_or_field = has_focus("audio, video, input, select");
+        if has_modifier || is_covered || is_player_or_field {
             return;
         }
         let is_button = has_focus("button, summary");
         let is_control = is_button || has_focus("a");
         match event.key().as_str() {
-            _ if zooming.key(event) => {}
-            "ArrowLeft" => sequence.go(-1),
-            "ArrowRight" => sequence.go(1),
-            // Held down, it is one press all the same.
+            _ if zooming.apply_key(event) => {}
+            "ArrowLeft" => sequence.step(-1),
+            "ArrowRight" => sequence.step(1),
+            // Ignore key repeat.
             "Enter" if is_control => return,
             "Delete" | "Enter" if event.repeat() => {}
-            "Enter" if full_screen::is_supported() => turn_full_screen(),
+            "Enter" if full_screen::is_supported() => toggle_full_screen(),
             "Delete" => remove(),
-            " " if !event.repeat() && !is_button && player::turn() => {}
+            " " if !event.repeat() && !is_button && player::toggle() => {}
             _ if actions::press_tool(event, "Output") => {}
             _ => return,
         }
@@ -213,8 +219,8 @@ fn follow_keys(
     StoredValue::new_local(keys);
 }
 
-/// Turns to full screen and back, where the browser has it.
-fn full_screen_button(turn: impl Fn() + 'static) -> AnyView {
+/// Returns the button that enters and leaves full screen, hidden if the browser doesn't support it.
+fn full_screen_button(toggle: impl Fn() + 'static) -> AnyView {
     let is_on = full_screen::is_on();
     let label = text(move || {
         match is_on.get() {
@@ -230,7 +236,7 @@ fn full_screen_button(turn: impl Fn() + 'static) -> AnyView {
             aria-label=label
             title=text(move || format!("{} (Enter)", label.get()))
             hidden=!full_screen::is_supported()
-            on:click=handler(move |_| turn())
+            on:click=handler(move |_| toggle())
         >
             {dynamic(move || match is_on.get() {
                 true => view! { <Glyph icon=LuMinimize /> }.into_any(),
@@ -245,10 +251,10 @@ fn head(
     sequence: Sequence,
     zooming: Zooming,
     slideshow: Slideshow,
-    turn_full_screen: impl Fn() + 'static,
+    toggle_full_screen: impl Fn() + 'static,
     close: impl Fn() + Copy + 'static,
 ) -> AnyView {
-    // Films and sounds have their own controls.
+    // Only pictures can be zoomed; videos and sounds have their own controls.
     let known = known(sequence.shown);
     let is_picture = memo(move || {
         follow_memo(known);
@@ -264,7 +270,7 @@ fn head(
                 aria-label=label
                 title=label
                 aria-disabled=text(move || sequence.neighbor(step).is_none().to_string())
-                on:click=handler(move |_| sequence.go(step))
+                on:click=handler(move |_| sequence.step(step))
             >
                 <Glyph icon />
             </button>
@@ -274,12 +280,12 @@ fn head(
     view! {
         <header class="lightbox-head">
             <p class="muted" role="status" translate="no">
-                <span prop:textContent=text(move || sequence.place())></span> " "
-                <span class="lightbox-whole" prop:textContent=text(move || sequence.whole().to_owned())></span>
+                <span prop:textContent=text(move || sequence.position_label())></span> " "
+                <span class="lightbox-whole" prop:textContent=text(move || sequence.scope_label().to_owned())></span>
             </p>
             <span class="lightbox-percent" translate="no" title="Of the picture's own pixels" hidden=when(move || !is_picture.get()) prop:textContent=text(move || zooming.percent())></span>
             {zooming.button(is_picture)}
-            {full_screen_button(turn_full_screen)}
+            {full_screen_button(toggle_full_screen)}
             {slideshow.button()}
             {step_button("Previous", LuChevronLeft, -1)}
             {step_button("Next", LuChevronRight, 1)}
@@ -289,7 +295,7 @@ fn head(
     .into_any()
 }
 
-/// The output and how it was made, or that it is not known here.
+/// Returns the output with its panel, or a message if its task isn't in this browser.
 fn output(
     sequence: Sequence,
     zooming: Zooming,
@@ -303,7 +309,7 @@ fn output(
         }
     };
     let known = known(shown);
-    // Of the output, however often what is around it is made anew.
+    // Cleared when another output is shown, but not when the panel is rendered again.
     let answer = StatusNote::default();
     effect(move || {
         shown.track();
@@ -317,11 +323,11 @@ fn output(
         match shown_output(&name) {
             Some(shown) => {
                 let measures = Measures::new();
-                let go = move |step| sequence.go(step);
+                let go = move |step| sequence.step(step);
                 let panel = panel::panel(&shown, measures, answer, compare, remove);
                 view! { {stage::stage(&shown, measures, zooming, go)} {panel} }.into_any()
             }
-            // Storage may not have been read yet; then this runs once more.
+            // Storage has not been read yet: `known` changes once it has, and this runs again.
             None if !known.read().is_open => ().into_any(),
             None => view! {
                 <p class="lightbox-unknown">

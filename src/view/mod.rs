@@ -1,5 +1,4 @@
-//! What a person sees. Views hold as little logic as they can: they show signals and pass on what
-//! people do.
+//! The user interface. Views show signals and forward events; they contain as little logic as possible.
 
 pub mod batch;
 pub mod form;

@@ -9,14 +9,16 @@ use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, save, use_in, vary};
 
-/// Presses what [`actions`] has for a key, in the dialog of this name; whether there is a tool for it.
+/// Clicks the button of [`actions`] that belongs to the pressed key, in the dialog with this accessible name.
+///
+/// Returns whether the key has a button.
 pub fn press_tool(event: &KeyboardEvent, dialog: &str) -> bool {
     let tool = match event.key().as_str() {
         "f" | "F" => "heart",
         "d" | "D" => "save",
         _ => return false,
     };
-    // Held down, it is one press all the same.
+    // Ignore key repeat.
     if !event.repeat() {
         click(&format!(
             "dialog[aria-label={dialog}] .lightbox-actions .{tool}"
@@ -25,13 +27,12 @@ pub fn press_tool(event: &KeyboardEvent, dialog: &str) -> bool {
     true
 }
 
-/// What is done most with an output that is shown large, all of one kind: none is what a person comes for. `more` comes
-/// at the end.
+/// Returns the most frequent actions for a large output as buttons of equal weight. `more` is added at the end.
 pub fn actions(shown: &ShownOutput, again: Again, more: AnyView) -> AnyView {
     let address = contexts().session.settings_untracked().address;
     let vary = dynamic(move || {
         if again.is_awaited() {
-            // Most have it: what comes later would move what stands below.
+            // Most outputs can be varied: reserve the space so that a late button doesn't shift the layout.
             return view! { <div class="vary" aria-hidden="true"></div> }.into_any();
         }
         if !again.has_seed() {

@@ -1,5 +1,5 @@
-//! Two to four outputs side by side, or two of them one over the other, and what their inputs have not
-//! in common.
+//! A dialog that compares two to four outputs side by side, or two overlaid with a slider, and lists the inputs in which
+//! they differ.
 
 mod companion;
 mod compared;
@@ -96,14 +96,15 @@ pub fn Comparison() -> impl IntoView {
             aria-label="Compare"
             class:over-each-other=is_over
             on:close=handler(move |_: web_sys::Event| close())
-            on:keydown=handler(move |event: KeyboardEvent| zooming.keys(&event))
+            on:keydown=handler(move |event: KeyboardEvent| zooming.handle_key(&event))
         >
             {dialog::contents(is_open, contents)}
         </dialog>
     }
 }
 
-/// What tells their tasks apart; tracked. The models of another service are not known here.
+/// Returns the inputs in which the tasks of the outputs differ; tracked. Tasks of another service are compared without
+/// their schema.
 fn known_differences(outputs: &[ShownOutput]) -> Vec<ComparedInput> {
     let all = contexts();
     let address = all.session.settings().address;
@@ -120,24 +121,29 @@ fn known_differences(outputs: &[ShownOutput]) -> Vec<ComparedInput> {
     })
 }
 
-/// What can be done with each stands in a line above it, in `rem`.
-const HEAD: f64 = 2.75;
+/// Height of the row of buttons above each output, in `rem`.
+const BUTTON_ROW: f64 = 2.75;
 
-/// On a line of its own where two lie one over the other in a narrow window.
-const TWO_LINES: f64 = 4.75;
-const NARROW: f64 = 38.0;
+/// Height of both rows of buttons, in `rem`, when two outputs are overlaid in a narrow window.
+const TWO_ROWS: f64 = 4.75;
 
-/// What differs has at least so much room next to four, in `rem`.
-const SIDE: f64 = 30.0;
+/// Width below which a window is narrow, in `rem`.
+const NARROW_BELOW: f64 = 38.0;
 
-/// And below them so much: its caption, and the two lines of each difference.
-const CAPTION: f64 = 1.75;
-const DIFFERENCE: f64 = 2.9;
+/// Minimum width of the table of differences next to four outputs, in `rem`.
+const MIN_TABLE_WIDTH: f64 = 30.0;
 
-/// It is scrolled where that is more than this part of the window; the style sheet says the same.
+/// Height of the caption of the table, in `rem`.
+const CAPTION_HEIGHT: f64 = 1.75;
+
+/// Height of a difference in the table, which has two lines, in `rem`.
+const DIFFERENCE_HEIGHT: f64 = 2.9;
+
+/// Maximum height of the table below the outputs, as a fraction of the window; a higher table scrolls. The style sheet
+/// has the same value.
 const MAX_BELOW: f64 = 0.3;
 
-/// All of them, in as many columns as make them largest, and the table below.
+/// Returns the outputs in as many columns as make them largest, and the table of differences.
 fn side_by_side(
     outputs: Vec<ShownOutput>,
     is_over: Signal<bool>,
@@ -149,13 +155,13 @@ fn side_by_side(
         let outputs = outputs.clone();
         move || known_differences(&outputs)
     });
-    let are_told = memo(move || are_shown_by_captions(&differences.read()));
+    let are_in_captions = memo(move || are_shown_by_captions(&differences.read()));
     let whole = NodeRef::<Div>::new();
     let whole_seen = scrolled(whole);
     let element = NodeRef::<Div>::new();
     let seen = scrolled(element);
     zooming.follow(element);
-    let room = memo(move || seen.read().room(HEAD));
+    let room = memo(move || seen.read().room(BUTTON_ROW));
     let sides: Vec<_> = outputs.iter().map(|_| RwSignal::new(None)).collect();
     let names = memo({
         let outputs = outputs.clone();
@@ -177,27 +183,27 @@ fn side_by_side(
             shapes.map(|(shown, sides)| Shape::of(&shown.task, shown.kind, sides.get(), None));
         shapes.collect::<Vec<_>>()
     });
-    // How much room the table needs below them, in `rem`.
-    let below = memo(move || match are_told.get() {
+    // The height of the table below the outputs, in `rem`.
+    let below = memo(move || match are_in_captions.get() {
         true => 0.0,
-        false => CAPTION + DIFFERENCE * differences.read().len() as f64,
+        false => CAPTION_HEIGHT + DIFFERENCE_HEIGHT * differences.read().len() as f64,
     });
-    // Decided by what does not change with it: all of the room, and how much of it the table would take.
-    let undivided = memo(move || {
-        let whole = whole_seen.read().room(HEAD);
+    // The layout depends only on values that it doesn't change itself: the whole container and the height of the table.
+    let available = memo(move || {
+        let whole = whole_seen.read().room(BUTTON_ROW);
         let below = (below.get() * whole.rem).min(MAX_BELOW * whole.height);
         (whole, below)
     });
-    let two_and_two = memo(move || {
-        let (whole, below) = undivided.get();
-        whole.grid_width(&shapes.read(), below, SIDE * whole.rem)
+    let grid_width = memo(move || {
+        let (whole, below) = available.get();
+        whole.grid_width(&shapes.read(), below, MIN_TABLE_WIDTH * whole.rem)
     });
-    let is_beside = when(move || two_and_two.get().is_some());
+    let is_table_at_side = when(move || grid_width.get().is_some());
     let is_in_corner = memo(move || {
-        let (whole, below) = undivided.get();
-        !are_told.get() && !is_over.get() && whole.fits_text_in_corner(&shapes.read(), below)
+        let (whole, below) = available.get();
+        !are_in_captions.get() && !is_over.get() && whole.fits_text_in_corner(&shapes.read(), below)
     });
-    let columns = memo(move || match two_and_two.get() {
+    let columns = memo(move || match grid_width.get() {
         Some(_) => 2,
         None if is_in_corner.get() => 2,
         None => room.read().columns(&shapes.read()),
@@ -207,60 +213,61 @@ fn side_by_side(
         let room = room.get();
         is_row.then(|| room.column(count) / room.rem + GAP)
     });
-    let left = memo(
-        move || match is_over.get() || is_beside.get() || is_in_corner.get() {
-            true => 0.0,
-            false => room.read().unused_height(&shapes.read(), columns.get()),
-        },
-    );
+    let unused_height =
+        memo(
+            move || match is_over.get() || is_table_at_side.get() || is_in_corner.get() {
+                true => 0.0,
+                false => room.read().unused_height(&shapes.read(), columns.get()),
+            },
+        );
     let overlaid = memo(move || {
-        let room = seen.read().room(HEAD);
-        let is_narrow = room.width < NARROW * room.rem;
-        let line = if is_narrow { TWO_LINES } else { HEAD };
-        seen.read().room(line).overlaid(&shapes.read())
+        let room = seen.read().room(BUTTON_ROW);
+        let is_narrow = room.width < NARROW_BELOW * room.rem;
+        let row = if is_narrow { TWO_ROWS } else { BUTTON_ROW };
+        seen.read().room(row).overlaid(&shapes.read())
     });
     let overlay = Overlay {
         is_on: is_over,
         share,
-        drawn: memo(move || overlaid.get().0),
+        width: memo(move || overlaid.get().0),
         element,
         zooming,
-        drawn_by: StoredValue::new(None),
+        dragged_by: StoredValue::new(None),
         slider: NodeRef::<Input>::new(),
     };
     view! {
         <div
             class="comparison-room"
-            class:beside=is_beside
+            class:beside=is_table_at_side
             class:in-corner=is_in_corner
             node_ref=whole
-            style:--wide=derived(move || two_and_two.get().map(|wide| format!("{wide:.1}px")))
+            style:--wide=derived(move || grid_width.get().map(|wide| format!("{wide:.1}px")))
             style:--share=text(move || (share.get() / 100.0).to_string())
-            style:--drawn=text(move || format!("{:.1}px", overlay.drawn.get()))
+            style:--drawn=text(move || format!("{:.1}px", overlay.width.get()))
             style:--drawn-high=text(move || format!("{:.1}px", overlaid.get().1))
-            style:--left=text(move || format!("{:.1}px", left.get()))
+            style:--left=text(move || format!("{:.1}px", unused_height.get()))
             style:--columns=text(move || columns.get().to_string())
         >
             {overlay.slider()}
             <div
                 class="compared-room"
-                class:close=when(move || zooming.is_close())
+                class:close=when(move || zooming.is_zoomed_in())
                 node_ref=element
                 style:--zoom=text(move || zooming.transform())
                 style:--clip=derived(move || zooming.clip())
-                on:pointerdown=handler(move |event: PointerEvent| overlay.down(&event))
-                on:pointermove=handler(move |event: PointerEvent| overlay.moved(&event))
-                on:pointerup=handler(move |_: PointerEvent| overlay.ended())
-                on:pointercancel=handler(move |_: PointerEvent| overlay.ended())
-                on:mousedown=handler(move |event: web_sys::MouseEvent| overlay.pressed(&event))
-                // A press on it does not lose the focus to nothing behind the dialog.
+                on:pointerdown=handler(move |event: PointerEvent| overlay.pointer_down(&event))
+                on:pointermove=handler(move |event: PointerEvent| overlay.pointer_moved(&event))
+                on:pointerup=handler(move |_: PointerEvent| overlay.end_drag())
+                on:pointercancel=handler(move |_: PointerEvent| overlay.end_drag())
+                on:mousedown=handler(move |event: web_sys::MouseEvent| overlay.focus_slider(&event))
+                // Focusable, so that a press here doesn't move the focus out of the dialog.
                 tabindex="-1"
             >
                 <ol role="list" class="compared" data-count=count.to_string()>
                     {pictures}
                 </ol>
             </div>
-            {dynamic(move || match are_told.get() {
+            {dynamic(move || match are_in_captions.get() {
                 true => ().into_any(),
                 false => table::table(&differences.read(), count, column),
             })}

@@ -10,14 +10,14 @@ use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::media;
 use crate::view::task::shown_output::ShownOutput;
 
-/// What an output measures, once that is known.
+/// The dimensions, duration and file size of an output, once they are known.
 #[derive(Clone, Copy)]
 pub struct Measures {
     all: Contexts,
     /// Width and height in pixels.
-    sides: RwSignal<Option<(u32, u32)>>,
-    /// How long a film or a sound is, in milliseconds.
-    length: RwSignal<Option<u64>>,
+    dimensions: RwSignal<Option<(u32, u32)>>,
+    /// Duration of a video or a sound, in milliseconds.
+    duration: RwSignal<Option<u64>>,
     bytes: RwSignal<Option<u64>>,
 }
 
@@ -25,26 +25,26 @@ impl Measures {
     pub fn new() -> Self {
         Self {
             all: contexts(),
-            sides: RwSignal::new(None),
-            length: RwSignal::new(None),
+            dimensions: RwSignal::new(None),
+            duration: RwSignal::new(None),
             bytes: RwSignal::new(None),
         }
     }
 
-    /// Follows what is shown on a stage.
+    /// Reads the measures each time a file has loaded on the stage.
     pub fn follow(self, stage: NodeRef<Div>, shown: &ShownOutput) {
         let shown = shown.clone();
         media::follow_loaded(stage, move |loaded| {
-            self.sides.set(media::sides(loaded));
-            self.length.set(media::length(loaded));
+            self.dimensions.set(media::sides(loaded));
+            self.duration.set(media::length(loaded));
             if self.bytes.get_untracked().is_none() {
-                spawn(self.weigh(shown.clone()));
+                spawn(self.find_file_size(shown.clone()));
             }
         });
     }
 
-    /// By what the browser has received; else by the copy; else its host is asked, not for the file itself.
-    async fn weigh(self, shown: ShownOutput) {
+    /// Finds the file size: from the browser's resource timing, else from the stored copy, else with a HEAD request.
+    async fn find_file_size(self, shown: ShownOutput) {
         let all = self.all;
         let address = all.session.settings_untracked().address;
         let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
@@ -67,26 +67,30 @@ impl Measures {
         self.bytes.try_set(bytes);
     }
 
-    /// Width by height; tracked.
+    /// Returns the aspect ratio, width divided by height; tracked.
     pub fn ratio(self) -> Option<String> {
-        let (width, height) = self.sides.get()?;
+        let (width, height) = self.dimensions.get()?;
         Some((f64::from(width) / f64::from(height)).to_string())
     }
 
-    /// In pixels; tracked.
+    /// Returns the width as a CSS length; tracked.
     pub fn width(self) -> Option<String> {
-        let (width, _) = self.sides.get()?;
+        let (width, _) = self.dimensions.get()?;
         Some(format!("{width}px"))
     }
 
-    /// `1024 × 768 · 12 s long · 1.3 MB`, or as much of it as is known; tracked.
+    /// Returns a text such as `1024 × 768 · 12 s long · 1.3 MB`, without the parts that are unknown; tracked.
     pub fn text(self) -> String {
-        let sides = self.sides.get();
-        let sides = sides.map(|(width, height)| format!("{width} × {height}"));
-        let length = self.length.get();
-        let length = length.map(|length| format!("{} long", duration::text(length)));
+        let dimensions = self.dimensions.get();
+        let dimensions = dimensions.map(|(width, height)| format!("{width} × {height}"));
+        let duration = self.duration.get();
+        let duration = duration.map(|duration| format!("{} long", duration::text(duration)));
         let bytes = self.bytes.get().map(output_cache::size);
-        let known: Vec<String> = sides.into_iter().chain(length).chain(bytes).collect();
+        let known: Vec<String> = dimensions
+            .into_iter()
+            .chain(duration)
+            .chain(bytes)
+            .collect();
         known.join(" · ")
     }
 }

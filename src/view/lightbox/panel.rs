@@ -11,7 +11,7 @@ use leptos::prelude::*;
 
 use super::actions;
 use super::measures::Measures;
-use super::sweep::entry::entry;
+use super::sweep::explore_button::explore_button;
 use crate::browser::{clipboard, clock, dates};
 use crate::reactive::boxed::{handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
@@ -23,13 +23,13 @@ use crate::view::task::again::Again;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{edit, inputs, lineage, more, output_recovery, unreadable};
 
-/// The id of the menu with what is done seldom.
+/// Id of the menu with the less frequent actions.
 const MORE: &str = "large-more";
 
-/// Of a task id that are shown: a service may make it as long as it likes.
+/// Maximum number of characters shown of a task id. The interface does not limit its length.
 const MAX_ID_CHARS: usize = 200;
 
-/// How the output was made, and what can be done with it.
+/// Returns the panel next to the output: its input, its measures and its actions.
 pub fn panel(
     shown: &ShownOutput,
     measures: Measures,
@@ -48,7 +48,7 @@ pub fn panel(
             <span class="word">"Compare"</span>
         </button>
     };
-    // What an output measures has its line before it is known.
+    // The line of the measures is reserved before they are known, except for an output that can't be shown.
     let is_shown = safe.is_some();
     let copy_image = is_image.then(|| copy_image(shown.clone()));
     let open = safe.filter(SafeUrl::is_link).map(|url| open_link(&url));
@@ -69,7 +69,7 @@ pub fn panel(
         .into_any()
     });
     let path = Route::Model(task.model.clone()).path();
-    // Where it stands above the page it lies behind.
+    // The page's own message about an outage is behind the dialog.
     let outage = memo(move || outage::message(all));
     let siblings = siblings_note(&task);
     let edit = edit::button(
@@ -92,7 +92,7 @@ pub fn panel(
             <div class="row">
                 {again_button(again)}
                 {edit}
-                {entry(&task)}
+                {explore_button(&task)}
                 {inputs::copy_link(task.model.clone(), move || values.clone())}
                 <button class="button quiet" type="button" popovertarget=MORE>
                     <Glyph icon=LuEllipsis />
@@ -121,14 +121,14 @@ pub fn panel(
                     <Glyph icon=LuTrash2 />
                     "Remove task"
                 </button>
-                {siblings.map(|said| view! { <p class="muted" aria-hidden="true">{said}</p> }.into_any())}
+                {siblings.map(|note| view! { <p class="muted" aria-hidden="true">{note}</p> }.into_any())}
             </div>
         </aside>
     }
     .into_any()
 }
 
-/// As on the task's own page.
+/// Returns the button "Run again", as on the task's page.
 fn again_button(again: Again) -> AnyView {
     view! {
         <button class="button quiet" type="button" on:click=handler(move |_| again.press("Run again", 1))>
@@ -158,7 +158,7 @@ fn copy_image(shown: ShownOutput) -> AnyView {
             let image = async move {
                 let fetched = output_recovery::fetch(all, &shown).await;
                 let reason = fetched.as_ref().err().cloned();
-                // The receiver is gone if the browser has refused before.
+                // The receiver is dropped if the browser has already refused.
                 let _ = refused.send(reason);
                 fetched.ok()
             };
@@ -182,12 +182,12 @@ fn copy_image(shown: ShownOutput) -> AnyView {
     .into_any()
 }
 
-/// When it was made and how long that took.
+/// Returns a line with the time of creation, how long the task ran, and its variation.
 fn facts(shown: &ShownOutput) -> String {
     let task = &shown.task;
     let mut facts = vec![dates::time(task.created, clock::now())];
     if let Some(took) = task.duration_text() {
-        // Alone it would seem to be how long a film or a sound is.
+        // A duration alone would look like the length of a video or a sound.
         facts.push(format!("made in {took}"));
     }
     facts.extend(seed::variation_label(task));

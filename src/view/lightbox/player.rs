@@ -1,4 +1,4 @@
-//! The film or the sound that is shown large.
+//! The player of the video or sound in the lightbox.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -8,8 +8,8 @@ use crate::reactive::boxed::spawn;
 
 const PLAYER: &str = "dialog.lightbox[open] .stage :is(audio, video)";
 
-/// What an event is about is the player.
-pub fn is_of(event: &Event) -> bool {
+/// Returns whether the target of an event is the player.
+pub fn is_target_of(event: &Event) -> bool {
     let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
     target.is_some_and(|it| it.matches(PLAYER) == Ok(true))
 }
@@ -19,15 +19,15 @@ fn find() -> Option<HtmlMediaElement> {
     found.ok().flatten()?.dyn_into().ok()
 }
 
-/// Plays it, or pauses it; whether there is one.
-pub fn turn() -> bool {
+/// Plays or pauses the player. Returns false if the output has no player.
+pub fn toggle() -> bool {
     let Some(player) = find() else {
         return false;
     };
     match player.paused() {
-        // It fails where the file can't be played, which the player shows.
+        // If the file can't be played, the player shows that itself.
         true => play(&player, || {}),
-        // It fails for no player.
+        // `pause` never fails on a media element.
         false => drop(player.pause()),
     }
     true
@@ -39,7 +39,7 @@ fn play(player: &HtmlMediaElement, failed: impl FnOnce() + 'static) {
             let Err(error) = wasm_bindgen_futures::JsFuture::from(playing).await else {
                 return;
             };
-            // Paused, or taken away, before it began: that is no failure.
+            // `AbortError`: paused or removed before playback started, which isn't a failure.
             let name = error.dyn_ref::<js_sys::Error>().map(|error| error.name());
             if name.is_none_or(|name| name != "AbortError") {
                 failed();
@@ -48,24 +48,24 @@ fn play(player: &HtmlMediaElement, failed: impl FnOnce() + 'static) {
     }
 }
 
-/// Plays it to its end, if there is one.
+/// Plays the player once to its end, without looping. Does nothing if the output has no player.
 pub fn play_once(failed: impl FnOnce() + 'static) {
     if let Some(player) = find() {
-        // What is there can be taken away.
+        // Removing an attribute never fails.
         let _ = player.remove_attribute("loop");
         play(&player, failed);
     }
 }
 
-/// A film repeats again.
-pub fn repeat() {
-    if let Some(film) = find().filter(|it| it.local_name() == "video") {
-        // What is missing can be put there.
-        let _ = film.set_attribute("loop", "");
+/// Makes a video loop again.
+pub fn restore_loop() {
+    if let Some(video) = find().filter(|it| it.local_name() == "video") {
+        // `loop` is a valid name, so this never fails.
+        let _ = video.set_attribute("loop", "");
     }
 }
 
-/// It is there, and its length is known.
-pub fn has_begun() -> bool {
+/// Returns whether the output has a player whose metadata are loaded.
+pub fn has_metadata() -> bool {
     find().is_some_and(|player| player.duration() > 0.0)
 }

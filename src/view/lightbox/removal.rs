@@ -1,5 +1,5 @@
-//! Removes the task of what is shown large: the next output takes its place, and who brings the task back sees its
-//! output again. Where a favorite goes it is asked before.
+//! Removes the task of the output in the lightbox and shows the next output. Undoing the removal shows the removed output
+//! again. Removing a favorite needs a confirmation.
 
 use atelier_engine::{Action, TaskKey};
 use atelier_studio::output::output_cache;
@@ -20,12 +20,12 @@ pub struct Removal {
     runner: Runner,
     sequence: Sequence,
     question: RemovalQuestion,
-    /// The next output's button comes to stand where that of this one stood.
-    held: DoubleClickGuard,
-    /// The name of the output whose task was removed last, until that is back.
+    /// The button of the next output appears in the same place, so a double click could remove two tasks.
+    click_guard: DoubleClickGuard,
+    /// The name of the output whose task was removed last, until the removal is undone.
     removed: RwSignal<Option<String>>,
-    /// That task has gone out of sight since.
-    was_gone: StoredValue<bool>,
+    /// Whether the removal of that task has taken effect.
+    was_removed: StoredValue<bool>,
 }
 
 impl Removal {
@@ -34,15 +34,16 @@ impl Removal {
             runner: contexts().runner,
             sequence,
             question: RemovalQuestion::default(),
-            held: DoubleClickGuard::default(),
+            click_guard: DoubleClickGuard::default(),
             removed: RwSignal::new(None),
-            was_gone: StoredValue::new(false),
+            was_removed: StoredValue::new(false),
         };
         removal.follow_undo();
         removal
     }
 
-    /// Goes on to what is next, or out where nothing is left, once that is asked where a favorite is among it.
+    /// Removes the task and shows the next output, or closes the dialog if none is left. Asks for confirmation first if
+    /// the task has a favorite.
     pub fn remove(self, close: impl Fn()) {
         let task = untrack(|| {
             let name = self.sequence.shown.get()?;
@@ -52,32 +53,32 @@ impl Removal {
         let is_asked =
             task.is_some_and(|task| self.question.asks([&task], &removal_label([&task], 1)));
         if !is_asked {
-            self.go(close);
+            self.remove_task(close);
         }
     }
 
-    /// What it asks with.
+    /// Returns the dialog that asks for confirmation.
     pub fn question(self, close: impl Fn() + Copy + Send + Sync + 'static) -> AnyView {
         self.question
-            .view("Remove favorites", move || self.go(close))
+            .view("Remove favorites", move || self.remove_task(close))
     }
 
-    fn go(self, close: impl Fn()) {
+    fn remove_task(self, close: impl Fn()) {
         let Some(name) = self.sequence.shown.get_untracked() else {
             return;
         };
         let Some((task, _)) = output_cache::parse_name(&name) else {
             return;
         };
-        if !untrack(|| self.is_there(&task)) || !self.held.counts("Remove") {
+        if !untrack(|| self.is_listed(&task)) || !self.click_guard.counts("Remove") {
             return;
         }
-        let next = self.sequence.after(&task);
+        let next = self.sequence.output_after_removal(&task);
         self.runner.act(&task, Action::Remove);
         match next {
             Some(next) => {
                 self.sequence.show(&next);
-                self.was_gone.set_value(false);
+                self.was_removed.set_value(false);
                 self.removed.set(Some(name));
             }
             None => close(),
@@ -89,15 +90,15 @@ impl Removal {
         let is_back = memo(move || {
             let name = removed.read();
             let place = name.as_deref().and_then(output_cache::parse_name);
-            place.is_some_and(|(task, _)| self.is_there(&task))
+            place.is_some_and(|(task, _)| self.is_listed(&task))
         });
-        let was_gone = self.was_gone;
+        let was_removed = self.was_removed;
         effect(move || {
             let Some(name) = removed.get() else { return };
             if !is_back.get() {
-                was_gone.set_value(true);
-            } else if was_gone.get_value() {
-                was_gone.set_value(false);
+                was_removed.set_value(true);
+            } else if was_removed.get_value() {
+                was_removed.set_value(false);
                 removed.set(None);
                 if self.sequence.shown.read_untracked().is_some() {
                     self.sequence.show(&name);
@@ -106,28 +107,28 @@ impl Removal {
         });
     }
 
-    /// Tracked.
-    fn is_there(self, task: &TaskKey) -> bool {
+    /// Returns whether a task exists and is not removed; tracked.
+    fn is_listed(self, task: &TaskKey) -> bool {
         let task = self.runner.task(task);
         task.is_some_and(|task| task.read().removed.is_none())
     }
 }
 
-/// What had the focus goes with the output that it belonged to: it stays in the dialog.
+/// Keeps the focus in the dialog when the next output replaces the focused element.
 pub fn keep_focus(shown: Memo<Option<String>>) {
     let was_open = StoredValue::new(false);
     effect(move || {
         let is_open = shown.read().is_some();
-        let goes_on = was_open.get_value() && is_open;
+        let is_next = was_open.get_value() && is_open;
         was_open.set_value(is_open);
-        if !goes_on {
+        if !is_next {
             return;
         }
         after_frame(move || {
             if focus::is_lost() {
-                // Its top may be below the picture, which stays in sight.
+                // Without scrolling: the panel may be below the picture, which must stay visible.
                 let _ = focus::in_place_to("dialog.lightbox[open] .lightbox-panel")
-                    // In full screen there is none.
+                    // In full screen the panel is not displayed.
                     || focus::in_place_to("dialog.lightbox[open] .lightbox-body");
             }
         });

@@ -16,31 +16,31 @@ use crate::view::gallery::narrowing::Narrowing;
 use crate::view::model::mode::{Mode, mode};
 use crate::view::parts::item_order;
 
-/// An output that another one may be compared with.
+/// An output that can be chosen for a comparison.
 #[derive(Clone, PartialEq)]
 pub struct Choice {
     pub name: String,
-    /// As a person is told of it.
+    /// Accessible name and tooltip.
     pub label: String,
     pub url: String,
     pub kind: OutputKind,
 }
 
-/// The outputs that the page below shows, in its order, and which of them is large.
+/// The outputs of the page below the lightbox, in the same order, and which one the lightbox shows.
 #[derive(Clone, Copy)]
 pub struct Sequence {
     navigation: Navigation,
-    /// The name of the one that is large; none while the dialog is closed.
+    /// The name of the output in the lightbox; `None` while the dialog is closed.
     pub shown: Memo<Option<String>>,
     scope: Memo<Scope>,
     entries: Memo<Vec<GalleryEntry>>,
-    at: Memo<Option<usize>>,
-    /// The position of the output that was shown last while it was among `entries`. An output that has left
-    /// them, such as a favorite that is none any more, keeps that position: arrows lead on from there.
+    index: Memo<Option<usize>>,
+    /// The last known index of the shown output in `entries`. It stays when the output leaves `entries`, for example
+    /// because it is no longer a favorite, so that the arrow keys continue from there.
     last: StoredValue<usize>,
 }
 
-/// The batch of an output that is shown large over the page of its model, where that shows batches; tracked.
+/// Returns the batch of an output if the page below is its model's page in batch mode; tracked.
 fn batch_below(output: &str, mode: Memo<Mode>) -> Option<BatchKey> {
     let all = contexts();
     let is_below = matches!(all.navigation.route(), Route::Model(_)) && mode.get() == Mode::Batch;
@@ -82,7 +82,7 @@ impl Sequence {
             found
         });
         let last = StoredValue::new(0);
-        let at = memo(move || {
+        let index = memo(move || {
             let shown = shown.read();
             let (task, position) = output_cache::parse_name(shown.as_deref()?)?;
             let entries = entries.read();
@@ -97,14 +97,14 @@ impl Sequence {
             shown,
             scope,
             entries,
-            at,
+            index,
             last,
         }
     }
 
-    /// The name of the output so many steps further on, if there is one; tracked.
+    /// Returns the name of the output `step` positions after the shown one, if it exists; tracked.
     pub fn neighbor(self, step: isize) -> Option<String> {
-        let at = match self.at.get() {
+        let at = match self.index.get() {
             Some(at) => at.checked_add_signed(step)?,
             None if step > 0 => self.last.get_value(),
             None => self.last.get_value().checked_sub(1)?,
@@ -112,29 +112,29 @@ impl Sequence {
         self.entries.read().get(at).map(GalleryEntry::name)
     }
 
-    /// What the large one is compared with, if there is any.
+    /// Returns the name of the output that a new comparison with the shown one starts with, if any.
     pub fn companion(self) -> Option<String> {
-        untrack(|| match self.at.get() {
+        untrack(|| match self.index.get() {
             Some(at) => neighbor::companion(&self.entries.read(), at).map(GalleryEntry::name),
             None => self.neighbor(1).or_else(|| self.neighbor(-1)),
         })
     }
 
-    /// What the large one may be compared with, what belongs to it first; tracked.
+    /// Returns the outputs that can be compared with the shown one, related outputs first; tracked.
     pub fn choices(self) -> Vec<Choice> {
         let runner = contexts().runner;
         let shown = self.shown.get().unwrap_or_default();
-        let large = output_cache::parse_name(&shown);
+        let parsed = output_cache::parse_name(&shown);
         let Some((task, position)) =
-            large.and_then(|(key, position)| Some((runner.task(&key)?, position)))
+            parsed.and_then(|(key, position)| Some((runner.task(&key)?, position)))
         else {
             return Vec::new();
         };
         let entries = self.entries.read();
-        let at = self.at.get().unwrap_or_else(|| self.last.get_value());
+        let at = self.index.get().unwrap_or_else(|| self.last.get_value());
         let choices = task.with_untracked(|task| {
-            let kin = runner.with_tasks(|tasks| lineage::related_tasks(task, position, tasks));
-            neighbor::choices(&entries, at, &shown, task, &kin)
+            let related = runner.with_tasks(|tasks| lineage::related_tasks(task, position, tasks));
+            neighbor::choices(&entries, at, &shown, task, &related)
         });
         let choice = |other: usize| {
             let entry = entries.get(other)?;
@@ -151,42 +151,42 @@ impl Sequence {
         choices.into_iter().filter_map(choice).collect()
     }
 
-    /// What is shown large once a task is gone, if anything is left.
-    pub fn after(self, task: &TaskKey) -> Option<String> {
+    /// Returns the name of the output to show after a task is removed, if any is left.
+    pub fn output_after_removal(self, task: &TaskKey) -> Option<String> {
         untrack(|| {
-            let after = neighbor::after(&self.entries.read(), std::slice::from_ref(task))
+            let next = neighbor::after(&self.entries.read(), std::slice::from_ref(task))
                 .map(GalleryEntry::name);
             let is_listed = self.entries.read().iter().any(|entry| entry.task == *task);
             match is_listed {
-                true => after,
+                true => next,
                 false => self.neighbor(1).or_else(|| self.neighbor(-1)),
             }
         })
     }
 
-    /// Shows this one large.
+    /// Shows the output with this name.
     pub fn show(self, name: &str) {
         self.navigation.set_query(SHOWN, Some(name));
     }
 
-    /// Shows that one large, if there is one.
-    pub fn go(self, step: isize) {
+    /// Shows the output `step` positions after the current one, if it exists.
+    pub fn step(self, step: isize) {
         if let Some(name) = untrack(|| self.neighbor(step)) {
             self.show(&name);
         }
     }
 
-    /// `3 of 12`, or nothing; tracked.
-    pub fn place(self) -> String {
-        match self.at.get() {
+    /// Returns a text such as `3 of 12`, or an empty text if the output isn't in the sequence; tracked.
+    pub fn position_label(self) -> String {
+        match self.index.get() {
             Some(at) => format!("{} of {}", at + 1, self.entries.read().len()),
             None => String::new(),
         }
     }
 
-    /// What that counts; tracked.
-    pub fn whole(self) -> &'static str {
-        if self.at.get().is_none() {
+    /// Returns the label of what [`Self::position_label`] counts, for example the batch; tracked.
+    pub fn scope_label(self) -> &'static str {
+        if self.index.get().is_none() {
             return "";
         }
         let scope = self.scope.read();

@@ -1,5 +1,5 @@
-//! What is shown large, as the address says it, so that Back leads out again: one output, several to be
-//! compared, or a batch to be explored.
+//! Query parameters that open the dialogs of the lightbox: one output, a comparison, or a sweep of a batch. As they are
+//! part of the URL, Back closes the dialog.
 
 use std::sync::Arc;
 
@@ -14,68 +14,71 @@ use crate::state::contexts::contexts;
 use crate::state::navigation::Navigation;
 use crate::view::task::shown_output::ShownOutput;
 
-/// In the address: the name of the output that is shown large.
+/// Query parameter with the name of the output in the lightbox.
 pub const SHOWN: &str = "lightbox";
 
-/// In the address: the names of what is compared, with a comma between.
+/// Query parameter with the names of the compared outputs, separated by commas.
 pub const COMPARED: &str = "compare";
 
-/// In the address: the batch that is explored, and where in it the person is.
+/// Query parameter with the explored batch and the position in it.
 pub const EXPLORED: &str = "sweep";
 
+/// Maximum number of outputs in a comparison.
 pub const MAX_COMPARED: usize = 4;
 
-/// Shows an output large.
+/// Opens the lightbox with an output.
 pub fn open(navigation: Navigation, output: &str) {
     navigation.push_query(SHOWN, output);
 }
 
-/// Compares outputs by their names.
+/// Opens a comparison of the outputs with these names.
 pub fn compare(navigation: Navigation, names: &[String]) {
     navigation.push_query(COMPARED, &names.join(","));
 }
 
-/// Explores a batch from the start of every axis.
+/// Opens a batch at the start of every axis.
 pub fn explore(navigation: Navigation, batch: &BatchKey) {
     navigation.push_query(EXPLORED, &exploration::beginning(batch));
 }
 
-/// Whether a comparison or a batch covers the output that is shown large; tracked.
+/// Returns whether a comparison or a sweep is open above the lightbox; tracked.
 pub fn is_covered(navigation: Navigation) -> bool {
     navigation.query(COMPARED).is_some() || navigation.query(EXPLORED).is_some()
 }
 
-/// What is known of the tasks of some outputs.
+/// Which tasks of some outputs exist in this browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// Storage was read.
+    /// Whether storage was read.
     pub is_open: bool,
-    /// Of each output, whether its task is there.
+    /// For each output, whether its task exists.
     tasks: Vec<bool>,
 }
 
-/// Follows the tasks of outputs, named with a comma between: none other's changes are heard of.
+/// Returns a memo that changes when the tasks of some outputs are added or removed, but not when other tasks are.
+///
+/// `names`: the names of the outputs, separated by commas.
 pub fn known(names: Memo<Option<String>>) -> Memo<Known> {
     let runner = contexts().runner;
     memo(move || {
         let names = names.get().unwrap_or_default();
         let keys = runner.keys();
-        let is_there = |name: &str| {
+        let is_known = |name: &str| {
             let place = output_cache::parse_name(name);
             place.is_some_and(|(key, _)| keys.contains(&key))
         };
         Known {
             is_open: runner.is_open(),
-            tasks: names.split(',').take(MAX_COMPARED).map(is_there).collect(),
+            tasks: names.split(',').take(MAX_COMPARED).map(is_known).collect(),
         }
     })
 }
 
-/// An output by its name; none that this browser does not know.
+/// Returns an output by its name, or `None` if its task isn't in this browser; tracked.
 pub fn shown_output(name: &str) -> Option<ShownOutput> {
     let (key, position) = output_cache::parse_name(name)?;
     let task = contexts().runner.task(&key)?;
-    // A new address of the same output is shown anew, other changes are not.
+    // Changes only with the URL of the output, not with other changes of its task.
     let url = memo({
         let task = task.clone();
         move || {

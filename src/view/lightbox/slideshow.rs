@@ -1,5 +1,5 @@
-//! Shows one output after the other, as Next does, until a person does anything else. When it moves on is decided in the
-//! engine.
+//! A slideshow of the outputs in the lightbox, until the user does anything else. `studio::gallery::slideshow` decides
+//! when to show the next output.
 
 use atelier_contract::output::OutputKind;
 use atelier_studio::gallery::slideshow::{self, MAX_WAIT_MS, SHOWN_MS, SlideshowState, Step};
@@ -27,17 +27,19 @@ pub struct Slideshow {
     pub is_on: RwSignal<bool>,
     /// The name of the next output.
     next: Memo<Option<String>>,
-    /// The output that it has moved to itself, or begun with.
+    /// The name of the output that the slideshow started with or moved to last.
     moved_to: StoredValue<Option<String>>,
-    /// Each the name of an output: that was shown long enough; whose film or sound has ended; and that can be shown.
+    /// The name of the last output that was shown long enough.
     due: RwSignal<Option<String>>,
+    /// The name of the last output whose video or sound has ended.
     ended: RwSignal<Option<String>>,
+    /// The name of the last output that has loaded and can be shown.
     ready: RwSignal<Option<String>>,
 }
 
 impl Slideshow {
-    /// `room`: what the outputs are shown in.
-    pub fn new(sequence: Sequence, zooming: Zooming, room: NodeRef<Div>) -> Self {
+    /// `container`: the element that contains the shown output.
+    pub fn new(sequence: Sequence, zooming: Zooming, container: NodeRef<Div>) -> Self {
         let slideshow = Self {
             sequence,
             zooming,
@@ -49,8 +51,8 @@ impl Slideshow {
             ready: RwSignal::new(None),
         };
         slideshow.follow_time();
-        slideshow.follow_player(room);
-        slideshow.move_on();
+        slideshow.follow_player(container);
+        slideshow.follow_progress();
         slideshow
     }
 
@@ -69,7 +71,7 @@ impl Slideshow {
     pub fn stop(self) {
         if self.is_on.get_untracked() {
             self.is_on.set(false);
-            player::repeat();
+            player::restore_loop();
         }
     }
 
@@ -81,21 +83,26 @@ impl Slideshow {
         let timers = StoredValue::new_local(Vec::<Timeout>::new());
         effect(move || {
             let (is_on, shown) = (self.is_on.get(), self.sequence.shown.get());
-            let (is_covered, is_close) = (is_covered.get(), self.zooming.is_close());
+            let (is_covered, is_zoomed_in) = (is_covered.get(), self.zooming.is_zoomed_in());
             timers.update_value(Vec::clear);
             if !is_on {
                 return;
             }
             let moved_to = self.moved_to.get_value();
-            if !slideshow::continues(moved_to.as_deref(), shown.as_deref(), is_covered, is_close) {
+            if !slideshow::continues(
+                moved_to.as_deref(),
+                shown.as_deref(),
+                is_covered,
+                is_zoomed_in,
+            ) {
                 return self.stop();
             }
-            let late = shown.clone();
+            let stalled = shown.clone();
             timers.set_value(vec![
                 after(SHOWN_MS, move || drop(self.due.try_set(shown))),
                 after(MAX_WAIT_MS, move || {
-                    if !player::has_begun() {
-                        self.ended.try_set(late);
+                    if !player::has_metadata() {
+                        self.ended.try_set(stalled);
                     }
                     self.ready.try_set(self.next.try_get_untracked().flatten());
                 }),
@@ -103,19 +110,21 @@ impl Slideshow {
         });
     }
 
-    /// Films repeat by themselves; here they come to an end.
-    fn follow_player(self, room: NodeRef<Div>) {
+    /// Listens to the player. Videos loop outside a slideshow, but play only once in it.
+    fn follow_player(self, container: NodeRef<Div>) {
         let listeners = StoredValue::new_local(Vec::new());
         effect(move || {
-            let Some(room) = room.get() else { return };
-            // These events do not rise.
+            let Some(container) = container.get() else {
+                return;
+            };
+            // Media events do not bubble.
             let captured = EventListenerOptions {
                 phase: EventListenerPhase::Capture,
                 passive: true,
             };
             let listen = |name: &'static str, act: fn(Self)| {
-                EventListener::new_with_options(&room, name, captured, move |event| {
-                    if player::is_of(event) && self.is_on.get_untracked() {
+                EventListener::new_with_options(&container, name, captured, move |event| {
+                    if player::is_target_of(event) && self.is_on.get_untracked() {
                         act(self);
                     }
                 })
@@ -137,7 +146,7 @@ impl Slideshow {
         self.ended.set(self.sequence.shown.get_untracked());
     }
 
-    fn move_on(self) {
+    fn follow_progress(self) {
         let is_player = memo(move || {
             let shown = self.sequence.shown.get();
             let shown = shown.and_then(|name| shown_output(&name));
@@ -165,7 +174,8 @@ impl Slideshow {
         });
     }
 
-    /// The next output, out of sight, so that it is loaded when its turn comes; a film loads where it is shown.
+    /// Returns a hidden element that loads the next output in advance if it is a picture. Videos and sounds load when they
+    /// are shown.
     pub fn next_output(self) -> AnyView {
         dynamic(move || {
             let Some(name) = self.next.get().filter(|_| self.is_on.get()) else {
@@ -192,6 +202,7 @@ impl Slideshow {
         })
     }
 
+    /// Returns the button that starts and stops the slideshow.
     pub fn button(self) -> AnyView {
         let label = text(move || {
             match self.is_on.get() {
@@ -200,7 +211,7 @@ impl Slideshow {
             }
             .to_owned()
         });
-        let turn = move |_| match self.is_on.get_untracked() {
+        let toggle = move |_| match self.is_on.get_untracked() {
             true => self.stop(),
             false => self.start(),
         };
@@ -211,7 +222,7 @@ impl Slideshow {
                 aria-label=label
                 title=label
                 aria-disabled=text(move || (!self.is_on.get() && self.next.read().is_none()).to_string())
-                on:click=handler(turn)
+                on:click=handler(toggle)
             >
                 {dynamic(move || match self.is_on.get() {
                     true => view! { <Glyph icon=LuSquare /> }.into_any(),

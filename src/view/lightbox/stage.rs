@@ -13,7 +13,7 @@ use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{expected_shape, words};
 
-/// The output itself. A picture can be brought closer, and is then moved about.
+/// Returns the output. A picture can be zoomed and panned; a swipe shows the next or previous output.
 pub fn stage(
     shown: &ShownOutput,
     measures: Measures,
@@ -31,12 +31,12 @@ pub fn stage(
         measures.width();
         zooming.measure();
     });
-    // Where one finger came down; none once there were two.
+    // Where a swipe with one finger started.
     let began = StoredValue::new(None);
     let down = move |event: PointerEvent| {
         let is_swipe = event.pointer_type() == "touch"
             && event.is_primary()
-            && !untrack(|| zooming.is_close())
+            && !untrack(|| zooming.is_zoomed_in())
             && is_on_picture(&event);
         began.set_value(is_swipe.then(|| (event.client_x(), event.client_y())));
     };
@@ -52,7 +52,7 @@ pub fn stage(
     };
     let label = words::output(&shown.task, shown.kind);
     let is_image = shown.kind == OutputKind::Image;
-    // What stands below it has its place before a picture is there.
+    // Reserves the height of a picture before it has loaded, so that the content below doesn't shift.
     let expected = derived({
         let task = shown.task.clone();
         move || expected_shape::ratio(all, &task)
@@ -62,7 +62,7 @@ pub fn stage(
             class="stage"
             node_ref=stage
             data-kind=shown.kind.word()
-            class:close=when(move || is_image && zooming.is_close())
+            class:close=when(move || is_image && zooming.is_zoomed_in())
             style:--zoom=text(move || zooming.transform())
             style:--shape=expected
             style:--ratio=derived(move || measures.ratio())
@@ -70,7 +70,7 @@ pub fn stage(
             on:pointerdown=handler(down)
             on:pointerup=handler(up)
             on:pointercancel=handler(move |_: PointerEvent| began.set_value(None))
-            // A press on it does not lose the focus to nothing behind the dialog.
+            // Focusable, so that a press here doesn't move the focus out of the dialog.
             tabindex="-1"
         >
             <OutputView shown=shown.clone() label />
@@ -79,7 +79,7 @@ pub fn stage(
     .into_any()
 }
 
-/// A finger on a player means the player.
+/// Returns whether a touch is on the picture, and not on the controls of a player.
 fn is_on_picture(event: &PointerEvent) -> bool {
     let on = event_target::<Element>(event);
     let bounds = on.get_bounding_client_rect();

@@ -1,9 +1,9 @@
-//! The items of a batch one at a time, as large as the window is, and a control for each parameter in which they
-//! differ.
+//! A dialog that shows the items of a batch one at a time, as large as the window, with a control for each parameter in
+//! which they differ.
 
 mod axes;
 pub mod comparing;
-pub mod entry;
+pub mod explore_button;
 pub mod explored;
 mod item;
 pub mod layers;
@@ -43,7 +43,7 @@ pub fn Sweep() -> impl IntoView {
         }
     });
     let close = move || all.navigation.pop_query(EXPLORED);
-    // A retry changes the tasks, and not what a person has the focus on.
+    // Changes only with the axes: a retry changes the tasks, but must not render the focused controls again.
     let exploration = memo(move || {
         let space = space.read();
         space.as_ref().map(|space| space.exploration.clone())
@@ -53,25 +53,25 @@ pub fn Sweep() -> impl IntoView {
         Some(exploration) => axes::axes(&exploration, explored, output),
         None => ().into_any(),
     };
-    let state = memo(move || {
+    let task_state = memo(move || {
         let task = all.runner.task(&task.get()?)?;
         let task = task.read();
         Some(task.label().to_owned())
     });
-    let said = text(move || match space.get() {
-        Some(space) => space.label(&explored.position.read(), state.get()),
+    let status = text(move || match space.get() {
+        Some(space) => space.label(&explored.position.read(), task_state.get()),
         None => String::new(),
     });
     focus_axes(
         dialog,
         memo(move || is_open.get() && exploration.with(Option::is_some)),
     );
-    let about = move || {
-        let compare = move |name: &str| comparing::with_another(explored, name);
-        item::about(task.get(), output, compare)
+    let details = move || {
+        let compare = move |name: &str| comparing::another_button(explored, name);
+        item::details(task.get(), output, compare)
     };
     let output_count = memo(move || task.get().map_or(0, |task| item::outputs(&task)));
-    // Kept from one item to the next: it is a detail that is compared.
+    // The zoom stays from one item to the next, so that the user can compare a detail.
     let zooming = Zooming::new(".sweep-layer.current > img");
     zooming.reset_by(is_open);
     let has_picture = memo(move || {
@@ -79,24 +79,24 @@ pub fn Sweep() -> impl IntoView {
         let shown = shown.and_then(|name| shown_output(&name));
         shown.is_some_and(|shown| shown.kind == OutputKind::Image)
     });
-    let which = move || item::which(output_count.get(), output);
+    let output_picker = move || item::output_picker(output_count.get(), output);
     let unknown =
         when(move || is_open.get() && space.with(Option::is_none) && all.runner.has_read_tasks());
     let contents = move || {
         view! {
             <header class="lightbox-head">
-                <p class="muted" role="status" prop:textContent=said></p>
+                <p class="muted" role="status" prop:textContent=status></p>
                 {zooming.button(has_picture)} {dialog::close_button(close, false)}
             </header>
-            // A press on what is only read does not take the keys out of the dialog.
+            // Focusable, so that a press on plain text doesn't move the focus out of the dialog.
             <div class="lightbox-body" tabindex="-1">
                 <p class="lightbox-unknown" hidden=when(move || !unknown.get())>
                     "This browser knows no batch at this address whose items differ."
                 </p>
                 {layers::layers(explored, output, zooming)}
                 <aside class="lightbox-panel" aria-label="About this item">
-                    <div class="sweep-axes">{dynamic(controls)} {dynamic(which)}</div>
-                    {dynamic(about)}
+                    <div class="sweep-axes">{dynamic(controls)} {dynamic(output_picker)}</div>
+                    {dynamic(details)}
                 </aside>
             </div>
         }
@@ -108,23 +108,23 @@ pub fn Sweep() -> impl IntoView {
             node_ref=dialog
             aria-label="Sweep"
             on:close=handler(move |_: web_sys::Event| close())
-            on:keydown=handler(move |event: KeyboardEvent| press(&event, zooming))
+            on:keydown=handler(move |event: KeyboardEvent| handle_key(&event, zooming))
         >
             {dialog::contents(is_open, contents)}
         </dialog>
     }
 }
 
-/// A key on what is shown, as on any output that is shown large. Nothing is selected here.
-fn press(event: &KeyboardEvent, zooming: Zooming) {
+/// Handles the keys of the output's actions and of the zoom, as in the lightbox.
+fn handle_key(event: &KeyboardEvent, zooming: Zooming) {
     let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
     match !has_modifier && !focus::is_writing() && actions::press_tool(event, "Sweep") {
         true => event.prevent_default(),
-        false => zooming.keys(event),
+        false => zooming.handle_key(event),
     }
 }
 
-/// The arrows move along the first axis at once.
+/// Moves the focus to the first axis when a batch is opened, so that the arrow keys work at once.
 fn focus_axes(dialog: NodeRef<Dialog>, is_explored: Memo<bool>) {
     effect(move || {
         if !is_explored.get() {
@@ -137,7 +137,7 @@ fn focus_axes(dialog: NodeRef<Dialog>, is_explored: Memo<bool>) {
                 dialog.query_selector(first).ok().flatten()
             });
             if let Some(first) = found.and_then(|first| first.dyn_into::<HtmlElement>().ok()) {
-                // It fails only where the dialog is gone again.
+                // It fails only if the dialog is already closed again.
                 let _ = first.focus();
             }
         });

@@ -1,5 +1,5 @@
-//! Pictures are brought closer by the wheel, by keys, by two fingers and by pressing twice, and moved about
-//! with one; several of them in step. What comes of it is decided in the studio.
+//! Zooms pictures with the wheel, keys, pinches and double clicks, and pans them by dragging. Several pictures on a stage
+//! zoom in step. `studio::gallery::zoom` computes the new zoom.
 
 use atelier_studio::gallery::zoom::{Point, STEP, Viewport, Zoom, percent};
 use gloo_events::{EventListener, EventListenerOptions};
@@ -14,21 +14,21 @@ use web_sys::{
 use crate::reactive::boxed::{dynamic, effect, follow_memo, handler, memo, text};
 use crate::view::parts::glyph::Glyph;
 
-/// A key moves the picture so far, in px.
-const MOVE: f64 = 80.0;
+/// Distance by which a key pans the picture, in px.
+const PAN_STEP: f64 = 80.0;
 
-/// How the pictures on a stage are seen.
+/// The zoom of the pictures on a stage.
 #[derive(Clone, Copy)]
 pub struct Zooming {
-    /// The way is in parts of the sides of the room that each picture has.
+    /// The offset is in fractions of the sides of each picture's element.
     zoom: RwSignal<Zoom>,
-    /// How large the picture is drawn as a whole, as a multiple of its own size.
+    /// The scale at which the whole picture fits, relative to its natural size.
     fit: RwSignal<Option<f64>>,
     stage: StoredValue<Option<NodeRef<Div>>>,
-    /// Selects the pictures on the stage.
+    /// CSS selector of the pictures on the stage.
     pictures: &'static str,
-    /// The fingers that lie on the stage, by their ids, where each was last.
-    fingers: StoredValue<Vec<(i32, Point)>>,
+    /// The pressed pointers by their ids, with the last position of each.
+    pointers: StoredValue<Vec<(i32, Point)>>,
 }
 
 impl Zooming {
@@ -38,11 +38,11 @@ impl Zooming {
             fit: RwSignal::new(None),
             stage: StoredValue::new(None),
             pictures,
-            fingers: StoredValue::new(Vec::new()),
+            pointers: StoredValue::new(Vec::new()),
         }
     }
 
-    /// Follows what is done on a stage, for as long as the view lives in which this is called.
+    /// Handles the events of a stage until the current reactive owner is disposed.
     pub fn follow(self, stage: NodeRef<Div>) {
         self.stage.set_value(Some(stage));
         let listeners = StoredValue::new_local(Vec::new());
@@ -51,31 +51,45 @@ impl Zooming {
                 return;
             };
             let may_prevent = EventListenerOptions::enable_prevent_default();
-            let listen = |name: &'static str, done: Box<dyn Fn(&Event)>| {
-                EventListener::new_with_options(&stage, name, may_prevent, move |event| done(event))
+            let listen = |name: &'static str, handle: Box<dyn Fn(&Event)>| {
+                EventListener::new_with_options(&stage, name, may_prevent, move |event| {
+                    handle(event)
+                })
             };
             listeners.set_value(vec![
-                listen("pointerdown", on(move |event| self.down(event))),
-                listen("pointermove", on(move |event| self.moved(event))),
-                listen("pointerup", on(move |event| self.up(event))),
-                listen("pointercancel", on(move |event| self.up(event))),
-                listen("wheel", on(move |event| self.wheel(event))),
-                listen("dblclick", on(move |event| self.pressed_twice(event))),
-                // The picture is moved about, not dragged away.
+                listen(
+                    "pointerdown",
+                    listener(move |event| self.pointer_down(event)),
+                ),
+                listen(
+                    "pointermove",
+                    listener(move |event| self.pointer_moved(event)),
+                ),
+                listen("pointerup", listener(move |event| self.pointer_up(event))),
+                listen(
+                    "pointercancel",
+                    listener(move |event| self.pointer_up(event)),
+                ),
+                listen("wheel", listener(move |event| self.wheel(event))),
+                listen(
+                    "dblclick",
+                    listener(move |event| self.double_clicked(event)),
+                ),
+                // A drag pans the picture; it doesn't start drag and drop.
                 listen("dragstart", Box::new(Event::prevent_default)),
             ]);
         });
     }
 
-    /// Pictures are seen as a whole again.
+    /// Zooms out, so that the whole pictures are visible.
     pub fn reset(self) {
-        self.fingers.set_value(Vec::new());
+        self.pointers.set_value(Vec::new());
         if self.zoom.get_untracked() != Zoom::default() {
             self.zoom.set(Zoom::default());
         }
     }
 
-    /// As often as a dialog opens or closes, and no more: what is close stays so from one picture to the next.
+    /// Zooms out each time a dialog opens or closes. The zoom stays from one picture to the next.
     pub fn reset_by(self, is_open: Signal<bool>) {
         let is_open = memo(move || is_open.get());
         effect(move || {
@@ -84,22 +98,23 @@ impl Zooming {
         });
     }
 
-    pub fn is_close(self) -> bool {
+    /// Returns whether the pictures are zoomed in; tracked.
+    pub fn is_zoomed_in(self) -> bool {
         self.zoom.get().is_close()
     }
 
-    /// For the style sheet.
+    /// Returns the CSS transform of the pictures; tracked.
     pub fn transform(self) -> String {
         let Zoom { scale, x, y } = self.zoom.get();
         let (x, y) = (x * 100.0, y * 100.0);
         format!("translate({x:.3}%, {y:.3}%) scale({scale:.3})")
     }
 
-    /// Finds out anew how the picture fits: it was loaded, or its room has changed.
+    /// Updates the scale at which the picture fits, after it has loaded or its container was resized.
     pub fn measure(self) {
         let scale = self.zoom.get_untracked().scale;
         let fit = self.pictures().first().and_then(|picture| {
-            // Not rounded, as what the layout says of it is.
+            // `client_width` would be rounded.
             let drawn = picture.get_bounding_client_rect();
             Viewport {
                 width: drawn.width() / scale,
@@ -116,20 +131,20 @@ impl Zooming {
         }
     }
 
-    /// `43%` of its own pixels; empty while they are not known.
+    /// Returns the scale relative to the natural size, such as `43%`, or an empty text while that is unknown; tracked.
     pub fn percent(self) -> String {
         let percent = percent(self.zoom.get().scale, self.fit.get());
         percent.map_or_else(String::new, |percent| format!("{percent}%"))
     }
 
-    /// For the style sheet: what is to be seen of a picture that has the room's size.
+    /// Returns the CSS `clip-path` that keeps zoomed pictures within their own elements; tracked.
     pub fn clip(self) -> Option<String> {
         let zoom = self.zoom.get();
         let cut = zoom.cut().map(|part| format!("{:.3}%", part * 100.0));
         zoom.is_close().then(|| format!("inset({})", cut.join(" ")))
     }
 
-    /// The button that is pressed for it; none where nothing comes closer.
+    /// Returns the zoom button, or nothing if the stage has no picture.
     pub fn button(self, has_picture: Memo<bool>) -> AnyView {
         dynamic(move || match has_picture.get() {
             true => view! {
@@ -138,8 +153,8 @@ impl Zooming {
                     type="button"
                     aria-label="Zoom"
                     title="Zoom: wheel, + and -, or press the picture twice"
-                    aria-pressed=text(move || self.is_close().to_string())
-                    on:click=handler(move |_| self.turn())
+                    aria-pressed=text(move || self.is_zoomed_in().to_string())
+                    on:click=handler(move |_| self.toggle())
                 >
                     <Glyph icon=LuZoomIn />
                 </button>
@@ -149,22 +164,22 @@ impl Zooming {
         })
     }
 
-    /// Closer, or as a whole again, about the middle.
-    fn turn(self) {
-        self.change(None, |zoom, at, room| zoom.toggled(at, room));
+    /// Zooms in or out around the center.
+    fn toggle(self) {
+        self.change(None, |zoom, at, viewport| zoom.toggled(at, viewport));
     }
 
-    fn pressed_twice(self, event: &MouseEvent) {
-        let is_other = event_target::<Element>(event).closest("a, button");
-        if is_other.is_ok_and(|it| it.is_none()) {
+    fn double_clicked(self, event: &MouseEvent) {
+        let control = event_target::<Element>(event).closest("a, button");
+        if control.is_ok_and(|it| it.is_none()) {
             event.prevent_default();
             let at = (event.client_x().into(), event.client_y().into());
-            self.change(Some(at), |zoom, at, room| zoom.toggled(at, room));
+            self.change(Some(at), |zoom, at, viewport| zoom.toggled(at, viewport));
         }
     }
 
-    /// Whether the key was one of these.
-    pub fn key(self, event: &KeyboardEvent) -> bool {
+    /// Handles a zoom key. Returns false for other keys.
+    pub fn apply_key(self, event: &KeyboardEvent) -> bool {
         let factor = match event.key().as_str() {
             "+" | "=" => STEP,
             "-" | "_" => 1.0 / STEP,
@@ -174,31 +189,31 @@ impl Zooming {
             }
             key if event.shift_key() && self.zoom.get_untracked().is_close() => {
                 let by = match key {
-                    "ArrowLeft" => (MOVE, 0.0),
-                    "ArrowRight" => (-MOVE, 0.0),
-                    "ArrowUp" => (0.0, MOVE),
-                    "ArrowDown" => (0.0, -MOVE),
+                    "ArrowLeft" => (PAN_STEP, 0.0),
+                    "ArrowRight" => (-PAN_STEP, 0.0),
+                    "ArrowUp" => (0.0, PAN_STEP),
+                    "ArrowDown" => (0.0, -PAN_STEP),
                     _ => return false,
                 };
-                self.change(None, |zoom, _, room| zoom.moved(by, room));
+                self.change(None, |zoom, _, viewport| zoom.moved(by, viewport));
                 return true;
             }
             _ => return false,
         };
-        self.change(None, |zoom, at, room| zoom.by(factor, at, room));
+        self.change(None, |zoom, at, viewport| zoom.by(factor, at, viewport));
         true
     }
 
-    /// Keys that come from within a dialog which has no others.
-    pub fn keys(self, event: &KeyboardEvent) {
+    /// Handles a key event in a dialog whose only keys are those of the zoom.
+    pub fn handle_key(self, event: &KeyboardEvent) {
         let has_modifier = event.ctrl_key() || event.alt_key() || event.meta_key();
-        if !has_modifier && self.key(event) {
+        if !has_modifier && self.apply_key(event) {
             event.prevent_default();
         }
     }
 
-    /// The wheel, or two fingers on a touchpad, which come as a wheel with Ctrl. Where the page scrolls, the
-    /// wheel alone is for that.
+    /// Handles the wheel. Browsers report a pinch on a touchpad as a wheel event with Ctrl. If the dialog can scroll, the
+    /// wheel without Ctrl scrolls it.
     fn wheel(self, event: &WheelEvent) {
         let body = self.stage();
         let body = body.and_then(|stage| stage.closest(".lightbox-body, .comparison-body").ok()?);
@@ -207,40 +222,40 @@ impl Zooming {
             return;
         }
         event.prevent_default();
-        // Pixels, lines or pages.
+        // `deltaMode` is pixels, lines or pages.
         let unit = [1.0, 16.0, 400.0][event.delta_mode().min(2) as usize];
         let speed = if event.ctrl_key() { 0.01 } else { 0.002 };
         let factor = (-event.delta_y() * unit * speed).clamp(-1.0, 1.0).exp();
         let at = (event.client_x().into(), event.client_y().into());
-        self.change(Some(at), |zoom, at, room| zoom.by(factor, at, room));
+        self.change(Some(at), |zoom, at, viewport| zoom.by(factor, at, viewport));
     }
 
-    fn down(self, event: &PointerEvent) {
+    fn pointer_down(self, event: &PointerEvent) {
         if event.button() != 0 || self.pictures().is_empty() {
             return;
         }
         let at = (event.client_x().into(), event.client_y().into());
-        self.fingers.update_value(|fingers| {
-            fingers.retain(|(id, _)| *id != event.pointer_id());
-            fingers.push((event.pointer_id(), at));
+        self.pointers.update_value(|pointers| {
+            pointers.retain(|(id, _)| *id != event.pointer_id());
+            pointers.push((event.pointer_id(), at));
         });
     }
 
-    fn moved(self, event: &PointerEvent) {
+    fn pointer_moved(self, event: &PointerEvent) {
         let to = (event.client_x().into(), event.client_y().into());
-        let before = self.fingers.get_value();
+        let before = self.pointers.get_value();
         let Some(at) = before.iter().position(|(id, _)| *id == event.pointer_id()) else {
             return;
         };
-        self.fingers.update_value(|fingers| fingers[at].1 = to);
+        self.pointers.update_value(|pointers| pointers[at].1 = to);
         match before.as_slice() {
             [(_, from)] if self.zoom.get_untracked().is_close() => {
-                // Beyond the edge of the picture it is followed all the same.
+                // Capture the pointer, so that the drag continues outside the stage.
                 if let Some(stage) = self.stage() {
                     let _ = stage.set_pointer_capture(event.pointer_id());
                 }
                 let by = (to.0 - from.0, to.1 - from.1);
-                self.change(Some(*from), |zoom, _, room| zoom.moved(by, room));
+                self.change(Some(*from), |zoom, _, viewport| zoom.moved(by, viewport));
             }
             [(_, a), (_, b)] => {
                 let (from, mut now) = ([*a, *b], [*a, *b]);
@@ -252,26 +267,26 @@ impl Zooming {
     }
 
     fn pinch(self, from: [Point; 2], to: [Point; 2]) {
-        self.change(Some(from[0]), |zoom, at, room| {
-            let middle = (from[0].0 - at.0, from[0].1 - at.1);
-            let own = |points: [Point; 2]| points.map(|(x, y)| (x - middle.0, y - middle.1));
-            zoom.pinched(own(from), own(to), room)
+        self.change(Some(from[0]), |zoom, at, viewport| {
+            let center = (from[0].0 - at.0, from[0].1 - at.1);
+            let relative = |points: [Point; 2]| points.map(|(x, y)| (x - center.0, y - center.1));
+            zoom.pinched(relative(from), relative(to), viewport)
         });
     }
 
-    fn up(self, event: &PointerEvent) {
-        self.fingers
-            .update_value(|fingers| fingers.retain(|(id, _)| *id != event.pointer_id()));
+    fn pointer_up(self, event: &PointerEvent) {
+        self.pointers
+            .update_value(|pointers| pointers.retain(|(id, _)| *id != event.pointer_id()));
     }
 
-    /// At a place of the window, or in the middle.
+    /// Changes the zoom around a point in client coordinates, or around the center of the first picture.
     fn change(self, at: Option<Point>, change: impl FnOnce(Zoom, Point, Viewport) -> Zoom) {
-        let Some((middle, room)) = self.room(at) else {
+        let Some((center, viewport)) = self.viewport(at) else {
             return;
         };
-        let at = at.map_or((0.0, 0.0), |(x, y)| (x - middle.0, y - middle.1));
+        let at = at.map_or((0.0, 0.0), |(x, y)| (x - center.0, y - center.1));
         let before = self.zoom.get_untracked();
-        let zoom = change(before.to_px(room), at, room).to_fractions(room);
+        let zoom = change(before.to_px(viewport), at, viewport).to_fractions(viewport);
         if zoom != before {
             self.zoom.set(zoom);
         }
@@ -281,7 +296,7 @@ impl Zooming {
         self.stage.get_value()?.try_get_untracked().flatten()
     }
 
-    /// Only pictures come closer: films and sounds have their own controls.
+    /// Returns the pictures on the stage. Videos and sounds have their own controls and are not zoomed.
     fn pictures(self) -> Vec<HtmlImageElement> {
         let Some(stage) = self.stage() else {
             return Vec::new();
@@ -292,12 +307,13 @@ impl Zooming {
         found.filter_map(|it| it.dyn_into().ok()).collect()
     }
 
-    /// The middle in the window of the room of the picture at this place, or of the first one, and the room.
-    fn room(self, at: Option<Point>) -> Option<(Point, Viewport)> {
+    /// Returns the center, in client coordinates, and the size of the element of the picture at this point, or of the first
+    /// picture.
+    fn viewport(self, at: Option<Point>) -> Option<(Point, Viewport)> {
         let Zoom { x, y, .. } = self.zoom.get_untracked();
-        let rooms = self.pictures().into_iter().map(|picture| {
+        let viewports = self.pictures().into_iter().map(|picture| {
             let drawn = picture.get_bounding_client_rect();
-            let room = Viewport {
+            let viewport = Viewport {
                 width: picture.client_width().into(),
                 height: picture.client_height().into(),
                 picture: (
@@ -305,28 +321,32 @@ impl Zooming {
                     picture.natural_height().into(),
                 ),
             };
-            let middle = (
-                drawn.left() + drawn.width() / 2.0 - x * room.width,
-                drawn.top() + drawn.height() / 2.0 - y * room.height,
+            let center = (
+                drawn.left() + drawn.width() / 2.0 - x * viewport.width,
+                drawn.top() + drawn.height() / 2.0 - y * viewport.height,
             );
-            (middle, room)
+            (center, viewport)
         });
-        let rooms: Vec<_> = rooms.collect();
-        let is_meant = |((middle_x, middle_y), room): &&(Point, Viewport)| {
+        let viewports: Vec<_> = viewports.collect();
+        let contains_point = |((center_x, center_y), viewport): &&(Point, Viewport)| {
             at.is_some_and(|(x, y)| {
-                2.0 * (x - middle_x).abs() <= room.width
-                    && 2.0 * (y - middle_y).abs() <= room.height
+                2.0 * (x - center_x).abs() <= viewport.width
+                    && 2.0 * (y - center_y).abs() <= viewport.height
             })
         };
-        rooms.iter().find(is_meant).or(rooms.first()).copied()
+        viewports
+            .iter()
+            .find(contains_point)
+            .or(viewports.first())
+            .copied()
     }
 }
 
-/// Events of one kind only.
-fn on<E: JsCast>(done: impl Fn(&E) + 'static) -> Box<dyn Fn(&Event)> {
+/// Returns a listener that ignores events of other types than `E`.
+fn listener<E: JsCast>(handle: impl Fn(&E) + 'static) -> Box<dyn Fn(&Event)> {
     Box::new(move |event| {
         if let Some(event) = event.dyn_ref::<E>() {
-            done(event);
+            handle(event);
         }
     })
 }

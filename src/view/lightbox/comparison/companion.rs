@@ -1,4 +1,4 @@
-//! Which other output of the page the large one is compared with, or which other one of a sweep.
+//! The choice of the second output of a comparison.
 
 use leptos::prelude::*;
 
@@ -11,9 +11,10 @@ use crate::view::lightbox::sweep::explored::Explored;
 use crate::view::parts::list::{Item, list};
 use crate::view::task::small_output;
 
-/// Says which it is, and lets another one be chosen; where several were chosen to be compared there is nothing to say.
+/// Returns a radio group with the outputs that can be compared with the one in the lightbox or in the sweep. It is hidden
+/// if the user has selected the compared outputs.
 ///
-/// `names`: what is compared, with a comma between.
+/// `names`: the names of the compared outputs, separated by commas.
 pub fn companion(names: Memo<Option<String>>) -> AnyView {
     let navigation = contexts().navigation;
     let sequence = Sequence::of_address();

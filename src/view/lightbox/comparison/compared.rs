@@ -13,9 +13,9 @@ use crate::view::task::output_view::OutputView;
 use crate::view::task::shown_output::ShownOutput;
 use crate::view::task::{favorite, output_recovery};
 
-/// One of them, and what can be done with it.
+/// Returns a compared output with its number, caption and buttons.
 ///
-/// `name`: what it is called among the others. `sides`: told how many pixels wide and high it is.
+/// `name`: the caption. `sides`: receives the width and height in pixels.
 pub fn compared(
     shown: &ShownOutput,
     name: Signal<String>,
@@ -26,7 +26,7 @@ pub fn compared(
     let all = contexts();
     let title = shown.task.input.title().to_owned();
     let label = format!("{number} of {count}: {title}");
-    // The outputs of one task have their prompt in common.
+    // Outputs of the same task have the same prompt, so the caption also has the number of the output.
     let which = match shown.task.outputs().len() {
         0 | 1 => name,
         outputs => {
@@ -66,7 +66,7 @@ pub fn compared(
     let shown = shown.clone();
     let (task, kind) = (shown.task.clone(), shown.kind);
     let output_view = view! { <OutputView shown label /> }.into_any();
-    // A picture has the size that it is drawn in: in step with others it shows the same part.
+    // The element of a picture has the picture's aspect ratio, so that zoomed pictures all show the same part.
     let output_view = match kind {
         OutputKind::Image => {
             let ratio = move || Shape::of(&task, kind, sides.get(), None).ratio.to_string();

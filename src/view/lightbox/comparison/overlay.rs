@@ -1,4 +1,4 @@
-//! Two outputs one over the other: how much of the first one is seen.
+//! Two overlaid outputs with a dividing line between them that the user can drag.
 
 use leptos::html::{Div, Input};
 use leptos::prelude::*;
@@ -10,59 +10,61 @@ use atelier_studio::gallery::overlay;
 use crate::reactive::boxed::{handler, text, when};
 use crate::view::lightbox::zooming::Zooming;
 
-/// Half as wide as a finger needs, in px.
-const GRIP: f64 = 22.0;
+/// Half the width of a touch target, in px.
+const TOUCH_RADIUS: f64 = 22.0;
 
 #[derive(Clone, Copy)]
 pub struct Overlay {
     pub is_on: Signal<bool>,
-    /// How much of the first one is seen, in percent.
+    /// Position of the dividing line: how much of the first output is visible, in percent.
     pub share: RwSignal<f64>,
-    /// How wide they are drawn, in px.
-    pub drawn: Memo<f64>,
-    /// Both of them are in here.
+    /// Width of the outputs, in px.
+    pub width: Memo<f64>,
+    /// The element that contains both outputs.
     pub element: NodeRef<Div>,
     pub zooming: Zooming,
-    /// The pointer that draws the line.
-    pub drawn_by: StoredValue<Option<i32>>,
+    /// Id of the pointer that drags the line.
+    pub dragged_by: StoredValue<Option<i32>>,
     pub slider: NodeRef<Input>,
 }
 
 impl Overlay {
-    /// The line goes where a pointer presses and draws it; where pictures are close, which a pointer moves about, it is
-    /// taken hold of. Players keep theirs. A second finger brings the pictures closer instead.
-    pub fn down(self, event: &PointerEvent) {
+    /// Starts to drag the dividing line, which jumps to the pointer.
+    ///
+    /// Zoomed pictures are panned instead, unless the pointer is on the line. Presses on players are left to them. A second
+    /// finger ends the drag, because it zooms.
+    pub fn pointer_down(self, event: &PointerEvent) {
         let Some(element) = self.element.get_untracked() else {
             return;
         };
-        self.ended();
-        let is_close = untrack(|| self.zooming.is_close());
+        self.end_drag();
+        let is_zoomed_in = untrack(|| self.zooming.is_zoomed_in());
         let is_first = event.is_primary() && event.button() == 0;
-        if !is_first || !self.is_meant(event) || (is_close && !self.is_on_line(event)) {
+        if !is_first || !self.moves_line(event) || (is_zoomed_in && !self.is_on_line(event)) {
             return;
         }
-        if is_close {
+        if is_zoomed_in {
             event.stop_immediate_propagation();
         }
-        // It fails only where the pointer is gone again.
+        // It fails only if the pointer is no longer active.
         let _ = element.set_pointer_capture(event.pointer_id());
-        self.drawn_by.set_value(Some(event.pointer_id()));
-        self.draw(event);
+        self.dragged_by.set_value(Some(event.pointer_id()));
+        self.move_line(event);
     }
 
-    pub fn moved(self, event: &PointerEvent) {
-        if self.drawn_by.get_value() == Some(event.pointer_id()) {
-            self.draw(event);
+    pub fn pointer_moved(self, event: &PointerEvent) {
+        if self.dragged_by.get_value() == Some(event.pointer_id()) {
+            self.move_line(event);
         }
     }
 
-    pub fn ended(self) {
-        self.drawn_by.set_value(None);
+    pub fn end_drag(self) {
+        self.dragged_by.set_value(None);
     }
 
-    /// The keys then go on from there, and the focus does not fall behind the dialog.
-    pub fn pressed(self, event: &web_sys::MouseEvent) {
-        if self.is_meant(event) {
+    /// Focuses the slider, so that the arrow keys continue from the pressed position and the focus stays in the dialog.
+    pub fn focus_slider(self, event: &web_sys::MouseEvent) {
+        if self.moves_line(event) {
             event.prevent_default();
             if let Some(slider) = self.slider.get_untracked() {
                 let _ = slider.focus();
@@ -70,7 +72,8 @@ impl Overlay {
         }
     }
 
-    fn is_meant(self, event: &web_sys::MouseEvent) -> bool {
+    /// Returns whether an event on an output moves the line: not on its links, buttons and players.
+    fn moves_line(self, event: &web_sys::MouseEvent) -> bool {
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         let is_output = target.is_some_and(|it| {
             let output = it.closest(".compared-output").ok().flatten();
@@ -79,30 +82,31 @@ impl Overlay {
         self.is_on.get_untracked() && is_output
     }
 
-    fn draw(self, event: &PointerEvent) {
-        if let Some(begins) = self.begins() {
-            let drawn = self.drawn.get_untracked();
-            let share = overlay::share(f64::from(event.client_x()), begins, drawn);
+    fn move_line(self, event: &PointerEvent) {
+        if let Some(left) = self.left() {
+            let width = self.width.get_untracked();
+            let share = overlay::share(f64::from(event.client_x()), left, width);
             self.share.set(share);
         }
     }
 
-    /// Whether it is as near to the line as its grip is wide.
+    /// Returns whether the pointer is within the touch target of the line.
     fn is_on_line(self, event: &PointerEvent) -> bool {
-        let line = self.share.get_untracked() / 100.0 * self.drawn.get_untracked();
-        let away = |begins: f64| (f64::from(event.client_x()) - begins - line).abs();
-        self.begins().is_some_and(|begins| away(begins) <= GRIP)
+        let line = self.share.get_untracked() / 100.0 * self.width.get_untracked();
+        let distance = |left: f64| (f64::from(event.client_x()) - left - line).abs();
+        self.left()
+            .is_some_and(|left| distance(left) <= TOUCH_RADIUS)
     }
 
-    /// Where what is drawn begins in the window.
-    fn begins(self) -> Option<f64> {
+    /// Returns the left edge of the outputs in the viewport, in px.
+    fn left(self) -> Option<f64> {
         let output = self.element.get_untracked()?;
         let output = output.query_selector(".compared-output").ok().flatten()?;
         let bounds = output.get_bounding_client_rect();
-        Some(bounds.left() + (bounds.width() - self.drawn.get_untracked()) / 2.0)
+        Some(bounds.left() + (bounds.width() - self.width.get_untracked()) / 2.0)
     }
 
-    /// For the keyboard, as wide as what it divides.
+    /// Returns the slider that moves the line with the keyboard. It is as wide as the outputs.
     pub fn slider(self) -> AnyView {
         let (is_on, share) = (self.is_on, self.share);
         view! {

@@ -1,4 +1,4 @@
-//! What the inputs of compared outputs have not in common.
+//! A table of the inputs in which the compared outputs differ.
 
 use atelier_contract::output::OutputKind;
 use atelier_studio::batch::differences::shown;
@@ -11,28 +11,30 @@ use crate::reactive::boxed::{derived, dynamic, handler, memo, text, when};
 use crate::view::parts::media::MediaView;
 use crate::view::parts::size::follow_size;
 
-/// A column under a picture is at least so wide, in `rem`: values are read in it.
-const LEAST: f64 = 12.0;
+/// Minimum width of a column in which values are readable, in `rem`.
+const MIN_COLUMN: f64 = 12.0;
 
-/// The name of an input stands above its values, since a column of names would push them away from what they belong to.
+/// Returns the table. The name of an input is above its values: a column of names would move the values away from their
+/// outputs.
 ///
-/// `column`: how wide each output's column is above, in `rem`, where all stand in one row: each value is right below it.
+/// `column`: the width of each output's column above the table, in `rem`, if all outputs are in one row. Each value is then
+/// right below its output.
 pub fn table(differences: &[ComparedInput], count: usize, column: Signal<Option<f64>>) -> AnyView {
     if differences.is_empty() {
         return view! { <p class="muted">"Their inputs are the same."</p> }.into_any();
     }
-    let aligned = memo(move || column.get().filter(|column| *column >= LEAST));
+    let aligned = memo(move || column.get().filter(|column| *column >= MIN_COLUMN));
     let is_aligned = when(move || aligned.get().is_some());
     let heads = (1..=count).map(|at| view! { <th scope="col"><span>{at}</span></th> }.into_any());
     let widths = (1..=count).map(|at| {
-        // The last one has what is left.
+        // The last column takes the remaining width.
         let width = derived(move || {
             let column = aligned.get().filter(|_| at < count)?;
             Some(format!("{column:.3}rem"))
         });
         view! { <col style:width=width /> }.into_any()
     });
-    // No column is headed where each value says itself whose it is.
+    // Rows of long values contain the numbers of their outputs, so they need no column headers.
     let has_columns = differences.iter().any(|it| it.long_values().is_none());
     let inputs = differences.iter().map(input).collect_view();
     view! {
@@ -56,7 +58,7 @@ pub fn table(differences: &[ComparedInput], count: usize, column: Signal<Option<
 
 fn input(input: &ComparedInput) -> AnyView {
     match input.long_values() {
-        Some(values) => long(input, values),
+        Some(values) => long_rows(input, values),
         None => view! {
             <tbody>
                 <tr>
@@ -71,23 +73,23 @@ fn input(input: &ComparedInput) -> AnyView {
     }
 }
 
-/// Texts that are too long to be read in columns: each has lines of its own, behind the numbers of the outputs that
-/// have it. Of what they share only a few words are there until all of it is asked for.
-fn long(input: &ComparedInput, values: Vec<(Vec<usize>, &str)>) -> AnyView {
+/// Returns the rows of an input whose values are too long for columns. Each distinct value has its own row, after the
+/// numbers of the outputs that have it. Text that the values share is shortened to a few words until "Show all" is pressed.
+fn long_rows(input: &ComparedInput, values: Vec<(Vec<usize>, &str)>) -> AnyView {
     let columns = input.values.len().to_string();
     let is_whole = RwSignal::new(false);
     let texts: Vec<String> = values.iter().map(|(_, text)| (*text).to_owned()).collect();
     let pieces = pieces(&texts);
     let short: Vec<Vec<Piece>> = pieces.iter().map(|it| around_differences(it)).collect();
     let is_cut = RwSignal::new(short != pieces);
-    let of = values.iter().map(|(numbers, _)| {
+    let numbers = values.iter().map(|(numbers, _)| {
         let numbers: Vec<String> = numbers.iter().map(usize::to_string).collect();
         numbers.join(", ")
     });
-    let of: Vec<String> = of.collect();
-    // All texts begin at the same place, however many numbers stand before them.
-    let letters = of.iter().map(String::len).max().unwrap_or_default();
-    let lines = of.into_iter().zip(pieces).zip(short);
+    let numbers: Vec<String> = numbers.collect();
+    // The width of the longest list of numbers: all texts start at the same column.
+    let label_chars = numbers.iter().map(String::len).max().unwrap_or_default();
+    let lines = numbers.into_iter().zip(pieces).zip(short);
     let lines = lines.map(|((numbers, whole), short)| {
         view! {
             <tr>
@@ -105,7 +107,7 @@ fn long(input: &ComparedInput, values: Vec<(Vec<usize>, &str)>) -> AnyView {
     let name = input.name.clone();
     let label = format!("Show all of {name}");
     view! {
-        <tbody style:--letters=letters.to_string()>
+        <tbody style:--letters=label_chars.to_string()>
             <tr>
                 <th scope="rowgroup" colspan=columns.clone()>
                     {name}
@@ -125,7 +127,7 @@ fn long(input: &ComparedInput, values: Vec<(Vec<usize>, &str)>) -> AnyView {
     .into_any()
 }
 
-/// `is_cut`: told where not all lines are in sight.
+/// Returns a long value with its differences marked. `is_cut`: set to true if not all lines are visible.
 fn long_value(
     whole: Vec<Piece>,
     short: Vec<Piece>,
@@ -145,8 +147,8 @@ fn long_value(
             return text.into_any();
         }
         let words = text.trim_end();
-        let room = text[words.len()..].to_owned();
-        view! { <mark>{words.to_owned()}</mark>{room} }.into_any()
+        let space = text[words.len()..].to_owned();
+        view! { <mark>{words.to_owned()}</mark>{space} }.into_any()
     };
     let content = move || {
         let pieces = if is_whole.get() { &whole } else { &short };
@@ -165,7 +167,7 @@ fn values(input: &ComparedInput) -> AnyView {
     values.collect_view().into_any()
 }
 
-/// A picture is seen where its address would be read.
+/// Returns the cell of a value. The URL of a picture is shown as a thumbnail with the file's name.
 fn value(text: &str) -> AnyView {
     let Some((kind, name)) = file(text) else {
         return view! { <td dir="auto">{shown(text).to_owned()}</td> }.into_any();

@@ -8,12 +8,16 @@ use super::explored::Explored;
 use crate::reactive::boxed::{handler, text, when};
 use crate::view::parts::segment::segment;
 
-/// So many characters have room next to each other in the panel, and where that is as wide as the page.
-const ROOM: usize = 40;
-const WIDE_ROOM: usize = 80;
+/// Number of characters that fit in a line of the panel.
+const LINE_CHARS: usize = 40;
 
-/// Numbers and long texts are on a scale, a few words side by side; what differs in one of them can be compared.
-/// `output`: which of the outputs of each item.
+/// Number of characters that fit in a line of the panel when it is as wide as the page.
+const WIDE_LINE_CHARS: usize = 80;
+
+/// Returns the controls: a slider for numbers and long texts, radio buttons for a few short values. Each has a button that
+/// compares the items along its axis.
+///
+/// `output`: the chosen output of each item.
 pub fn axes(exploration: &Exploration, explored: Explored, output: RwSignal<usize>) -> AnyView {
     let position = explored.position;
     let axes = exploration.axes.iter().enumerate();
@@ -23,16 +27,16 @@ pub fn axes(exploration: &Exploration, explored: Explored, output: RwSignal<usiz
             let mut position = position.get_untracked();
             if let Some(place) = position.get_mut(nth) {
                 *place = to;
-                explored.go(&position);
+                explored.move_to(&position);
             }
         };
         let control = match axis.has_few_short_values() {
-            true => words(nth, axis, at, go),
-            false => scale(nth, axis, at, go),
+            true => radio_buttons(nth, axis, at, go),
+            false => slider(nth, axis, at, go),
         };
         view! {
             <div class="sweep-axis-room">
-                {control} {comparing::along(explored, nth, &axis.parameter, output)}
+                {control} {comparing::axis_button(explored, nth, &axis.parameter, output)}
             </div>
         }
         .into_any()
@@ -41,7 +45,7 @@ pub fn axes(exploration: &Exploration, explored: Explored, output: RwSignal<usiz
     .into_any()
 }
 
-fn words(
+fn radio_buttons(
     nth: usize,
     axis: &ExploredAxis,
     at: Signal<usize>,
@@ -57,8 +61,8 @@ fn words(
             <legend>{axis.parameter.clone()}</legend>
             <div
                 class="segments"
-                style:--columns=axis.columns(ROOM).to_string()
-                style:--wide-columns=axis.columns(WIDE_ROOM).to_string()
+                style:--columns=axis.columns(LINE_CHARS).to_string()
+                style:--wide-columns=axis.columns(WIDE_LINE_CHARS).to_string()
             >
                 {radios.collect_view()}
             </div>
@@ -67,7 +71,7 @@ fn words(
     .into_any()
 }
 
-fn scale(
+fn slider(
     nth: usize,
     axis: &ExploredAxis,
     at: Signal<usize>,
@@ -83,13 +87,13 @@ fn scale(
         let label = axis.label(place).to_owned();
         view! { <option value=place.to_string() label=label></option> }.into_any()
     });
-    // The list is the browser's marks; what they mean it does not say.
+    // Browsers draw the marks of a `datalist`, but not their labels.
     let values = axis.ticks().into_iter().map(|place| {
         let at = place as f64 / last.max(1) as f64;
         let label = axis.label(place).to_owned();
         view! { <span style:--at=format!("{at:.4}")>{label}</span> }.into_any()
     });
-    let slide = move |event| {
+    let move_slider = move |event| {
         if let Ok(place) = event_target_value(&event).parse() {
             go(place);
         }
@@ -109,7 +113,7 @@ fn scale(
                 aria-label=axis.parameter.clone()
                 aria-valuetext=shown
                 prop:value=text(move || at.get().to_string())
-                on:input=handler(slide)
+                on:input=handler(move_slider)
             />
             <datalist id=ticks>{marks.collect_view()}</datalist>
             <span class="sweep-ticks" aria-hidden="true">

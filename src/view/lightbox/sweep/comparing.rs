@@ -1,4 +1,4 @@
-//! What of a sweep is compared with what is shown of it: along one axis, or any other item.
+//! Comparisons of the shown item of a sweep: with the items along an axis, or with any other item.
 
 use atelier_studio::gallery::neighbor::MAX_CHOICES;
 use atelier_studio::output::output_cache;
@@ -13,8 +13,13 @@ use crate::view::lightbox::sequence::Choice;
 use crate::view::lightbox::shown::{self, MAX_COMPARED};
 use crate::view::parts::glyph::Glyph;
 
-/// Compares what differs from what is shown in this axis alone, as far as it has outputs.
-pub fn along(explored: Explored, axis: usize, parameter: &str, output: RwSignal<usize>) -> AnyView {
+/// Returns the button that compares the items along one axis, as far as they have outputs.
+pub fn axis_button(
+    explored: Explored,
+    axis: usize,
+    parameter: &str,
+    output: RwSignal<usize>,
+) -> AnyView {
     let names = memo(move || {
         let space = explored.space.read();
         let Some(space) = &*space else {
@@ -44,8 +49,9 @@ pub fn along(explored: Explored, axis: usize, parameter: &str, output: RwSignal<
     .into_any()
 }
 
-/// Compares what is shown with one other item, which can be changed there.
-pub fn with_another(explored: Explored, name: &str) -> AnyView {
+/// Returns the button that compares the shown output with the nearest other item. The comparison lets the user choose
+/// another one.
+pub fn another_button(explored: Explored, name: &str) -> AnyView {
     let name = name.to_owned();
     let other = memo({
         let name = name.clone();
@@ -70,8 +76,8 @@ pub fn with_another(explored: Explored, name: &str) -> AnyView {
     .into_any()
 }
 
-/// What an output of the sweep may be compared with, what differs least first; none where it is not of the sweep;
-/// tracked.
+/// Returns the outputs that an output of the sweep can be compared with; those that differ least come first. Returns
+/// `None` if the output isn't part of the sweep. Tracked.
 pub fn choices(explored: Explored, name: &str) -> Option<Vec<Choice>> {
     let (task, output) = output_cache::parse_name(name)?;
     let runner = contexts().runner;

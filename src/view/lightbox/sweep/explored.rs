@@ -1,4 +1,4 @@
-//! Which batch is explored, and where in it the person is: what the address says, made of signals.
+//! Signals for the explored batch and the position in it, read from the URL.
 
 use std::sync::Arc;
 
@@ -16,12 +16,12 @@ use crate::view::lightbox::shown::EXPLORED;
 #[derive(Clone, Copy)]
 pub struct Explored {
     navigation: Navigation,
-    /// Whether the address names any batch, known or not.
+    /// Whether the URL names a batch, even one that this browser doesn't have.
     pub is_open: Signal<bool>,
     key: Memo<Option<BatchKey>>,
     pub space: Memo<Option<Arc<Space>>>,
     pub position: Memo<Vec<usize>>,
-    /// None where no item has the values of the position, and where the item's task was removed.
+    /// The task at the position. `None` if no item has these values or its task was removed.
     pub task: Memo<Option<TaskKey>>,
 }
 
@@ -34,7 +34,7 @@ impl Explored {
         let space = memo(move || {
             let key = key.get()?;
             let batch = Batches::new(all).find(&key)?;
-            // A retry takes the place of what it repeats.
+            // Tracks the tasks of the batch, because a retry replaces a task.
             runner.keys_of_batch(&key);
             runner
                 .with_tasks(|tasks| Space::of(&batch, tasks))
@@ -59,7 +59,8 @@ impl Explored {
         }
     }
 
-    pub fn go(self, position: &[usize]) {
+    /// Moves to a position of the batch.
+    pub fn move_to(self, position: &[usize]) {
         if let (Some(key), Some(space)) = (self.key.get_untracked(), self.space.get_untracked()) {
             let address = space.exploration.address(&key, position);
             self.navigation.set_query(EXPLORED, Some(&address));

@@ -1,4 +1,4 @@
-//! The item of a sweep that is shown: which of its outputs, what it is, and what can be done with it.
+//! The shown item of a sweep: the choice among its outputs, its prompt and its actions.
 
 use atelier_engine::TaskKey;
 use atelier_studio::navigation::route::Route;
@@ -15,20 +15,21 @@ use crate::view::parts::segment::segment;
 use crate::view::task::again::Again;
 use crate::view::task::{edit, words};
 
-/// How many outputs a task has; tracked.
+/// Returns the number of outputs of a task; tracked.
 pub fn outputs(task: &TaskKey) -> usize {
     let task = contexts().runner.task(task);
     task.map_or(0, |task| task.read().outputs().len())
 }
 
-/// The name of the output that is chosen, or of the last one where an item has fewer; tracked.
+/// Returns the name of the chosen output, or of the last output if the task has fewer; tracked.
 pub fn output_of(task: &TaskKey, chosen: RwSignal<usize>) -> String {
     let last = outputs(task).saturating_sub(1);
     task.output(chosen.get().min(last))
 }
 
-/// Chooses among the outputs of an item that has several. It holds for the next item, too: they are compared.
-pub fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
+/// Returns the control that chooses among several outputs of an item. The choice also applies to the next item, so that
+/// the same output is compared.
+pub fn output_picker(count: usize, chosen: RwSignal<usize>) -> AnyView {
     if count < 2 {
         return ().into_any();
     }
@@ -46,8 +47,8 @@ pub fn which(count: usize, chosen: RwSignal<usize>) -> AnyView {
     .into_any()
 }
 
-/// What the item is, and what can be done with it. `compare`: the button that compares the output of this name.
-pub fn about(
+/// Returns the prompt and the actions of an item. `compare`: returns the button that compares the output of this name.
+pub fn details(
     task: Option<TaskKey>,
     output: RwSignal<usize>,
     compare: impl Fn(&str) -> AnyView + Send + Sync + 'static,
@@ -67,7 +68,7 @@ pub fn about(
         let key = key.clone();
         memo(move || output_of(&key, output))
     };
-    // Anew only when there is another output.
+    // Rendered again only for another output.
     let offered = dynamic(move || match shown_output(&name.read()) {
         Some(shown) => {
             let compare = compare(&name.read());

@@ -1,4 +1,4 @@
-//! What is shown of a sweep, and what is likely to be looked at next: one above the other.
+//! The shown output of a sweep and its preloaded neighbors, in layers one above the other.
 
 use std::sync::Arc;
 
@@ -23,53 +23,53 @@ use crate::view::parts::list::{Item, list};
 use crate::view::task::output_view::OutputView;
 use crate::view::task::{expected_shape, words};
 
-/// Who sweeps over shapes does so among the first of them.
+/// Maximum number of items whose aspect ratio is read. If a batch varies the ratio, its first items differ in it.
 const MAX_MEASURED: usize = 64;
 
-/// The item that is shown, above its neighbours: these are loaded and decoded by the time that they are wanted. What
-/// was shown before stays in sight until the next one can be.
+/// Returns the current item above its neighbors, which are loaded and decoded in advance. The previous item stays visible
+/// until the current one has loaded.
 pub fn layers(explored: Explored, output: RwSignal<usize>, zooming: Zooming) -> AnyView {
     let stage = NodeRef::<Div>::new();
     zooming.follow(stage);
     let (space, position, current) = (explored.space, explored.position, explored.task);
-    let before = RwSignal::new(None::<TaskKey>);
+    let previous = RwSignal::new(None::<TaskKey>);
     let keys = memo(move || {
-        let loaded = |space: Arc<Space>| space.loaded(&position.read(), before.get());
-        space.get().map(loaded).unwrap_or_default()
+        let preloaded = |space: Arc<Space>| space.loaded(&position.read(), previous.get());
+        space.get().map(preloaded).unwrap_or_default()
     });
     effect(move || {
         if space.read().is_none() || current.read().is_none() {
-            before.set(None);
+            previous.set(None);
         }
     });
     let items = move || {
         let keys = keys.get().into_iter();
         keys.map(|key| {
             Item::new(key.0.clone(), move || {
-                layer(key.clone(), current, before, output)
+                layer(key.clone(), current, previous, output)
             })
         })
         .collect()
     };
-    // Its place is as high as the highest needs, so that nothing moves from one to the next.
+    // The stage is as high as the highest item needs, so that the layout doesn't shift from item to item.
     let ratio = memo(move || {
         let space = space.get()?;
         let ratios = space.tasks().take(MAX_MEASURED).filter_map(ratio);
         ratios.reduce(f64::min)
     });
-    let nothing = when(move || current.read().is_none() && space.with(Option::is_some));
+    let has_no_item = when(move || current.read().is_none() && space.with(Option::is_some));
     view! {
         <div
             class="stage sweep-stage"
-            class:close=when(move || zooming.is_close())
+            class:close=when(move || zooming.is_zoomed_in())
             node_ref=stage
             style:--zoom=text(move || zooming.transform())
             style:--ratio=derived(move || Some(ratio.get()?.to_string()))
-            // A press on it does not lose the focus to nothing behind the dialog.
+            // Focusable, so that a press here doesn't move the focus out of the dialog.
             tabindex="-1"
         >
             {list(items)}
-            <p class="sweep-state" hidden=when(move || !nothing.get())>
+            <p class="sweep-state" hidden=when(move || !has_no_item.get())>
                 "Nothing was made with these values."
             </p>
         </div>
@@ -77,7 +77,7 @@ pub fn layers(explored: Explored, output: RwSignal<usize>, zooming: Zooming) -> 
     .into_any()
 }
 
-/// Width by height, as the inputs say it; tracked.
+/// Returns the expected aspect ratio of a task's outputs, width divided by height; tracked.
 fn ratio(task: &TaskKey) -> Option<f64> {
     let all = contexts();
     let task = all.runner.task(task)?;
@@ -91,11 +91,11 @@ fn ratio(task: &TaskKey) -> Option<f64> {
     Some(shape.ratio)
 }
 
-/// One item, in sight only while it is the one that is shown, or the last one that was.
+/// Returns the layer of an item. It is visible only while it is the current or the previous item.
 fn layer(
     key: TaskKey,
     current: Memo<Option<TaskKey>>,
-    before: RwSignal<Option<TaskKey>>,
+    previous: RwSignal<Option<TaskKey>>,
     output: RwSignal<usize>,
 ) -> AnyView {
     let runner = contexts().runner;
@@ -104,16 +104,16 @@ fn layer(
         let key = key.clone();
         memo(move || current.read().as_ref() == Some(&key))
     };
-    let is_before = {
+    let is_previous = {
         let key = key.clone();
-        when(move || before.read().as_ref() == Some(&key))
+        when(move || previous.read().as_ref() == Some(&key))
     };
     let is_ready = ready_in(element);
     effect({
         let key = key.clone();
         move || {
             if is_current.get() && is_ready.get() {
-                before.set(Some(key.clone()));
+                previous.set(Some(key.clone()));
             }
         }
     });
@@ -124,7 +124,7 @@ fn layer(
     let content = dynamic(move || {
         let output = shown.get();
         if let Some(shown) = shown_output(&output) {
-            // A film would play unseen.
+            // Only pictures are preloaded: a hidden video would play.
             let is_image = shown.kind == OutputKind::Image;
             if !is_image {
                 is_ready.set(true);
@@ -157,7 +157,7 @@ fn layer(
             class="sweep-layer"
             node_ref=element
             class:current=is_current
-            class:before=is_before
+            class:before=is_previous
         >
             {content}
         </div>
@@ -165,8 +165,9 @@ fn layer(
     .into_any()
 }
 
-/// Whether what is in the element can be shown: a picture once it is decoded. Of all else the caller that puts it there
-/// says so.
+/// Returns a signal that becomes true once a picture in the element has loaded and is decoded, or has failed.
+///
+/// For all other content the caller sets the signal.
 pub fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
     let is_ready = RwSignal::new(false);
     let listeners = StoredValue::new_local(Vec::new());
@@ -174,7 +175,7 @@ pub fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
         let Some(element) = element.get() else {
             return;
         };
-        // These events do not rise.
+        // These events do not bubble.
         let captured = EventListenerOptions {
             phase: EventListenerPhase::Capture,
             passive: true,
@@ -185,7 +186,7 @@ pub fn ready_in(element: NodeRef<Div>) -> RwSignal<bool> {
                 .and_then(|it| it.dyn_into::<HtmlImageElement>().ok());
             spawn(async move {
                 if let Some(image) = image {
-                    // What can't be decoded is shown as the browser shows it.
+                    // A picture that can't be decoded is shown as a broken image.
                     let _ = JsFuture::from(image.decode()).await;
                 }
                 is_ready.try_set(true);

@@ -9,24 +9,25 @@ use crate::state::contexts::contexts;
 use crate::view::lightbox::shown::EXPLORED;
 use crate::view::parts::glyph::Glyph;
 
-/// Leads from a task to its place among the items of its batch, where these differ.
-pub fn entry(task: &Task) -> AnyView {
+/// Returns the button that opens a sweep at this task, hidden if the items of its batch don't differ.
+pub fn explore_button(task: &Task) -> AnyView {
     let all = contexts();
     let Some(batch) = task.batch.as_ref().map(|place| place.batch.clone()) else {
         return ().into_any();
     };
     let key = task.key.clone();
     let batches = Batches::new(all);
-    // The page below may know of none.
+    // The page below may not have loaded the batches.
     batches.follow();
     let address = memo(move || {
         let found = batches.find(&batch)?;
         let space = all.runner.with_tasks(|tasks| Space::of(&found, tasks))?;
-        // What was retried has made place for what took it.
+        // A task that was retried has no position: its retry has replaced it.
         let position = space.position_of(&key).unwrap_or_default();
         Some(space.exploration.address(&batch, &position))
     });
-    // It has its place before they are read: most are sweeps, and what comes later would move what stands below.
+    // Most batches have differing items: reserve the space until the batches are read, so that a late button doesn't
+    // shift the layout.
     let is_awaited = when(move || address.read().is_none() && !batches.is_read());
     let visibility = text(move || if is_awaited.get() { "hidden" } else { "" }.to_owned());
     let open = move |_| {
