@@ -1,4 +1,4 @@
-//! `/models/:category/:subcategory`: the input form, the result, the integration files.
+//! The page of a model, `/models/:category/:subcategory`: the input form, the result and the integration files.
 
 mod draft;
 mod form_as_of;
@@ -38,11 +38,11 @@ use form_as_of::form_as_of;
 use mode::Mode;
 use shown_schema::ShownSchema;
 
-/// Another model is another page: nothing of the form before is left over.
+/// The page of a model. It is rendered anew for each model, so that no state of another model's form remains.
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
-    let one = draft::kept_draft(&model);
-    let is_recipe = RwSignal::new(loaded::brings_recipe());
+    let one = draft::stored_draft(&model);
+    let is_recipe = RwSignal::new(loaded::has_recipe());
     let mode = mode::mode();
     let page_model = model.clone();
     let shown = ShownSchema::follow(model.clone());
@@ -58,7 +58,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     let content = dynamic(move || {
         let model = page_model.clone();
         if is_missing.get() {
-            return unknown(&model);
+            return missing_model(&model);
         }
         match mode.get() {
             Mode::Integrations => integrations(model, one),
@@ -69,7 +69,7 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
         <div
             class="page model-page"
             data-mode=text(move || match is_missing.get() {
-                // It has no panes.
+                // A missing model has neither form nor result.
                 true => "missing".to_owned(),
                 false => format!("{:?}", mode.get()).to_ascii_lowercase(),
             })
@@ -77,9 +77,9 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
             <div class="model-top">
                 <head::ModelHead model=model.clone() />
                 <div class="row model-bar" hidden=is_missing>
-                    {mode::modes(mode)}
+                    {mode::mode_choice(mode)}
                     {dynamic(move || match mode.get() {
-                        // There they stand beside what they hold.
+                        // The integrations page has its own download buttons.
                         Mode::Integrations => ().into_any(),
                         _ => downloads(&model),
                     })}
@@ -91,16 +91,16 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
     }
 }
 
-/// Whether the service lists its models, and not this one; tracked.
+/// Returns whether the service has listed its models and this one isn't among them; tracked.
 fn is_unknown(model: &ModelId) -> bool {
     let catalog = contexts().catalog;
-    // A list that was kept may not have it yet.
+    // A cached list may be older than the model.
     let models = catalog.models();
     let listed = models.loaded().filter(|_| catalog.models_as_of().is_none());
     listed.is_some_and(|list| list.models.iter().all(|known| known.id != *model))
 }
 
-fn unknown(model: &ModelId) -> AnyView {
+fn missing_model(model: &ModelId) -> AnyView {
     view! {
         <div class="empty">
             <Glyph icon=LuSearchX />
@@ -113,7 +113,7 @@ fn unknown(model: &ModelId) -> AnyView {
     .into_any()
 }
 
-/// What stands for the form.
+/// Returns the placeholder that is shown until the form has loaded.
 fn skeleton() -> AnyView {
     view! {
         <div class="panel">
@@ -123,7 +123,7 @@ fn skeleton() -> AnyView {
     .into_any()
 }
 
-/// The form, and what becomes of what it sends.
+/// Returns the form and the result of its last task.
 fn workbench(
     model: ModelId,
     shown: ShownSchema,
@@ -136,8 +136,9 @@ fn workbench(
         Mode::Batch => RootMark::BatchForm.hold(),
         _ => RootMark::OneForm.hold(),
     }
-    // Where the form is a bar, it is another one below a result: drawn before that is known it would move.
-    let awaits_result =
+    // In a window with one pane, the layout of the form depends on whether there is a result: wait until the tasks are read,
+    // so that the form doesn't shift.
+    let is_waiting_for_tasks =
         memo(move || mode == Mode::One && viewport::is_one_pane() && !runner.is_open());
     let result_model = model.clone();
     let result = match mode {
@@ -155,7 +156,7 @@ fn workbench(
         <div class="workbench" class:many=mode == Mode::Batch>
             {dynamic(move || match shown.get() {
                 Load::Loading => skeleton(),
-                Load::Loaded(_) if awaits_result.get() => skeleton(),
+                Load::Loaded(_) if is_waiting_for_tasks.get() => skeleton(),
                 Load::Failed(error) => {
                     let model = model.clone();
                     view! {

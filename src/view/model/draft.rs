@@ -11,26 +11,26 @@ use crate::state::contexts::contexts;
 use crate::state::secrets;
 
 thread_local! {
-    /// What could not be stored, by its place: it lasts as long as the page.
+    /// Drafts that could not be stored, by their storage keys. They last as long as the page.
     static UNSTORED: RefCell<Vec<(String, Draft)>> = const { RefCell::new(Vec::new()) };
-    /// Whether that was said; once is enough.
-    static WAS_SAID: Cell<bool> = const { Cell::new(false) };
+    /// Whether the user was told that drafts can't be stored. The message is shown only once.
+    static HAS_WARNED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What a person typed into a model's form, kept over reloads and visits to other pages: nothing
-/// typed is lost. Of several tabs, what was typed last.
-pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
-    let place = place(model);
-    let draft = RwSignal::new(read(&place));
+/// Returns the draft of a model's form, and stores each change of it, so that it survives reloads and visits to other
+/// pages. If several tabs change it, the last change is stored.
+pub fn stored_draft(model: &ModelId) -> RwSignal<Draft> {
+    let key = storage_key(model);
+    let draft = RwSignal::new(read(&key));
     let notices = contexts().notices;
     let mut first = true;
     effect({
-        let (place, model) = (place.clone(), model.clone());
+        let (key, model) = (key.clone(), model.clone());
         move || {
-            // Before they are taken out of the form.
+            // Secrets may still be in the draft: `move_secrets` removes them only after a change.
             let draft = secrets::without(&draft.read(), &model);
-            // The first run only begins to follow.
-            if !std::mem::take(&mut first) && !write(&place, &draft) && !WAS_SAID.replace(true) {
+            // The first run only subscribes to changes.
+            if !std::mem::take(&mut first) && !write(&key, &draft) && !HAS_WARNED.replace(true) {
                 notices.problem(
                     "What you type is not being kept: this browser refuses to store it, or its storage \
                      is full. It stays until this tab is closed or loaded anew.",
@@ -38,12 +38,11 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
             }
         }
     });
-    // There may be room by now. What is stored already is left alone: another tab may have typed
-    // since.
+    // Retry a draft that could not be stored. A stored draft isn't written again: another tab may have changed it since.
     let leaving = EventListener::new(&window(), "pagehide", move |_| {
-        let unstored = UNSTORED.with_borrow(|unstored| find(unstored, &place));
+        let unstored = UNSTORED.with_borrow(|unstored| find(unstored, &key));
         if let Some(draft) = unstored {
-            write(&place, &draft);
+            write(&key, &draft);
         }
     });
     let leaving = StoredValue::new_local(Some(Rc::new(leaving)));
@@ -51,46 +50,47 @@ pub fn kept_draft(model: &ModelId) -> RwSignal<Draft> {
     draft
 }
 
-/// Puts a prompt into the form of a model's page before that is opened, unless a person has begun to fill it in.
+/// Stores a prompt as the draft of a model before its page is opened, unless there is already a draft.
 pub fn suggest(model: &ModelId, prompt: &str) {
-    let place = place(model);
-    if read(&place).is_empty() {
+    let key = storage_key(model);
+    if read(&key).is_empty() {
         let mut draft = Draft::default();
         draft.set("prompt", Entry::Text(prompt.to_owned()));
-        write(&place, &draft);
+        write(&key, &draft);
     }
 }
 
-fn place(model: &ModelId) -> String {
+/// Returns the storage key of a model's draft.
+fn storage_key(model: &ModelId) -> String {
     format!("atelier.draft.{model}")
 }
 
-fn read(place: &str) -> Draft {
-    let unstored = UNSTORED.with_borrow(|unstored| find(unstored, place));
+fn read(key: &str) -> Draft {
+    let unstored = UNSTORED.with_borrow(|unstored| find(unstored, key));
     unstored
-        .or_else(|| Draft::from_value(json::read(&LocalStore::Browser.read(place)?)?))
+        .or_else(|| Draft::from_value(json::read(&LocalStore::Browser.read(key)?)?))
         .unwrap_or_default()
 }
 
-/// Whether it is stored.
-fn write(place: &str, draft: &Draft) -> bool {
+/// Stores a draft, or removes an empty one. Returns whether that worked.
+fn write(key: &str, draft: &Draft) -> bool {
     let is_stored = if draft.is_empty() {
-        LocalStore::Browser.remove(place);
-        LocalStore::Browser.read(place).is_none()
+        LocalStore::Browser.remove(key);
+        LocalStore::Browser.read(key).is_none()
     } else {
-        LocalStore::Browser.write(place, &draft.to_value().to_string())
+        LocalStore::Browser.write(key, &draft.to_value().to_string())
     };
     UNSTORED.with_borrow_mut(|unstored| {
-        unstored.retain(|(known, _)| known != place);
+        unstored.retain(|(other, _)| other != key);
         if !is_stored {
-            unstored.push((place.to_owned(), draft.clone()));
+            unstored.push((key.to_owned(), draft.clone()));
         }
     });
     is_stored
 }
 
-fn find(unstored: &[(String, Draft)], place: &str) -> Option<Draft> {
-    let found = unstored.iter().find(|(known, _)| known == place);
+fn find(unstored: &[(String, Draft)], key: &str) -> Option<Draft> {
+    let found = unstored.iter().find(|(other, _)| other == key);
     found.map(|(_, draft)| draft.clone())
 }
 
@@ -100,7 +100,7 @@ mod tests {
 
     use super::*;
 
-    const PLACE: &str = "atelier.draft.image/strata";
+    const KEY: &str = "atelier.draft.image/strata";
 
     fn model() -> ModelId {
         ModelId {
@@ -110,31 +110,31 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn a_stored_draft_is_read_and_written_as_it_was() {
-        assert_eq!(place(&model()), PLACE);
+    fn stored_draft_survives_a_round_trip() {
+        assert_eq!(storage_key(&model()), KEY);
         let stored = r#"{"entries":{"prompt":{"text":"hills \"2\""},"seed":{"value":18446744073709551615}}}"#;
-        LocalStore::Browser.write(PLACE, stored);
-        let draft = read(PLACE);
+        LocalStore::Browser.write(KEY, stored);
+        let draft = read(KEY);
         let prompt = Entry::Text(r#"hills "2""#.into());
         assert_eq!(draft.get("prompt"), Some(&prompt));
         assert_eq!(draft.get("seed"), Some(&Entry::Value(u64::MAX.into())));
         assert_eq!(draft.iter().count(), 2);
-        LocalStore::Browser.remove(PLACE);
-        assert!(write(PLACE, &draft));
-        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(stored));
-        // What was begun is not written over.
+        LocalStore::Browser.remove(KEY);
+        assert!(write(KEY, &draft));
+        assert_eq!(LocalStore::Browser.read(KEY).as_deref(), Some(stored));
+        // An existing draft is not overwritten.
         suggest(&model(), "other");
-        assert_eq!(read(PLACE), draft);
-        assert!(write(PLACE, &Draft::default()));
-        assert_eq!(LocalStore::Browser.read(PLACE), None);
+        assert_eq!(read(KEY), draft);
+        assert!(write(KEY, &Draft::default()));
+        assert_eq!(LocalStore::Browser.read(KEY), None);
         suggest(&model(), "hills");
         let suggested = r#"{"entries":{"prompt":{"text":"hills"}}}"#;
-        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(suggested));
-        LocalStore::Browser.remove(PLACE);
+        assert_eq!(LocalStore::Browser.read(KEY).as_deref(), Some(suggested));
+        LocalStore::Browser.remove(KEY);
     }
 
     #[wasm_bindgen_test]
-    fn what_a_newer_version_keeps_in_another_way_is_no_draft() {
+    fn malformed_stored_drafts_are_read_as_empty() {
         for odd in [
             "",
             "{",
@@ -144,11 +144,11 @@ mod tests {
             r#"{"entries":[]}"#,
             r#"{"entries":{"prompt":{"file":"x"}}}"#,
         ] {
-            LocalStore::Browser.write(PLACE, odd);
-            assert!(read(PLACE).is_empty(), "{odd}");
+            LocalStore::Browser.write(KEY, odd);
+            assert!(read(KEY).is_empty(), "{odd}");
         }
-        LocalStore::Browser.write(PLACE, r#"{"later":1,"entries":{"a":{"text":""}}}"#);
-        assert!(!read(PLACE).is_empty());
-        LocalStore::Browser.remove(PLACE);
+        LocalStore::Browser.write(KEY, r#"{"later":1,"entries":{"a":{"text":""}}}"#);
+        assert!(!read(KEY).is_empty());
+        LocalStore::Browser.remove(KEY);
     }
 }

@@ -1,4 +1,4 @@
-//! That a model's form is as the service gave it some time ago, or that the service has another one by now.
+//! A line about a form that is out of date: it comes from the cache, or the service has changed it since.
 
 use atelier_contract::ModelId;
 use leptos::prelude::*;
@@ -16,7 +16,7 @@ pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
     });
     let is_asking = as_of::asking(since);
     let is_explained = as_of::is_explained();
-    let said = text(move || match shown.is_older.get() {
+    let message = text(move || match shown.is_older.get() {
         true => "The service has changed this form.".into(),
         false => as_of::said(&since.read(), "This form is", is_explained.get()),
     });
@@ -30,9 +30,9 @@ pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
             return shown.show_newest(&model);
         }
         is_asking.set(true);
-        // The list says whether the service is back, and is asked for again by itself.
+        // The list of models shows whether the service is available again, and is requested again automatically.
         catalog.load_models();
         catalog.ask_for_schema(&model);
     };
-    as_of::line(said, label, act)
+    as_of::line(message, label, act)
 }

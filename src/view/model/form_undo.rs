@@ -1,5 +1,5 @@
-//! Ctrl+Z in the form: takes back what was chosen, moved, loaded or cleared, where that was the last change. What was typed
-//! the browser takes back.
+//! Ctrl+Z in the form: undoes the last change if it was a choice, a slider, a loaded input or "Clear form". The browser
+//! itself undoes typing.
 
 use std::sync::Arc;
 
@@ -19,13 +19,14 @@ pub struct FormUndo {
     schema: StoredValue<Arc<Schema>>,
     draft: RwSignal<Draft>,
     undo: StoredValue<Undo>,
-    /// What the form held at the last change.
+    /// The draft after the last change.
     last: StoredValue<Draft>,
-    /// Something is being typed, which changes the draft in this frame.
+    /// Whether the change of the draft in this frame is typed into a field.
     is_typed: StoredValue<bool>,
-    /// What changes the draft in this frame is typed into the JSON text.
+    /// Whether the change of the draft in this frame is typed into the JSON text.
     is_json: StoredValue<bool>,
-    /// Something was typed since the last change that is not in the draft: a secret, or a text that can't be read.
+    /// Whether the user has typed something since the last change that isn't part of the draft: a secret, or a text that
+    /// can't be parsed.
     has_other_text: StoredValue<bool>,
 }
 
@@ -46,15 +47,16 @@ impl FormUndo {
                 this.is_typed.set_value(false);
                 this.last.set_value(draft.get_untracked());
             } else {
-                // A slider that is dragged has changed once.
-                pointer::once_up(move || this.note());
+                // Dragging a slider is one change.
+                pointer::once_up(move || this.record());
             }
         });
         this
     }
 
-    fn note(self) {
-        // The form may have gone.
+    /// Records the current draft in the undo history.
+    fn record(self) {
+        // The form may be disposed.
         let (Some(before), Some(now)) = (self.last.try_get_value(), self.draft.try_get_untracked())
         else {
             return;
@@ -70,8 +72,8 @@ impl FormUndo {
         }
     }
 
-    /// An `input` event, before the draft is changed by it.
-    pub fn input(self, event: &Event) {
+    /// Handles an `input` event before it changes the draft.
+    pub fn handle_input(self, event: &Event) {
         const TEXT: &str = "textarea, input:not([type=checkbox], [type=radio], [type=range])";
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         if is_json_text(target.as_ref()) {
@@ -82,19 +84,19 @@ impl FormUndo {
         } else if target.is_some_and(|it| it.matches(TEXT) == Ok(true)) {
             self.is_typed.set_value(true);
             after_frame(move || {
-                let was_other = self.is_typed.try_update_value(std::mem::take);
-                if was_other == Some(true) {
+                let is_pending = self.is_typed.try_update_value(std::mem::take);
+                if is_pending == Some(true) {
                     self.has_other_text.set_value(true);
                 }
             });
         }
     }
 
-    /// Returns whether the key has taken a change back, or made it once more.
-    pub fn key(self, event: &KeyboardEvent) -> bool {
+    /// Handles the keys for undo and redo. Returns whether the key changed the draft.
+    pub fn handle_key(self, event: &KeyboardEvent) -> bool {
         let has_command = event.ctrl_key() || event.meta_key();
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
-        // Within the JSON text the browser takes back what was typed. Its textarea goes with the text.
+        // The browser itself undoes typing in the JSON text.
         if is_json_text(target.as_ref()) {
             return false;
         }
@@ -104,16 +106,16 @@ impl FormUndo {
         let Some(direction) = direction(&event.key(), event.shift_key()) else {
             return false;
         };
-        let put = self.undo.try_update_value(|undo| {
+        let restored = self.undo.try_update_value(|undo| {
             let schema = self.schema.get_value();
             undo.step(direction, &self.draft.read_untracked(), &schema)
         });
-        let Some(put) = put.flatten() else {
+        let Some(restored) = restored.flatten() else {
             return false;
         };
         event.prevent_default();
-        self.last.set_value(put.clone());
-        self.draft.set(put);
+        self.last.set_value(restored.clone());
+        self.draft.set(restored);
         true
     }
 }

@@ -8,7 +8,7 @@ use crate::reactive::boxed::{dynamic, handler, text, when};
 use crate::state::catalog::Load;
 use crate::view::parts::glyph::Glyph;
 
-/// The model's name, what it does and where to read more.
+/// The head of a model's page: name, description and links.
 #[component]
 pub fn ModelHead(model: ModelId) -> impl IntoView {
     let catalog = contexts().catalog;
@@ -20,9 +20,9 @@ pub fn ModelHead(model: ModelId) -> impl IntoView {
         None => id.with_value(|id| id.subcategory.clone()),
     });
     let description = text(move || known().map(|model| model.description).unwrap_or_default());
-    // What the list of models says of it has its room before it is there: all below would move.
+    // Reserves the space of the description until the list of models has loaded, so that the content below doesn't shift.
     let is_awaited = when(move || known().is_none() && matches!(catalog.models(), Load::Loading));
-    // Where it is cut short, a finger sees no titles.
+    // A press shows the whole of a clamped description: on touch screens there are no tooltips.
     let is_whole = RwSignal::new(false);
     let link = move |url: &str, label: &'static str, icon| {
         let address = session.settings_untracked().address;

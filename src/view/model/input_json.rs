@@ -1,4 +1,5 @@
-//! The form's input as a JSON text, kept in step with the form through the last text that was an object.
+//! The form's input as editable JSON. The form and the text are synchronized; while the text isn't a JSON object, the form
+//! keeps the values of the last valid text.
 
 use std::sync::Arc;
 
@@ -16,80 +17,81 @@ use crate::view::form::{field, unknown_names};
 use crate::view::parts::focus;
 use crate::view::parts::segment::segment;
 
-/// The element id of what is said above the fields while the text can't be read.
+/// Element id of the notice above the fields about a text that can't be parsed.
 const NOTICE_ID: &str = "unread-json";
 
-/// How the input is written.
+/// The JSON text of a form, and whether the user sees it instead of the fields.
 #[derive(Clone, Copy)]
 pub struct InputJson {
     is_shown: RwSignal<bool>,
     text: RwSignal<String>,
-    /// The text can't be read. It is kept, and nothing is sent, until the person repairs or discards it.
-    unread: RwSignal<Option<InvalidText>>,
-    /// The person has left the text: from now on what is wrong with its values shows.
-    is_left: RwSignal<bool>,
-    /// What is wrong with them, and said; empty if nothing is.
-    mistakes: Memo<String>,
-    /// What the text has given, or what the form held when the text was last compared with it.
-    read: RwSignal<Option<Draft>>,
-    /// Where a text stands that is no object yet, for as long as the tab is open.
-    place: StoredValue<String>,
-    /// Where it stands, for as long, that the form was changed since.
-    newer_place: StoredValue<String>,
-    /// Where it stands, for as long, that the input is written as JSON.
-    way_place: StoredValue<String>,
+    /// The parse error of the text. Until the user repairs or discards the text, it is stored and can't be submitted.
+    invalid: RwSignal<Option<InvalidText>>,
+    /// Whether the user has left the text field. Problems with the values are shown from then on.
+    has_left: RwSignal<bool>,
+    /// The message about problems with the values; empty if there are none.
+    problems: Memo<String>,
+    /// The draft parsed from the text, or the draft that the text was last compared with.
+    parsed: RwSignal<Option<Draft>>,
+    /// Session storage key of a text that can't be parsed.
+    text_key: StoredValue<String>,
+    /// Session storage key that is set if the form was changed after that text was written.
+    newer_form_key: StoredValue<String>,
+    /// Session storage key that is set if the user has chosen JSON instead of the form.
+    choice_key: StoredValue<String>,
 }
 
 impl InputJson {
-    /// A text that was no object yet when its page went is there again. To be called before anything comes into the form
-    /// from elsewhere.
+    /// Creates the JSON text of a form, and restores a stored text that could not be parsed.
+    ///
+    /// Must be called before a link, a preset or an earlier task changes the draft.
     pub fn follow(schema: Arc<Schema>, draft: RwSignal<Draft>) -> Self {
-        let place = format!("atelier.json.{}", schema.model);
-        let newer_place = format!("atelier.json_older_than_form.{}", schema.model);
-        let way_place = format!("atelier.input_as.{}", schema.model);
-        let kept = LocalStore::Tab.read(&place);
-        let problem = kept
+        let text_key = format!("atelier.json.{}", schema.model);
+        let newer_form_key = format!("atelier.json_older_than_form.{}", schema.model);
+        let choice_key = format!("atelier.input_as.{}", schema.model);
+        let stored = LocalStore::Tab.read(&text_key);
+        let problem = stored
             .as_deref()
             .and_then(|text| input_json::read(text).err());
-        let unread = problem.map(|problem| InvalidText {
+        let invalid = problem.map(|problem| InvalidText {
             problem,
-            is_form_newer: LocalStore::Tab.read(&newer_place).is_some(),
+            is_form_newer: LocalStore::Tab.read(&newer_form_key).is_some(),
         });
-        let before = unread.is_some().then(|| draft.get_untracked());
-        let is_left = RwSignal::new(false);
-        let mistakes = memo({
+        let before = invalid.is_some().then(|| draft.get_untracked());
+        let has_left = RwSignal::new(false);
+        let problems = memo({
             let schema = schema.clone();
-            move || match is_left.get() {
+            move || match has_left.get() {
                 true => input_json::mistakes(&draft.read(), &schema).join(" "),
                 false => String::new(),
             }
         });
         let this = Self {
-            is_shown: RwSignal::new(LocalStore::Tab.read(&way_place).is_some()),
-            text: RwSignal::new(kept.unwrap_or_default()),
-            unread: RwSignal::new(unread),
-            is_left,
-            mistakes,
-            read: RwSignal::new(before),
-            place: StoredValue::new(place),
-            newer_place: StoredValue::new(newer_place),
-            way_place: StoredValue::new(way_place),
+            is_shown: RwSignal::new(LocalStore::Tab.read(&choice_key).is_some()),
+            text: RwSignal::new(stored.unwrap_or_default()),
+            invalid: RwSignal::new(invalid),
+            has_left,
+            problems,
+            parsed: RwSignal::new(before),
+            text_key: StoredValue::new(text_key),
+            newer_form_key: StoredValue::new(newer_form_key),
+            choice_key: StoredValue::new(choice_key),
         };
         effect(move || {
             let is_shown = this.is_shown.get();
             let draft = draft.read();
-            let is_unread = this.unread.read().is_some();
-            // What the person is writing is left as it is written.
-            if this.read.read_untracked().as_ref() == Some(&*draft) {
+            let is_invalid = this.invalid.read().is_some();
+            // The change comes from the text itself: don't reformat what the user is typing.
+            if this.parsed.read_untracked().as_ref() == Some(&*draft) {
                 return;
             }
-            // So is what can't be read.
-            if is_unread && this.read.read_untracked().is_some() {
-                this.read.set(Some(draft.clone()));
-                this.note_newer_form();
+            // Don't overwrite a text that can't be parsed.
+            if is_invalid && this.parsed.read_untracked().is_some() {
+                this.parsed.set(Some(draft.clone()));
+                this.mark_form_newer();
                 return;
             }
-            this.read.set(is_shown.then(|| draft.clone()));
+            this.parsed.set(is_shown.then(|| draft.clone()));
             if is_shown {
                 this.text.set(input_json::write(&draft, &schema));
             }
@@ -97,43 +99,43 @@ impl InputJson {
         this
     }
 
-    /// Whether the form shows values other than those of the text, which can't be read; tracked.
-    pub fn is_hidden_unread(self) -> bool {
-        !self.is_shown.get() && self.unread.read().is_some()
+    /// Returns whether the fields are shown although there is a text that can't be parsed; tracked.
+    pub fn hides_invalid_text(self) -> bool {
+        !self.is_shown.get() && self.invalid.read().is_some()
     }
 
-    /// Whether it is said below the text or above the fields why the input can't be sent; tracked.
-    pub fn says_why(self) -> bool {
-        self.unread.read().is_some() || self.is_shown.get() && !self.mistakes.read().is_empty()
+    /// Returns whether a message about the text explains why the input can't be submitted; tracked.
+    pub fn has_message(self) -> bool {
+        self.invalid.read().is_some() || self.is_shown.get() && !self.problems.read().is_empty()
     }
 
-    /// It was to be sent: what is wrong with its values is said.
-    pub fn judge(self) {
+    /// Shows the problems with the values of the text, because the user wants to submit it.
+    pub fn show_problems(self) {
         if self.is_shown.get_untracked() {
-            self.is_left.set(true);
+            self.has_left.set(true);
         }
     }
 
-    /// The form was emptied, and with it the text if that is what the person sees: nothing is wrong with it yet.
-    pub fn begin_anew(self) {
-        self.is_left.set(false);
+    /// Clears the problems after the form was cleared. Also discards the text if it is shown.
+    pub fn reset(self) {
+        self.has_left.set(false);
         if self.is_shown.get_untracked() {
             self.discard();
         }
     }
 
-    /// What is wrong with the text stands there, and nowhere else.
+    /// Moves the focus to the text or, if the fields are shown, to the notice about it.
     pub fn focus(self) {
         match self.is_shown.get_untracked() {
             true => field::focus(field::JSON_ID),
-            // A folded form opens first.
+            // In the next frame, when a folded form has been opened.
             false => request_animation_frame(|| {
                 focus::to(&format!("#{NOTICE_ID}"));
             }),
         }
     }
 
-    /// The way there, from beside what would send it.
+    /// Returns a link to the text, shown next to the button "Generate".
     pub fn link(self) -> AnyView {
         let press = move |event: web_sys::MouseEvent| {
             event.prevent_default();
@@ -153,40 +155,40 @@ impl InputJson {
         .into_any()
     }
 
-    /// The text is no longer one that can't be read.
-    fn clear_unread(self) {
-        LocalStore::Tab.remove(&self.place.get_value());
-        LocalStore::Tab.remove(&self.newer_place.get_value());
-        self.unread.set(None);
+    /// Clears the parse error.
+    fn clear_parse_error(self) {
+        LocalStore::Tab.remove(&self.text_key.get_value());
+        LocalStore::Tab.remove(&self.newer_form_key.get_value());
+        self.invalid.set(None);
     }
 
-    /// What the form holds takes the place of the text.
+    /// Replaces the text with the values of the form.
     fn discard(self) {
-        self.read.set(None);
-        self.clear_unread();
+        self.parsed.set(None);
+        self.clear_parse_error();
     }
 
-    /// Other values have come into the form than those that the text was written over.
-    fn note_newer_form(self) {
-        // Where it is not kept, it lasts until the page is left.
-        LocalStore::Tab.write(&self.newer_place.get_value(), "newer");
-        self.unread.update(|unread| {
-            if let Some(unread) = unread {
-                unread.is_form_newer = true;
+    /// Marks the text as older than the form, whose values have changed since.
+    fn mark_form_newer(self) {
+        // If this can't be stored, it lasts until the page is left.
+        LocalStore::Tab.write(&self.newer_form_key.get_value(), "newer");
+        self.invalid.update(|invalid| {
+            if let Some(invalid) = invalid {
+                invalid.is_form_newer = true;
             }
         });
     }
 
-    /// Above the fields: they are not what the person has written, and nothing is sent.
+    /// Returns the notice above the fields: they don't show the text, which can't be parsed and prevents submission.
     pub fn notice(self) -> AnyView {
         let back = move |_| {
             self.choose(true);
-            // Built by then.
+            // In the next frame, when the text is rendered.
             request_animation_frame(move || self.focus());
         };
         let discard = move |_| {
             self.discard();
-            // The button goes.
+            // The button disappears.
             focus::once_lost(|| {
                 focus::in_place_to(".model-page .form-scroll");
             });
@@ -197,7 +199,7 @@ impl InputJson {
                 id=NOTICE_ID
                 role="alert"
                 tabindex="-1"
-                hidden=when(move || !self.is_hidden_unread())
+                hidden=when(move || !self.hides_invalid_text())
             >
                 <p>{input_json::INVALID_TEXT_MESSAGE}</p>
                 <div class="row">
@@ -213,26 +215,26 @@ impl InputJson {
         .into_any()
     }
 
-    /// The choice outlasts this page: nobody who chose the form is to meet a text there.
+    /// Switches between JSON and the form. The choice is stored for this tab.
     pub fn choose(self, is_json: bool) {
-        let place = self.way_place.get_value();
-        // Where it is not kept, it lasts until the page is left.
+        let key = self.choice_key.get_value();
+        // If this can't be stored, it lasts until the page is left.
         if is_json {
-            LocalStore::Tab.write(&place, "json");
+            LocalStore::Tab.write(&key, "json");
         } else {
-            LocalStore::Tab.remove(&place);
+            LocalStore::Tab.remove(&key);
         }
         self.is_shown.set(is_json);
     }
 
-    /// Whether the person sees the text, and not the form; tracked.
+    /// Returns whether the text is shown instead of the form; tracked.
     pub fn is_shown(self) -> bool {
         self.is_shown.get()
     }
 
-    /// The choice between the two ways.
+    /// Returns the control that switches between the form and JSON.
     pub fn choice(self) -> AnyView {
-        let way = |label: &'static str, is_json: bool| {
+        let option = |label: &'static str, is_json: bool| {
             let is_chosen = when(move || self.is_shown.get() == is_json);
             segment("input-as", label, is_chosen, move || {
                 self.choose(is_json);
@@ -240,14 +242,14 @@ impl InputJson {
         };
         view! {
             <div class="segments small" role="radiogroup" aria-label="Write the input as">
-                {way("Form", false)}
-                {way("JSON", true)}
+                {option("Form", false)}
+                {option("JSON", true)}
             </div>
         }
         .into_any()
     }
 
-    /// The text, while it is what the person sees.
+    /// Returns the text field, or nothing while the form is shown.
     pub fn view(self, schema: &Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
         let names: Vec<&str> = schema
             .parameters()
@@ -263,38 +265,38 @@ impl InputJson {
         let schema = schema.clone();
         dynamic(move || {
             if self.is_shown.get() {
-                let mending = self.mending(schema.clone(), draft);
-                self.field(hint.clone(), schema.clone(), draft, mending)
+                let rename_buttons = self.rename_buttons(schema.clone(), draft);
+                self.field(hint.clone(), schema.clone(), draft, rename_buttons)
             } else {
                 ().into_any()
             }
         })
     }
 
-    /// What becomes of names that the model does not know, each at one press.
-    fn mending(self, schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
+    /// Returns buttons that rename or remove names which are not parameters of the model.
+    fn rename_buttons(self, schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
         let unknown = memo({
             let schema = schema.clone();
-            move || match self.is_left.get() && self.unread.read().is_none() {
+            move || match self.has_left.get() && self.invalid.read().is_none() {
                 true => input_json::unknown(&draft.read(), &schema),
                 false => Vec::new(),
             }
         });
-        let mend = StoredValue::new(move |name: &str, to: Option<&str>| {
-            let mended = input_json::renamed(&draft.get_untracked(), name, to);
-            let text = input_json::write(&mended, &schema);
-            // As typed it is read, too.
+        let rename = StoredValue::new(move |name: &str, to: Option<&str>| {
+            let renamed = input_json::renamed(&draft.get_untracked(), name, to);
+            let text = input_json::write(&renamed, &schema);
+            // If the text can be replaced as if typed, its `input` event updates the draft.
             if !field::element(field::JSON_ID).is_some_and(|area| editing::replace(&area, &text)) {
-                self.read.set(Some(mended.clone()));
+                self.parsed.set(Some(renamed.clone()));
                 self.text.set(text);
-                draft.set(mended);
+                draft.set(renamed);
                 focus::once_lost(move || self.focus());
             }
         });
-        let mend = Callback::new(move |(name, to): (String, Option<String>)| {
-            mend.with_value(|mend| mend(&name, to.as_deref()));
+        let rename = Callback::new(move |(name, to): (String, Option<String>)| {
+            rename.with_value(|rename| rename(&name, to.as_deref()));
         });
-        unknown_names(unknown, mend)
+        unknown_names(unknown, rename)
     }
 
     fn field(
@@ -302,29 +304,30 @@ impl InputJson {
         hint: String,
         schema: Arc<Schema>,
         draft: RwSignal<Draft>,
-        mending: AnyView,
+        rename_buttons: AnyView,
     ) -> AnyView {
-        let wrong = text(move || match &*self.unread.read() {
-            Some(unread) => unread.message(),
-            None => self.mistakes.get(),
+        let message = text(move || match &*self.invalid.read() {
+            Some(invalid) => invalid.message(),
+            None => self.problems.get(),
         });
         let session = contexts().session;
-        let write = move |event| {
+        let input = move |event| {
             let typed = event_target_value(&event);
             match input_json::read(&typed) {
                 Ok(mut read) => {
                     secrets::take_from(session, &mut read, &schema);
-                    self.read.set(Some(read.clone()));
+                    self.parsed.set(Some(read.clone()));
                     draft.set(read);
-                    self.clear_unread();
+                    self.clear_parse_error();
                 }
                 Err(problem) => {
-                    // Where it is not kept, it lasts until the page is left. One that names a secret may hold it.
+                    // If this can't be stored, it lasts until the page is left. A text that names a secret parameter may
+                    // contain the secret, so it is not stored.
                     if !names_secret(&typed, &schema) {
-                        LocalStore::Tab.write(&self.place.get_value(), &typed);
+                        LocalStore::Tab.write(&self.text_key.get_value(), &typed);
                     }
-                    let before = self.unread.get_untracked();
-                    self.unread.set(Some(InvalidText {
+                    let before = self.invalid.get_untracked();
+                    self.invalid.set(Some(InvalidText {
                         problem,
                         is_form_newer: before.is_some_and(|it| it.is_form_newer),
                     }));
@@ -332,11 +335,11 @@ impl InputJson {
             }
             self.text.set(typed);
         };
-        // The text may go with its page while it has the focus.
-        // What is said then moves Generate, which may be what is being pressed.
-        let leave = move |_: web_sys::FocusEvent| {
+        // Wait until the pointer is released: the message moves the button "Generate", which may be the pressed element.
+        // The page may be disposed by then.
+        let blur = move |_: web_sys::FocusEvent| {
             pointer::once_up(move || {
-                self.is_left.try_set(true);
+                self.has_left.try_set(true);
             });
         };
         let back = move |_| self.discard();
@@ -351,22 +354,22 @@ impl InputJson {
                     rows="12"
                     spellcheck="false"
                     aria-describedby="input-json-hint input-json-problem"
-                    aria-invalid=derived(move || (!wrong.read().is_empty()).then_some("true"))
+                    aria-invalid=derived(move || (!message.read().is_empty()).then_some("true"))
                     prop:value=self.text
-                    on:input=handler(write)
-                    on:blur=handler(leave)
+                    on:input=handler(input)
+                    on:blur=handler(blur)
                 ></textarea>
                 <p class="hint" id="input-json-hint">
                     {hint}
                 </p>
                 <p class="problem" id="input-json-problem" role="status">
-                    {wrong}
+                    {message}
                 </p>
-                {mending}
+                {rename_buttons}
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=when(move || self.unread.read().is_none())
+                    hidden=when(move || self.invalid.read().is_none())
                     on:click=handler(back)
                 >
                     "Back to what the form holds"

@@ -1,5 +1,5 @@
-//! What comes into the form from elsewhere: the input of an earlier task, its seed alone or an output of
-//! it, a preset; or its clearing. It is said what that has changed, and it can be taken back.
+//! Loads values into the form: the input, the seed or an output of an earlier task, a link, a preset, or an empty form.
+//! A note says what has changed and lets the user restore the previous input.
 
 use std::sync::Arc;
 
@@ -23,40 +23,42 @@ use crate::view::parts::focus;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit::FROM;
 
+/// The last input that was loaded into the form.
 #[derive(Clone)]
 pub enum Loaded {
     Nothing,
     /// The task is not in this browser.
     Missing,
-    /// The link's inputs can't be read.
+    /// The inputs in the link can't be parsed.
     Unreadable(Unreadable),
     Input {
-        /// What stood in the form before.
+        /// The previous draft.
         before: Draft,
-        /// What this has changed, for a person.
-        said: String,
-        /// What today's schema takes otherwise than the task's.
+        /// A message about what has changed.
+        message: String,
+        /// Values that the current schema handles differently than the schema of the task.
         differences: Vec<InputChange>,
     },
 }
 
 impl Loaded {
-    /// The seed of the task's own result is not in the form.
-    fn draws_seed(&mut self) {
-        if let Self::Input { said, .. } = self {
-            said.push_str(" A new seed will be used.");
+    /// Adds to the message that the seed of the task is not in the form.
+    fn add_seed_note(&mut self) {
+        if let Self::Input { message, .. } = self {
+            message.push_str(" A new seed will be used.");
         }
     }
 }
 
-/// Whether the address carries a recipe that was not read yet.
-pub fn brings_recipe() -> bool {
+/// Returns whether the URL contains inputs that were not read yet.
+pub fn has_recipe() -> bool {
     matches!(recipe::read(&location::fragment()), Ok(Some(_)))
 }
 
-/// Fills the form from the task, the seed or the output that the address names. Used once: what is typed from
-/// then on is not overwritten by a reload. `is_recipe`: it has come from somewhere else, and nothing was made of it here.
-/// `edited`: the task whose input it is.
+/// Fills the form from the task, the seed, the output or the inputs in the URL, and removes them from the URL, so that a
+/// reload doesn't overwrite later changes.
+///
+/// `is_recipe`: set to true if the input comes from a link. `edited`: set to the task whose input was loaded.
 pub fn follow(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
@@ -65,37 +67,37 @@ pub fn follow(
 ) -> RwSignal<Loaded> {
     let (runner, navigation) = (contexts().runner, contexts().navigation);
     let loaded = RwSignal::new(Loaded::Nothing);
-    let put = move |now, differences| put(loaded, draft, now, differences);
-    let take_recipe = {
+    let load = move |now, differences| load(loaded, draft, now, differences);
+    let load_link = {
         let schema = schema.clone();
         move || {
             match recipe::read(&location::fragment()) {
                 Ok(None) => return,
                 Ok(Some(values)) => {
-                    put_rerun(rerun::of_link(&values, &schema), loaded, draft);
+                    load_rerun(rerun::of_link(&values, &schema), loaded, draft);
                     is_recipe.try_set(true);
                 }
                 Err(why) => loaded.set(Loaded::Unreadable(why)),
             }
-            // Once: what is typed from then on is not overwritten by a reload.
+            // Remove the fragment, so that a reload doesn't overwrite later changes.
             let (path, query) = location::current();
             location::replace(&format!("{path}{query}"));
         }
     };
-    take_recipe();
-    StoredValue::new_local(location::on_fragment(take_recipe));
+    load_link();
+    StoredValue::new_local(location::on_fragment(load_link));
     let known = memo(move || !runner.keys().is_empty());
     effect(move || {
-        // On the way to another model the address is that one's already, and this page still here.
-        let here = Route::Model(schema.model.clone());
-        if untrack(|| navigation.route()) != here {
+        // During navigation to another model, the URL changes before this page is disposed.
+        let own_route = Route::Model(schema.model.clone());
+        if untrack(|| navigation.route()) != own_route {
             return;
         }
         if let Some(value) = navigation.query("seed") {
             if let Some(parameter) = seed::parameter(&schema) {
                 let mut now = draft.get_untracked();
                 now.set(parameter.name.clone(), Entry::Text(value));
-                put(now, Vec::new());
+                load(now, Vec::new());
             }
             navigation.set_query("seed", None);
         }
@@ -103,27 +105,27 @@ pub fn follow(
         if let Some((output, parameter)) = output {
             follow_memo(known);
             let is_open = runner.is_open();
-            match address_of(runner, &output) {
+            match url_of(runner, &output) {
                 Some(address) if stored_output::is_reference(&address) => {
                     if !is_open {
                         return;
                     }
-                    // It is not sent as it is.
-                    put_address(loaded, draft, parameter.clone(), address.clone());
+                    // The reference to a stored output can't be submitted: replace it with a data URL.
+                    load_url(loaded, draft, parameter.clone(), address.clone());
                     spawn(async move {
                         let data = output_file::address(runner, &address, &output).await;
                         let reference = Entry::Text(address);
-                        let is_wanted = draft
+                        let is_still_set = draft
                             .try_with_untracked(|draft| draft.get(&parameter) == Some(&reference));
-                        match data.filter(|_| is_wanted == Some(true)) {
+                        match data.filter(|_| is_still_set == Some(true)) {
                             Some(data) => draft
                                 .update(|draft| draft.set(parameter.clone(), Entry::Text(data))),
                             None => drop(loaded.try_set(Loaded::Missing)),
                         }
                     });
                 }
-                Some(address) => put_address(loaded, draft, parameter, address),
-                // Storage may not have been read yet; then this runs once more.
+                Some(address) => load_url(loaded, draft, parameter, address),
+                // Storage has not been read yet: this runs again afterwards.
                 None if !is_open => return,
                 None => loaded.set(Loaded::Missing),
             }
@@ -139,10 +141,10 @@ pub fn follow(
             Some(task) => {
                 let task = task.get_untracked();
                 edited.set(Some(task.key.clone()));
-                put_rerun(rerun::edit(&task, &schema), loaded, draft);
+                load_rerun(rerun::edit(&task, &schema), loaded, draft);
                 is_recipe.set(false);
             }
-            // Storage may not have been read yet; then this runs once more.
+            // Storage has not been read yet: this runs again afterwards.
             None if !is_open => return,
             None => loaded.set(Loaded::Missing),
         }
@@ -151,82 +153,77 @@ pub fn follow(
     loaded
 }
 
-/// Fills the form from values of another day.
-fn put_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
-    put(loaded, draft, rerun.draft, rerun.differences);
+/// Fills the form from an earlier task or a link, whose values may not fit the current schema.
+fn load_rerun(rerun: Rerun, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+    load(loaded, draft, rerun.draft, rerun.differences);
     if rerun.draws_seed {
-        loaded.update(Loaded::draws_seed);
+        loaded.update(Loaded::add_seed_note);
     }
 }
 
-/// Fills one field with the address of an output.
-fn put_address(
-    loaded: RwSignal<Loaded>,
-    draft: RwSignal<Draft>,
-    parameter: String,
-    address: String,
-) {
+/// Sets one parameter to the URL of an output.
+fn load_url(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, parameter: String, address: String) {
     let before = draft.get_untracked();
     let mut now = before.clone();
     now.set(parameter, Entry::Text(address));
-    // Where there is nothing to take back the field says all.
+    // A note is needed only if there is a previous value to restore, or if nothing has visibly changed.
     match rerun::replaces(&before, &now) || rerun::looks_same(&before, &now) {
-        true => put(loaded, draft, now, Vec::new()),
+        true => load(loaded, draft, now, Vec::new()),
         false => draft.set(now),
     }
 }
 
-/// The address of an output, by its name.
-fn address_of(runner: Runner, output: &str) -> Option<String> {
+/// Returns the URL of an output by its name.
+fn url_of(runner: Runner, output: &str) -> Option<String> {
     let (task, position) = output_cache::parse_name(output)?;
     let task = runner.task(&task)?;
     task.read_untracked().outputs().get(position).cloned()
 }
 
-/// Fills the form. `differences`: what the schema takes otherwise than the input asks for.
-pub fn put(
+/// Fills the form. `differences`: values that the schema handles differently than the input intends.
+pub fn load(
     loaded: RwSignal<Loaded>,
     draft: RwSignal<Draft>,
     now: Draft,
     differences: Vec<InputChange>,
 ) {
     let before = draft.get_untracked();
-    let said = rerun::changes(&before, &now);
+    let message = rerun::changes(&before, &now);
     draft.set(now);
     loaded.set(Loaded::Input {
         before,
-        said,
+        message,
         differences,
     });
 }
 
-/// Where nothing in the form has changed there is nothing to look at or to take back: that is said beside the button.
-pub fn say_unchanged(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, answer: StatusNote) {
+/// Shows a short message next to the button instead of the note if a loaded input has changed nothing.
+pub fn report_unchanged(loaded: RwSignal<Loaded>, draft: RwSignal<Draft>, answer: StatusNote) {
     effect(move || {
         let unchanged = match &*loaded.read() {
             Loaded::Input {
                 before,
-                said,
+                message,
                 differences,
             } if differences.is_empty() && rerun::looks_same(before, &draft.read_untracked()) => {
-                Some(said.clone())
+                Some(message.clone())
             }
             _ => None,
         };
-        if let Some(said) = unchanged {
+        if let Some(message) = unchanged {
             loaded.set(Loaded::Nothing);
-            answer.say(said);
+            answer.say(message);
         }
     });
 }
 
-/// What was loaded, above the form.
+/// Returns the note above the form about what was loaded.
 pub fn note(
     loaded: RwSignal<Loaded>,
     draft: RwSignal<Draft>,
     is_recipe: RwSignal<bool>,
 ) -> AnyView {
-    let said = move || match loaded.get() {
+    let content = move || match loaded.get() {
         Loaded::Nothing => ().into_any(),
         Loaded::Unreadable(why) => view! { <p>{why.user_message()}</p> }.into_any(),
         Loaded::Missing => view! {
@@ -235,72 +232,72 @@ pub fn note(
         .into_any(),
         Loaded::Input {
             before,
-            said,
+            message,
             differences,
         } => {
-            let was_used = !before.is_empty();
+            let had_input = !before.is_empty();
             let back = move || {
                 draft.set(before.clone());
                 loaded.set(Loaded::Nothing);
                 is_recipe.set(false);
-                // The button goes: the keys begin at the form.
+                // The button disappears: move the focus to the form.
                 focus::once_lost(|| {
                     focus::in_place_to(".model-page .form-scroll");
                 });
             };
-            let take = move |difference: &InputChange| take(difference, loaded, draft);
-            input(back, was_used, take, said, differences)
+            let take = move |difference: &InputChange| apply_suggestion(difference, loaded, draft);
+            loaded_input(back, had_input, take, message, differences)
         }
     };
-    let note = NodeRef::<Div>::new();
+    let element = NodeRef::<Div>::new();
     effect(move || {
         loaded.track();
-        if let Some(note) = note.get_untracked() {
-            // It fails only where the name is none.
+        if let Some(note) = element.get_untracked() {
+            // It never fails: the name of the attribute is valid.
             let _ = note.remove_attribute(sheet::SEEN);
         }
     });
     view! {
-        <div class="note loaded-note" role="status" node_ref=note>
-            {dynamic(said)}
+        <div class="note loaded-note" role="status" node_ref=element>
+            {dynamic(content)}
         </div>
     }
     .into_any()
 }
 
-/// The value goes where it was meant to be.
-fn take(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
-    let meant = difference.suggestion.clone().zip(difference.value.clone());
-    if let Some((name, value)) = meant {
+/// Sets the suggested parameter to the value of a name that the schema doesn't have.
+fn apply_suggestion(difference: &InputChange, loaded: RwSignal<Loaded>, draft: RwSignal<Draft>) {
+    let suggested = difference.suggestion.clone().zip(difference.value.clone());
+    if let Some((name, value)) = suggested {
         draft.update(|draft| draft.set(name, Entry::Value(value)));
     }
     loaded.update(|loaded| {
         if let Loaded::Input { differences, .. } = loaded {
-            // It is missing no more, either.
+            // The suggested parameter is no longer missing either.
             differences.retain(|it| {
                 it.parameter != difference.parameter
                     && Some(&it.parameter) != difference.suggestion.as_ref()
             });
         }
     });
-    // The button goes, and the others are made anew.
+    // The button disappears, and the remaining ones are rendered again.
     focus::once_lost(|| {
         let _ = focus::in_place_to(".loaded-note li button")
             || focus::in_place_to(".model-page .form-scroll");
     });
 }
 
-fn input(
+fn loaded_input(
     back: impl Fn() + 'static,
-    was_used: bool,
+    had_input: bool,
     take: impl Fn(&InputChange) + Copy + 'static,
-    said: String,
+    message: String,
     differences: Vec<InputChange>,
 ) -> AnyView {
     let differences = (!differences.is_empty()).then(|| {
         let line = |difference: InputChange| {
             let message = difference.message.clone();
-            let meant = difference.suggestion.clone().map(|name| {
+            let suggested = difference.suggestion.clone().map(|name| {
                 view! {
                     " "
                     <button
@@ -313,7 +310,7 @@ fn input(
                 }
                 .into_any()
             });
-            view! { <li>{message} {meant}</li> }.into_any()
+            view! { <li>{message} {suggested}</li> }.into_any()
         };
         let lines = differences.into_iter().map(line).collect_view();
         view! {
@@ -324,9 +321,9 @@ fn input(
     });
     view! {
         <div class="row">
-            <p>{said}</p>
-            // An empty form is no input of before.
-            <button class="button quiet small" type="button" hidden=!was_used on:click=handler(move |_| back())>
+            <p>{message}</p>
+            // An empty form is not worth restoring.
+            <button class="button quiet small" type="button" hidden=!had_input on:click=handler(move |_| back())>
                 "Restore previous input"
             </button>
         </div>

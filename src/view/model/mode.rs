@@ -7,14 +7,14 @@ use crate::view::parts::segment::segment;
 
 const QUERY: &str = "mode";
 
-/// What a person does with a model.
+/// The mode of a model's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
     /// Generates from one input.
     One,
-    /// Composes many inputs, and watches what becomes of them.
+    /// Composes a batch of inputs and shows its items.
     Batch,
-    /// Takes the model elsewhere.
+    /// Offers Python files and code to use the model in other programs.
     Integrations,
 }
 
@@ -29,7 +29,7 @@ impl Mode {
         }
     }
 
-    /// What a person does there, as a command.
+    /// Returns the text of the command that opens this mode.
     pub fn does(self) -> &'static str {
         match self {
             Self::One => "Generate one",
@@ -38,12 +38,12 @@ impl Mode {
         }
     }
 
-    /// The query of the model's address.
+    /// Returns the query of the URL in this mode.
     pub fn query(self) -> String {
         with_query_value("", QUERY, self.word())
     }
 
-    /// The word in the address.
+    /// Returns the value of the query parameter; `None` for the default mode.
     fn word(self) -> Option<&'static str> {
         match self {
             Self::One => None,
@@ -53,7 +53,7 @@ impl Mode {
     }
 }
 
-/// The mode is in the address: a reload keeps it.
+/// Returns the mode from the URL.
 pub fn mode() -> Memo<Mode> {
     let navigation = contexts().navigation;
     memo(move || {
@@ -65,8 +65,8 @@ pub fn mode() -> Memo<Mode> {
     })
 }
 
-/// The choice of the mode.
-pub fn modes(chosen: Memo<Mode>) -> AnyView {
+/// Returns the control that chooses the mode.
+pub fn mode_choice(chosen: Memo<Mode>) -> AnyView {
     let navigation = contexts().navigation;
     let choices = Mode::ALL
         .into_iter()

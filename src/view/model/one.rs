@@ -26,8 +26,10 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, viewport};
 use crate::view::task::inputs::copy_link;
 
-/// Where the form is a bar: every parameter. The focus is what keeps the form open; with it here the form would open under the
-/// finger, before the press is one. At the keyboard the prompt opens it.
+/// Returns the button that unfolds the form where it is folded to a bar.
+///
+/// The focus keeps the form open. The button itself never gets the focus, because the form would then open under the finger
+/// before the click. With the keyboard, focusing the prompt opens the form.
 fn unfold_button(fields: NodeRef<Div>) -> AnyView {
     view! {
         <button
@@ -50,19 +52,20 @@ fn unfold_button(fields: NodeRef<Div>) -> AnyView {
     .into_any()
 }
 
-/// Where the form is a sheet: what it is drawn down by, and what closes it at a press, which leaves the focus where it is
-/// until then.
+/// Returns the handle of a form that is shown as a bottom sheet: a swipe down or the close button closes it.
+///
+/// A press on the handle doesn't move the focus, because that would close the sheet before the click.
 fn sheet_handle(form: NodeRef<Form>, handle: NodeRef<Div>) -> AnyView {
     let close = move || {
         if let Some(form) = form.get_untracked() {
             sheet::fold(&form);
         }
     };
-    let place = |event: &PointerEvent| (event.client_x(), event.client_y());
-    let began = StoredValue::new(None);
+    let position = |event: &PointerEvent| (event.client_x(), event.client_y());
+    let start = StoredValue::new(None);
     let up = move |event: PointerEvent| {
-        let from = began.try_update_value(Option::take).flatten();
-        if from.is_some_and(|from| swipe::closes_sheet(from, place(&event))) {
+        let from = start.try_update_value(Option::take).flatten();
+        if from.is_some_and(|from| swipe::closes_sheet(from, position(&event))) {
             close();
         }
     };
@@ -70,9 +73,9 @@ fn sheet_handle(form: NodeRef<Form>, handle: NodeRef<Div>) -> AnyView {
         <div
             class="sheet-handle"
             node_ref=handle
-            on:pointerdown=handler(move |event: PointerEvent| began.set_value(Some(place(&event))))
+            on:pointerdown=handler(move |event: PointerEvent| start.set_value(Some(position(&event))))
             on:pointerup=handler(up)
-            on:pointercancel=handler(move |_: PointerEvent| began.set_value(None))
+            on:pointercancel=handler(move |_: PointerEvent| start.set_value(None))
             on:mousedown=handler(|event: leptos::ev::MouseEvent| event.prevent_default())
         >
             {dialog::close_button(close, false)}
@@ -87,15 +90,15 @@ pub fn OneForm(
     model: ModelId,
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
-    /// What stands in it has come with a link.
+    /// Whether the input comes from a link.
     is_recipe: RwSignal<bool>,
 ) -> impl IntoView {
     let json = InputJson::follow(schema.clone(), draft);
     let typed = secrets::typed(contexts().session, &schema);
-    keep_secrets_out(schema.clone(), draft);
+    move_secrets(schema.clone(), draft);
     let edited = RwSignal::new(None);
     let refused = refused(schema.clone(), draft, edited);
-    // An empty form is not what was refused, even where its defaults were sent.
+    // A cleared form shows no refused values, even if only defaults were submitted.
     let is_cleared = RwSignal::new(false);
     let refused = derived(move || match is_cleared.get() && draft.read().is_empty() {
         true => Vec::new(),
@@ -103,39 +106,39 @@ pub fn OneForm(
     });
     let loaded = loaded::follow(schema.clone(), draft, is_recipe, edited);
     let submission = Submission::new(&model, &schema, draft, json);
-    loaded::say_unchanged(loaded, draft, submission.answer);
+    loaded::report_unchanged(loaded, draft, submission.answer);
     let has_presets_open = RwSignal::new(false);
     let form = NodeRef::<Form>::new();
     let fields = NodeRef::<Div>::new();
     let handle = NodeRef::<Div>::new();
     let form_sheet = sheet::FormSheet::follow(form, handle);
     let reset = move |_| {
-        loaded::put(loaded, draft, Draft::default(), Vec::new());
+        loaded::load(loaded, draft, Draft::default(), Vec::new());
         typed.set(Draft::default());
-        submission.begin_anew();
+        submission.reset();
         is_cleared.set(true);
         is_recipe.set(false);
-        // What is said of it stands at the top.
+        // Scroll to the note at the top of the form.
         if let Some(fields) = fields.get_untracked() {
             fields.set_scroll_top(0);
-            // The button goes.
+            // The button disappears.
             focus::once_lost(move || focus::in_place(&fields));
         }
     };
-    // Where the form is a bar the shade around the open form is a part of it.
-    let fold = move |event: leptos::ev::MouseEvent| {
+    // A press on the backdrop closes the sheet. The backdrop is part of the form element.
+    let close_on_backdrop = move |event: leptos::ev::MouseEvent| {
         let Some(form) = form.get_untracked().filter(|_| viewport::is_one_pane()) else {
             return;
         };
-        // It is drawn by the form itself. A press at the keyboard has no place, and is meant for a control.
+        // A click by keyboard has no position, and its target is a control.
         let is_form = event.target() == Some(form.clone().into());
         if is_form && f64::from(event.client_y()) < form.get_bounding_client_rect().top() {
             sheet::fold(&form);
         }
     };
     pointer::follow();
-    // What was pressed may have moved away.
-    let keep_from_second = move |event: leptos::ev::MouseEvent| {
+    // Ignore the second click of a double click if another element has moved under the pointer.
+    let ignore_stray_click = move |event: leptos::ev::MouseEvent| {
         if pointer::is_astray(&event) {
             event.prevent_default();
             event.stop_propagation();
@@ -143,11 +146,11 @@ pub fn OneForm(
     };
     let recall = recall(model.clone(), schema.clone(), draft);
     let undo = FormUndo::follow(schema.clone(), draft);
-    // A key that is held down is pressed once.
+    // Key repeat doesn't submit again.
     let keydown = move |event: leptos::ev::KeyboardEvent| {
         let target = event.target();
         let is_text = target.is_some_and(|target| target.has_type::<HtmlTextAreaElement>());
-        if undo.key(&event) || recall(&event) || event.key() != "Enter" {
+        if undo.handle_key(&event) || recall(&event) || event.key() != "Enter" {
             return;
         }
         let is_sending = event.ctrl_key() || event.meta_key();
@@ -164,13 +167,13 @@ pub fn OneForm(
             input_json::values(&draft.read_untracked(), &schema)
         })
     };
-    focus_first(schema.clone(), draft);
+    focus_first_field(schema.clone(), draft);
     let away = away_note(model.clone());
-    let rests = submission.cooldown.is_active(draft);
-    let rests = derived(move || rests.get().then_some("true"));
+    let cooldown = submission.cooldown.is_active(draft);
+    let cooldown = derived(move || cooldown.get().then_some("true"));
     let fixed_seed = fixed_seed(schema.clone(), draft);
     let presets = presets::dialog(has_presets_open, &model, draft, move |preset| {
-        loaded::put(loaded, draft, preset, Vec::new());
+        loaded::load(loaded, draft, preset, Vec::new());
     });
     view! {
         <form
@@ -192,12 +195,12 @@ pub fn OneForm(
                     _ => {}
                 }
             })
-            on:input:capture=handler(move |event: web_sys::Event| undo.input(&event))
+            on:input:capture=handler(move |event: web_sys::Event| undo.handle_input(&event))
             on:keydown=handler(keydown)
-            // It does not bubble.
+            // `toggle` events do not bubble.
             on:toggle:capture=handler(move |_: web_sys::Event| form_sheet.keep())
-            on:click:capture=handler(keep_from_second)
-            on:click=handler(fold)
+            on:click:capture=handler(ignore_stray_click)
+            on:click=handler(close_on_backdrop)
         >
             {sheet_handle(form, handle)}
             <div class="form-scroll" tabindex="-1" node_ref=fields>
@@ -210,7 +213,7 @@ pub fn OneForm(
                 reveal=move |()| json.choose(false)
             />
             {dynamic(move || submission.refused.get().map(Refusal::view).into_any())}
-            {unknown(schema.clone(), draft, json)}
+            {unknown_names_note(schema.clone(), draft, json)}
             {json.notice()}
             {json.view(&schema, draft)}
             <div class="form-fields" hidden=when(move || json.is_shown())>
@@ -222,7 +225,7 @@ pub fn OneForm(
                 <button
                     class="button primary"
                     type="submit"
-                    aria-disabled=rests
+                    aria-disabled=cooldown
                     aria-keyshortcuts="Control+Enter Meta+Enter"
                 >
                     <Glyph icon=LuSparkles />
@@ -239,7 +242,7 @@ pub fn OneForm(
                 >
                     "Clear form"
                 </button>
-                <p class="muted why" translate="no">{submission.why()}</p>
+                <p class="muted why" translate="no">{submission.status()}</p>
                 {away}
                 {submission.answer.view()}
                 {fixed_seed}
@@ -249,8 +252,8 @@ pub fn OneForm(
     }
 }
 
-/// A link, a preset or an earlier version may bring secrets into the form: they go to their own fields.
-fn keep_secrets_out(schema: Arc<Schema>, draft: RwSignal<Draft>) {
+/// Moves secrets from the draft to their own fields. A link, a preset or an earlier version may have put them there.
+fn move_secrets(schema: Arc<Schema>, draft: RwSignal<Draft>) {
     let session = contexts().session;
     effect(move || {
         let mut now = draft.get();
@@ -260,39 +263,40 @@ fn keep_secrets_out(schema: Arc<Schema>, draft: RwSignal<Draft>) {
     });
 }
 
-/// Names that the model does not know have no field: it is said here, unless it is said below the JSON.
-fn unknown(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyView {
+/// Returns a message about names that are not parameters of the model, and therefore have no field. While the JSON is
+/// shown, it has this message itself.
+fn unknown_names_note(schema: Arc<Schema>, draft: RwSignal<Draft>, json: InputJson) -> AnyView {
     let unknown = memo(move || match json.is_shown() {
         true => Vec::new(),
         false => input_json::unknown(&draft.read(), &schema),
     });
-    let said = text(move || {
+    let message = text(move || {
         let names: Vec<String> = unknown.get().into_iter().map(|it| it.name).collect();
         input_json::unknown_message(&names)
     });
-    let mend = Callback::new(move |(name, to): (String, Option<String>)| {
+    let rename = Callback::new(move |(name, to): (String, Option<String>)| {
         draft.update(|draft| *draft = input_json::renamed(draft, &name, to.as_deref()));
-        // The button goes.
+        // The button disappears.
         focus::once_lost(|| {
             focus::in_place_to(".form-fields :is(textarea, input, select)");
         });
     });
     view! {
         <div class="unknown-names" hidden=when(move || unknown.read().is_empty())>
-            <p class="problem" role="status" prop:textContent=said></p>
-            {unknown_names(unknown, mend)}
+            <p class="problem" role="status" prop:textContent=message></p>
+            {unknown_names(unknown, rename)}
         </div>
     }
     .into_any()
 }
 
-/// That each result would have the same seed, and the way back to another one each time.
+/// Returns a note about a fixed seed, with a button that removes it.
 fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     let fixed = {
         let schema = schema.clone();
         memo(move || seed::fixed_seed(&draft.read(), &schema))
     };
-    let release = move |_| {
+    let remove_seed = move |_| {
         draft.update(|draft| {
             seed::release(draft, &schema);
         });
@@ -300,7 +304,8 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     view! {
         <p class="fixed-seed" hidden=when(move || fixed.read().is_none())>
             <span role="status">
-                // A text that changes, not one that is replaced at each digit: Chromium would take back each digit by itself.
+                // Change the text node instead of replacing it at each digit: otherwise Chromium would undo each typed digit
+                // separately.
                 {text(move || match &*fixed.read() {
                     Some(seed) => format!("Seed {seed} fixed"),
                     None => String::new(),
@@ -310,7 +315,7 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
                 class="button quiet small"
                 type="button"
                 title="Another seed for each result"
-                on:click=handler(release)
+                on:click=handler(remove_seed)
             >
                 "New seed each time"
             </button>
@@ -319,14 +324,15 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
     .into_any()
 }
 
-/// A person comes to write: what is still needed first has the focus, else the first text. Not where that opens a keyboard over the page,
-/// and not where something else has the focus by now.
-fn focus_first(schema: Arc<Schema>, draft: RwSignal<Draft>) {
+/// Focuses the first field that is required and empty, or the first text field.
+///
+/// Does nothing on phones, where that would open the on-screen keyboard, and nothing if another element has the focus.
+fn focus_first_field(schema: Arc<Schema>, draft: RwSignal<Draft>) {
     if viewport::is_one_pane() {
         return;
     }
     let typed = secrets::typed(contexts().session, &schema);
-    // By then there is in the form what the address brings.
+    // In the next frame the form has the values from the URL.
     request_animation_frame(move || {
         let Some(draft) = draft.try_get_untracked() else {
             return;

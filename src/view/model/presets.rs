@@ -17,10 +17,10 @@ use crate::state::presets::KeptPresets;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::{dialog, focus, focus_return, viewport};
 
-/// In the address of a phone while the dialog is open.
-const OPEN: &str = "presets";
+/// Query parameter that is set while the dialog is open in a window with one pane.
+const QUERY: &str = "presets";
 
-/// The button that opens them.
+/// Returns the button that opens the dialog.
 pub fn button(is_open: RwSignal<bool>) -> AnyView {
     view! {
         <button
@@ -35,41 +35,41 @@ pub fn button(is_open: RwSignal<bool>) -> AnyView {
     .into_any()
 }
 
-/// The dialog, which has a form of its own and so stands beside the input's. `put` takes a preset into
-/// that.
+/// Returns the dialog. It contains a form, so it must be placed outside the input form. `load`: loads a preset into the
+/// input form.
 pub fn dialog(
     is_open: RwSignal<bool>,
     model: &ModelId,
     draft: RwSignal<Draft>,
-    put: impl Fn(Draft) + Clone + Send + Sync + 'static,
+    load: impl Fn(Draft) + Clone + Send + Sync + 'static,
 ) -> AnyView {
-    let kept = KeptPresets::of(model);
+    let stored = KeptPresets::of(model);
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, is_open.into());
-    follow_back(is_open);
+    follow_history(is_open);
     let close = move || is_open.set(false);
     let name = RwSignal::new(String::new());
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        let wanted = name.get_untracked();
-        if wanted.trim().is_empty() {
-            kept.said.set("A preset needs a name.".to_owned());
+        let new_name = name.get_untracked();
+        if new_name.trim().is_empty() {
+            stored.said.set("A preset needs a name.".to_owned());
             return;
         }
-        kept.change(|presets| presets.put(&wanted, draft.get_untracked()));
+        stored.change(|presets| presets.put(&new_name, draft.get_untracked()));
         name.set(String::new());
     };
-    let replaces = when(move || kept.presets.read().get(name.read().trim()).is_some());
-    let is_empty = when(move || kept.presets.read().is_empty());
+    let replaces = when(move || stored.presets.read().get(name.read().trim()).is_some());
+    let is_empty = when(move || stored.presets.read().is_empty());
     let model = model.clone();
     let contents = move || {
-        let put = put.clone();
+        let load = load.clone();
         let rows = dynamic(move || {
-            let presets: Vec<Preset> = kept.presets.read().iter().cloned().collect();
+            let presets: Vec<Preset> = stored.presets.read().iter().cloned().collect();
             let rows = presets.into_iter().map(|preset| {
-                let put = put.clone();
-                row(kept, preset, move |draft| {
-                    put(draft);
+                let load = load.clone();
+                row(stored, preset, move |draft| {
+                    load(draft);
                     close();
                 })
             });
@@ -78,7 +78,7 @@ pub fn dialog(
         let model = model.clone();
         let export = move |_| {
             let file = file_name::archive(&format!("{} presets", model.subcategory), "json");
-            let presets = kept.presets.read_untracked().export(&model);
+            let presets = stored.presets.read_untracked().export(&model);
             download::text(&file, "application/json", &presets);
         };
         view! {
@@ -86,7 +86,7 @@ pub fn dialog(
                 <h2>"Presets"</h2>
                 {dialog::close_button(close, false)}
             </div>
-            <p class="muted" hidden=when(move || !kept.presets.read().is_empty())>
+            <p class="muted" hidden=when(move || !stored.presets.read().is_empty())>
                 "Save what is in the form under a name, to use it again."
             </p>
             <ul class="preset-list" aria-label="Kept presets" hidden=is_empty>
@@ -111,12 +111,12 @@ pub fn dialog(
                 </button>
                 <label class="button quiet small file">
                     "Import"
-                    <input type="file" accept=".json,application/json" on:change=handler(move |event| import(kept, &event)) />
+                    <input type="file" accept=".json,application/json" on:change=handler(move |event| import(stored, &event)) />
                 </label>
             </div>
             <p class="muted" role="status">
-                <span prop:textContent=text(move || kept.said.get())></span>
-                <span prop:textContent=text(move || match &*kept.removed.read() {
+                <span prop:textContent=text(move || stored.said.get())></span>
+                <span prop:textContent=text(move || match &*stored.removed.read() {
                     Some((name, _)) => format!("Removed “{name}”."),
                     None => String::new(),
                 })></span>
@@ -124,8 +124,8 @@ pub fn dialog(
             <button
                 class="button small undoes"
                 type="button"
-                hidden=when(move || kept.removed.read().is_none())
-                on:click=handler(move |_| bring_back(kept))
+                hidden=when(move || stored.removed.read().is_none())
+                on:click=handler(move |_| restore(stored))
             >
                 "Undo"
             </button>
@@ -139,7 +139,7 @@ pub fn dialog(
             aria-label="Presets"
             on:close=handler(move |_: web_sys::Event| {
                 close();
-                // What had it may be folded away again: that keeps a form open which is a sheet.
+                // The button that opened the dialog may be hidden by now. The focus keeps a form open that is a sheet.
                 focus::once_lost(|| {
                     focus::in_place_to(".model-page .form-scroll");
                 });
@@ -151,57 +151,58 @@ pub fn dialog(
     .into_any()
 }
 
-/// On a phone Back closes the dialog before the sheet that it lies over, and Forward opens it again.
-fn follow_back(is_open: RwSignal<bool>) {
+/// Lets Back close the dialog and Forward open it again in a window with one pane, as for the sheet below the dialog.
+fn follow_history(is_open: RwSignal<bool>) {
     let navigation = contexts().navigation;
-    let is_named = move || navigation.query(OPEN).is_some();
-    let was_named = untrack(is_named);
-    // After a reload.
-    if was_named {
+    let is_in_url = move || navigation.query(QUERY).is_some();
+    let was_in_url = untrack(is_in_url);
+    // The page was reloaded while the dialog was open.
+    if was_in_url {
         is_open.set(true);
     }
-    // Closing sets it twice, and only the first time must take the step out of the history.
+    // Closing the dialog sets `is_open` twice, but the history entry must be removed only once.
     let is_shown = memo(move || is_open.get());
     effect(move || match is_shown.get() {
-        true if viewport::is_one_pane() => navigation.push_query(OPEN, "open"),
+        true if viewport::is_one_pane() => navigation.push_query(QUERY, "open"),
         true => {}
-        false => navigation.pop_query(OPEN),
+        false => navigation.pop_query(QUERY),
     });
-    let was_named = StoredValue::new(was_named);
+    let was_in_url = StoredValue::new(was_in_url);
     effect(move || {
-        let is_named = is_named();
-        if was_named.get_value() != is_named {
-            is_open.set(is_named);
+        let is_in_url = is_in_url();
+        if was_in_url.get_value() != is_in_url {
+            is_open.set(is_in_url);
         }
-        was_named.set_value(is_named);
+        was_in_url.set_value(is_in_url);
     });
 }
 
-/// Brings back what was removed. The button goes: the focus goes to the preset.
-fn bring_back(kept: KeptPresets) {
-    let removed = kept.removed.get_untracked();
-    kept.undo();
+/// Restores the removed preset and moves the focus to it, because the Undo button disappears.
+fn restore(stored: KeptPresets) {
+    let removed = stored.removed.get_untracked();
+    stored.undo();
     let apply = removed.map(|(name, _)| format!("Apply {name}"));
     let apply = apply.map(|label| format!(".presets [aria-label={}]", focus::quoted(&label)));
-    focus_return::once_built(apply.into_iter().chain([NAME.to_owned()]).collect());
+    focus_return::once_built(apply.into_iter().chain([NAME_FIELD.to_owned()]).collect());
 }
 
-/// Removes a preset. The focus goes to the one that takes its place, or to the last one.
-fn take_away(kept: KeptPresets, name: &str) {
-    let presets = kept.presets.read_untracked();
+/// Removes a preset and moves the focus to the next one, or to the last one.
+fn remove_preset(stored: KeptPresets, name: &str) {
+    let presets = stored.presets.read_untracked();
     let at = presets.iter().position(|preset| preset.name == name);
     drop(presets);
-    kept.remove(name);
+    stored.remove(name);
     let at = at.unwrap_or_default();
-    let of = |place: usize| format!(".preset-list > li:nth-child({place}) > button:last-child");
-    focus_return::once_built(vec![of(at + 1), of(at), NAME.to_owned()]);
+    let selector =
+        |place: usize| format!(".preset-list > li:nth-child({place}) > button:last-child");
+    focus_return::once_built(vec![selector(at + 1), selector(at), NAME_FIELD.to_owned()]);
 }
 
-/// The field for the name of a preset, which is always there.
-const NAME: &str = ".preset-save input";
+/// CSS selector of the field for the name of a preset.
+const NAME_FIELD: &str = ".preset-save input";
 
-/// Takes in the presets of the file that was chosen.
-fn import(kept: KeptPresets, event: &leptos::ev::Event) {
+/// Imports the presets of the chosen file.
+fn import(stored: KeptPresets, event: &leptos::ev::Event) {
     let input = event
         .target()
         .and_then(|it| it.dyn_into::<HtmlInputElement>().ok());
@@ -212,22 +213,26 @@ fn import(kept: KeptPresets, event: &leptos::ev::Event) {
         return;
     };
     spawn(async move {
-        let said = match file::text(&chosen).await {
-            // Its page may have gone meanwhile.
-            Ok(_) if kept.presets.is_disposed() => return,
-            Ok((text, _)) => match kept.change(|presets| presets.import(&text)) {
+        let message = match file::text(&chosen).await {
+            // The page was left meanwhile.
+            Ok(_) if stored.presets.is_disposed() => return,
+            Ok((text, _)) => match stored.change(|presets| presets.import(&text)) {
                 Ok(count) => format!("{} taken in.", counted(count, "preset")),
                 Err(sentence) => sentence,
             },
             Err(sentence) => sentence,
         };
-        kept.said.try_set(said);
-        // The same file may be chosen again.
+        stored.said.try_set(message);
+        // Reset the input, so that choosing the same file again fires `change`.
         input.set_value("");
     });
 }
 
-fn row(kept: KeptPresets, preset: Preset, put: impl Fn(Draft) + Send + Sync + 'static) -> AnyView {
+fn row(
+    stored: KeptPresets,
+    preset: Preset,
+    load: impl Fn(Draft) + Send + Sync + 'static,
+) -> AnyView {
     let summary = preset.summary();
     let Preset { name, draft } = preset;
     let (apply, remove) = (format!("Apply {name}"), format!("Remove {name}"));
@@ -244,7 +249,7 @@ fn row(kept: KeptPresets, preset: Preset, put: impl Fn(Draft) + Send + Sync + 's
                 class="button"
                 type="button"
                 aria-label=apply
-                on:click=handler(move |_| put(draft.clone()))
+                on:click=handler(move |_| load(draft.clone()))
             >
                 "Apply"
             </button>
@@ -253,7 +258,7 @@ fn row(kept: KeptPresets, preset: Preset, put: impl Fn(Draft) + Send + Sync + 's
                 type="button"
                 aria-label=remove
                 title="Remove"
-                on:click=handler(move |_| take_away(kept, &removed))
+                on:click=handler(move |_| remove_preset(stored, &removed))
             >
                 <Glyph icon=LuX />
             </button>

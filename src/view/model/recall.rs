@@ -1,4 +1,4 @@
-//! Alt with an arrow key calls earlier prompts of the model back into the field.
+//! Alt with the up and down arrow keys steps through the earlier prompts of the model in a text field.
 
 use std::sync::Arc;
 
@@ -14,8 +14,9 @@ use crate::reactive::boxed::effect;
 use crate::state::contexts::contexts;
 use crate::view::form::{Field, earlier_prompts};
 
-/// What to do on a press of a key in the form; whether it was one of these. A press before the tasks are read is
-/// answered once they are.
+/// Returns a handler for keys in the form, which returns whether it has handled the key.
+///
+/// A key that is pressed before the tasks are read takes effect once they are.
 pub fn recall(
     model: ModelId,
     schema: Arc<Schema>,
@@ -41,7 +42,7 @@ pub fn recall(
         });
         // The user may have left the field while the press was waiting.
         let has_focus = document().active_element().as_ref() == Some(field.as_ref());
-        // As typed it is taken over, and Ctrl+Z takes it back.
+        // Replace the text as if typed, so that the browser can undo it; its `input` event updates the draft.
         if let Some(prompt) = recalled.flatten()
             && !(has_focus && editing::replace(&field, &prompt))
         {
@@ -66,7 +67,7 @@ pub fn recall(
             _ => return false,
         };
         let target = event.target().and_then(|it| it.dyn_into().ok());
-        let Some((name, field)) = target.and_then(|field| named(&schema, field)) else {
+        let Some((name, field)) = target.and_then(|field| parameter_of(&schema, field)) else {
             return false;
         };
         let press = Press {
@@ -85,7 +86,7 @@ pub fn recall(
 }
 
 struct Press {
-    /// The parameter.
+    /// Name of the parameter.
     name: String,
     field: HtmlTextAreaElement,
     direction: Direction,
@@ -96,8 +97,11 @@ enum Direction {
     Newer,
 }
 
-/// The parameter that a field of the form is for.
-fn named(schema: &Schema, field: HtmlTextAreaElement) -> Option<(String, HtmlTextAreaElement)> {
+/// Returns the name of the parameter of a field, if it is a long text.
+fn parameter_of(
+    schema: &Schema,
+    field: HtmlTextAreaElement,
+) -> Option<(String, HtmlTextAreaElement)> {
     let id = field.id();
     let mut parameters = schema.parameters().enumerate();
     let (_, (parameter, _)) = parameters.find(|(at, _)| Field::id_of(*at) == id)?;

@@ -1,4 +1,4 @@
-//! What of the form the service has refused.
+//! Values in the form that the service has refused.
 
 use std::sync::Arc;
 
@@ -11,8 +11,10 @@ use super::newest_single::newest_single;
 use crate::reactive::boxed::memo;
 use crate::state::contexts::contexts;
 
-/// By what was said of the newest task that was sent from here, which is the newest result, and of the one whose inputs
-/// fill the form; tracked. An item of a batch that was composed is mended in its table.
+/// Returns the problems that the service has reported for values that are still in the form.
+///
+/// They come from the latest task of this page and from the task whose input was loaded into the form. Items of composed
+/// batches are excluded: they are corrected in their table.
 pub fn refused(
     schema: Arc<Schema>,
     draft: RwSignal<Draft>,
@@ -27,9 +29,9 @@ pub fn refused(
             let tasks = keys.filter_map(|key| runner.task(&key));
             let refused = tasks.filter_map(|task| {
                 let task = task.read();
-                let is_meant =
+                let is_relevant =
                     task.is_single() && !refused_input::named_parameters(&task, &schema).is_empty();
-                is_meant.then(|| task.clone())
+                is_relevant.then(|| task.clone())
             });
             refused.collect::<Vec<Task>>()
         })

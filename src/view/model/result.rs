@@ -18,16 +18,16 @@ use crate::view::parts::list::{Item, list};
 use crate::view::parts::{focus, viewport};
 use crate::view::task::{StatePill, TaskArticle, name, thumbnail, together};
 
-/// How many of a model's tasks are at hand beside its form; the rest is under Tasks.
-const MAX: usize = 16;
+/// Maximum number of frames in the strip. The page "Tasks" has the others.
+const MAX_FRAMES: usize = 16;
 
-/// This model's latest task, large, and those before it in a strip, among its batches.
+/// The latest task of the model, and a strip with earlier tasks and batches.
 #[component]
 pub fn ResultRegion(
     model: ModelId,
-    /// How many outputs the form asks for.
+    /// The number of outputs that the form requests.
     outputs: Signal<Option<usize>>,
-    /// The form holds what has come with a link: until something is made of it, nothing that is here belongs to it.
+    /// Whether the input comes from a link. No earlier task is shown as its result.
     is_recipe: RwSignal<bool>,
 ) -> impl IntoView {
     let all = contexts();
@@ -42,16 +42,15 @@ pub fn ResultRegion(
                     |task: &Task| is_meant(task).then(|| (Frame::of(task), task.batch.clone()));
                 runner.task(key)?.with_untracked(frame)
             });
-            filmstrip(frames, MAX + 1)
+            filmstrip(frames, MAX_FRAMES + 1)
         })
     };
-    // However many batches were sent since.
     let newest = newest_single(runner, model.clone());
     let chosen = RwSignal::new(None::<TaskKey>);
-    // What was sent just now is what a person wants to see. What was stored and has been read now was not.
+    // Show a task once it is submitted. A task that was read from storage doesn't replace an input from a link.
     let was_read = StoredValue::new(false);
     effect(move || {
-        // Read, and not only tracked: while a recipe is shown nobody else asks what is the newest.
+        // `get` instead of `track`: while a recipe is shown, no other code evaluates this memo.
         let _ = newest.get();
         chosen.set(None);
         if was_read.get_value() {
@@ -59,21 +58,21 @@ pub fn ResultRegion(
         }
         was_read.set_value(runner.is_open());
     });
-    // What comes with a link takes the place of what was looked at before it.
+    // An input from a link replaces the chosen task.
     effect(move || {
         if is_recipe.get() {
             chosen.set(None);
         }
     });
     let shown = memo(move || {
-        let is_there = |key: &TaskKey| runner.keys().contains(key);
-        let chosen = chosen.get().filter(is_there);
+        let is_listed = |key: &TaskKey| runner.keys().contains(key);
+        let chosen = chosen.get().filter(is_listed);
         chosen.or_else(|| match is_recipe.get() {
             true => None,
             false => newest.get(),
         })
     });
-    // What was pressed in here goes with the task that it belonged to: keys stay where they were.
+    // The focused button disappears with its task: keep the focus in this section.
     let section = NodeRef::<leptos::html::Section>::new();
     let had_focus = StoredValue::new(false);
     effect(move || {
@@ -83,83 +82,85 @@ pub fn ResultRegion(
         }
         had_focus.set_value(false);
         after_frame(move || {
-            // The page may have been left within the frame.
+            // The page may be disposed by then.
             let section = section.try_get_untracked().flatten();
             if let Some(section) = section.filter(|_| focus::is_lost()) {
                 focus::in_place(&section);
             }
         });
     });
-    // What was varied with one press is judged at a glance, whichever of it is chosen.
-    let seen = memo(move || {
+    // Variations that were requested together are shown together, whichever of them is chosen.
+    let displayed = memo(move || {
         let key = shown.get()?;
-        let together = together_with(all, &key);
+        let together = group_of(all, &key);
         Some((key, together))
     });
-    let article = move || match seen.get() {
-        Some((_, Some((batch, places)))) => {
-            let names = places.iter().map(|place| place.task.output(place.position));
+    let article = move || match displayed.get() {
+        Some((_, Some((batch, slots)))) => {
+            let names = slots.iter().map(|slot| slot.task.output(slot.position));
             let key = names.collect::<Vec<_>>().join(" ");
-            vec![Item::new(key, move || together::together(&batch, &places))]
+            vec![Item::new(key, move || together::together(&batch, &slots))]
         }
         Some((key, None)) => vec![Item::new(key.0.clone(), move || {
             view! { <TaskArticle task_key=key.clone() on_model_page=true /> }.into_any()
         })],
         None => Vec::new(),
     };
-    let is_seen = move |key: &TaskKey| match &*seen.read() {
-        Some((_, Some((_, places)))) => places.iter().any(|place| place.task == *key),
+    let is_displayed = move |key: &TaskKey| match &*displayed.read() {
+        Some((_, Some((_, slots)))) => slots.iter().any(|slot| slot.task == *key),
         Some((only, None)) => only == key,
         None => false,
     };
-    // The one that is shown keeps its place: nothing moves under the finger that chooses.
+    // The shown task stays in the strip, so that the other frames don't move.
     let strip = move || {
-        let frames = frames.get().into_iter().take(MAX);
+        let frames = frames.get().into_iter().take(MAX_FRAMES);
         let item = |frame: Frame| match frame {
             Frame::Batch(batch, key) => Item::new(format!("{} {}", batch.0, key.0), move || {
-                stack(batch.clone(), &key)
+                batch_frame(batch.clone(), &key)
             }),
-            Frame::Task(key) => match is_seen(&key) {
-                true => Item::new(format!("{} shown", key.0), move || mark(&key)),
-                false => Item::new(key.0.clone(), move || small(key.clone(), chosen)),
+            Frame::Task(key) => match is_displayed(&key) {
+                true => Item::new(format!("{} shown", key.0), move || shown_frame(&key)),
+                false => Item::new(key.0.clone(), move || task_frame(key.clone(), chosen)),
             },
         };
         frames.map(item).collect()
     };
-    // What is shown alone needs no strip.
+    // No strip if it would contain only the shown tasks.
     let has_strip = memo(move || {
         let frames = frames.read();
-        !frames.iter().all(|frame| frame.task().is_some_and(is_seen))
+        !frames
+            .iter()
+            .all(|frame| frame.task().is_some_and(is_displayed))
     });
-    // Where it has a pane of its own it moves nothing: the form is on the screen before it is built. There are no frames while
-    // the page is not looked at.
-    let is_awaited = RwSignal::new(viewport::is_beside() && is_visible());
-    if is_awaited.get_untracked() {
+    // If the result has its own pane, rendering it later shifts nothing: render the form first. A hidden page gets no
+    // animation frames, so it renders both at once.
+    let is_deferred = RwSignal::new(viewport::is_beside() && is_visible());
+    if is_deferred.get_untracked() {
         after_frame(move || {
-            is_awaited.try_set(false);
+            is_deferred.try_set(false);
         });
     }
-    let made = move || {
-        if is_awaited.get() {
+    let content = move || {
+        if is_deferred.get() {
             return ().into_any();
         }
         view! {
             {list(article)}
             <div class="strip" hidden=when(move || !has_strip.get())>
                 {list(strip)}
-                <a class="button quiet" href="/tasks" hidden=when(move || frames.read().len() <= MAX)>
+                <a class="button quiet" href="/tasks" hidden=when(move || frames.read().len() <= MAX_FRAMES)>
                     "All tasks"
                 </a>
             </div>
         }
         .into_any()
     };
-    let usual = text(move || {
+    let estimate = text(move || {
         runner.track_phases();
         let outputs = outputs.get();
-        let usual =
+        let estimate =
             runner.with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model, outputs));
-        usual.map_or_else(String::new, wait_text::usual_text)
+        estimate.map_or_else(String::new, wait_text::usual_text)
     });
     view! {
         <section
@@ -173,31 +174,31 @@ pub fn ResultRegion(
                 <Glyph icon=LuImage />
                 <p>"Results appear here."</p>
                 <p class="muted">
-                    <span prop:textContent=usual></span>
+                    <span prop:textContent=estimate></span>
                     <span hidden=when(move || runner.unkept_message().is_some())>
                         " Tasks keep running if you leave this page."
                     </span>
                 </p>
             </div>
-            {dynamic(made)}
+            {dynamic(content)}
         </section>
     }
 }
 
-/// The batch of a variation, and what is seen of it together; tracked.
-fn together_with(all: Contexts, key: &TaskKey) -> Option<(BatchKey, Vec<OutputSlot>)> {
+/// Returns the batch of a variation and its outputs if they are shown together; tracked.
+fn group_of(all: Contexts, key: &TaskKey) -> Option<(BatchKey, Vec<OutputSlot>)> {
     let runner = all.runner;
     let batch = runner.place_of(key)?.batch;
     runner.track_phases();
     let keys = runner.keys_of_batch(&batch);
-    let places = runner.with_tasks_of(&keys, |tasks| {
+    let slots = runner.with_tasks_of(&keys, |tasks| {
         slots(tasks, |task| together::expected(all, task))
     });
-    (!places.is_empty()).then_some((batch, places))
+    (!slots.is_empty()).then_some((batch, slots))
 }
 
-/// Where in the strip the task stands that is shown above it.
-fn mark(key: &TaskKey) -> AnyView {
+/// Returns the frame of the shown task in the strip.
+fn shown_frame(key: &TaskKey) -> AnyView {
     let task = contexts().runner.task(key);
     let picture = task.map(|task| thumbnail(&task));
     view! {
@@ -208,15 +209,15 @@ fn mark(key: &TaskKey) -> AnyView {
     .into_any()
 }
 
-/// A task of the strip: pressed, it is shown large.
-fn small(key: TaskKey, chosen: RwSignal<Option<TaskKey>>) -> AnyView {
+/// Returns the frame of a task in the strip. A click shows the task.
+fn task_frame(key: TaskKey, chosen: RwSignal<Option<TaskKey>>) -> AnyView {
     let runner = contexts().runner;
     let Some(task) = runner.task(&key) else {
         return ().into_any();
     };
     let label = task.with_untracked(name);
     let picture = thumbnail(&task);
-    // Its picture, or its mark, says the state to who sees it.
+    // The state is visible only as a picture or an icon: the tooltip names it.
     let title = {
         let (task, label) = (task.clone(), label.clone());
         text(move || format!("{label}, {}", task.read().label()))
@@ -240,15 +241,15 @@ fn small(key: TaskKey, chosen: RwSignal<Option<TaskKey>>) -> AnyView {
     .into_any()
 }
 
-/// A batch: its latest picture, and the way to its page.
-fn stack(batch: BatchKey, latest: &TaskKey) -> AnyView {
+/// Returns the frame of a batch: its latest picture with a link to its page.
+fn batch_frame(batch: BatchKey, latest: &TaskKey) -> AnyView {
     let all = contexts();
     let Some(task) = all.runner.task(latest) else {
         return ().into_any();
     };
     let picture = thumbnail(&task);
     let href = Route::Batch(batch.clone()).path();
-    // Its name may not have been read yet.
+    // Fallback until the name of the batch has been read.
     let title = task.with_untracked(|task| task.input.title().to_owned());
     let label = text(move || {
         let name = Batches::new(all).name(&batch);

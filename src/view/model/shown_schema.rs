@@ -1,4 +1,4 @@
-//! The schema that a model's form is made of.
+//! The schema that a model's form is built from.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use crate::reactive::boxed::{effect, memo};
 use crate::state::catalog::Load;
 use crate::state::contexts::contexts;
 
-/// The newest when the page is opened. A form that a person may have begun to fill in is not made anew under their
-/// hands when the service, which was away, has another one by now: they say when.
+/// The schema that was current when the page was opened. If the service changes it, the form is rebuilt only when the user
+/// asks for that, because they may be filling it in.
 #[derive(Clone, Copy)]
 pub struct ShownSchema {
     shown: RwSignal<Load<Arc<Schema>>>,
-    /// The service has another one by now.
+    /// Whether the service has another schema by now.
     pub is_older: Memo<bool>,
 }
 
@@ -36,17 +36,18 @@ impl ShownSchema {
         Self { shown, is_older }
     }
 
-    /// Tracked.
+    /// Returns the schema; tracked.
     pub fn get(self) -> Load<Arc<Schema>> {
         self.shown.get()
     }
 
+    /// Switches to the current schema of the service.
     pub fn show_newest(self, model: &ModelId) {
         self.shown.set(untrack(|| contexts().catalog.schema(model)));
     }
 }
 
-/// Both are there, and are not the same.
+/// Returns whether both schemas are loaded and differ.
 fn differ(shown: &Load<Arc<Schema>>, newest: &Load<Arc<Schema>>) -> bool {
     shown.loaded().is_some() && newest.loaded().is_some() && shown != newest
 }

@@ -1,4 +1,4 @@
-//! Generate: what stands in the form is sent, or it is said why not.
+//! The button "Generate": submits the form, or shows why it can't be submitted.
 
 use std::sync::Arc;
 
@@ -21,20 +21,20 @@ use crate::view::parts::not_sent::not_sent;
 use crate::view::parts::status_note::StatusNote;
 use crate::view::parts::viewport;
 
-/// One form, and what became of the presses of its Generate.
+/// The state of a form's submission.
 #[derive(Clone, Copy)]
 pub struct Submission {
     model: StoredValue<ModelId>,
     schema: StoredValue<Arc<Schema>>,
     draft: RwSignal<Draft>,
     json: InputJson,
-    /// What is wrong with what was to be sent.
+    /// The problems found by the last attempt that are not corrected yet.
     pub problems: RwSignal<Vec<Problem>>,
-    /// The parameters of those that the last press has found.
+    /// The names of all parameters for which the last attempt found problems.
     found: RwSignal<Vec<String>>,
-    /// Counts the presses of Generate that have found problems.
+    /// The number of attempts that found problems.
     pub refusals: RwSignal<u32>,
-    /// It was to be sent: from then on what is wrong stands at its field.
+    /// Whether the user has tried to submit this input. Problems are shown at their fields from then on.
     pub attempted: RwSignal<bool>,
     pub refused: RwSignal<Option<Refusal>>,
     pub cooldown: SubmitCooldown,
@@ -62,33 +62,33 @@ impl Submission {
             cooldown: SubmitCooldown::new(answer),
             answer,
         };
-        // What was said of a press is not said of what is written after it.
-        let said_of = StoredValue::new(draft.get_untracked());
+        // Clear the message about the last attempt when the draft changes.
+        let answered_draft = StoredValue::new(draft.get_untracked());
         effect(move || {
             let draft = draft.get();
-            if said_of.with_value(|before| *before != draft) {
-                said_of.set_value(draft);
+            if answered_draft.with_value(|before| *before != draft) {
+                answered_draft.set_value(draft);
                 answer.clear();
             }
         });
-        // What is mended is not listed, until it is wrong once more: what is typed may be right on its way. What is wrong since
-        // the press stands only at its field.
+        // Corrected problems leave the list, and return if the value becomes invalid again: a half-typed value can be valid.
+        // New problems are shown only at their fields.
         effect(move || {
             let found = this.found.read();
             if found.is_empty() {
                 return;
             }
-            let mut left = this.checked(&draft.read()).err().unwrap_or_default();
-            left.retain(|problem| found.contains(&problem.parameter));
-            if left != *this.problems.read_untracked() {
-                this.problems.set(left);
+            let mut remaining = this.validate(&draft.read()).err().unwrap_or_default();
+            remaining.retain(|problem| found.contains(&problem.parameter));
+            if remaining != *this.problems.read_untracked() {
+                this.problems.set(remaining);
             }
         });
         this
     }
 
-    /// Lists what is wrong with what was to be sent.
-    fn list(self, problems: Vec<Problem>) {
+    /// Sets the list of problems of the last attempt.
+    fn set_problems(self, problems: Vec<Problem>) {
         let parameters = problems.iter().map(|problem| problem.parameter.clone());
         self.found.set(parameters.collect());
         self.problems.set(problems);
@@ -98,11 +98,11 @@ impl Submission {
         self.schema.get_value()
     }
 
-    /// Checks what stands in the form as it is sent, with its secrets; tracks those.
-    fn checked(self, draft: &Draft) -> Result<Input, Vec<Problem>> {
+    /// Validates a draft together with the secrets, as it would be submitted; tracks the secrets.
+    fn validate(self, draft: &Draft) -> Result<Input, Vec<Problem>> {
         let schema = self.schema();
         let session = contexts().session;
-        // The same wherever it is asked: what is refused must not count as mended.
+        // Use the same setting as for submission: otherwise a refused value could count as corrected.
         let send_defaults = session.settings_untracked().send_defaults;
         let input = schema.validate(draft, send_defaults);
         let typed = secrets::typed(session, &schema);
@@ -115,42 +115,42 @@ impl Submission {
         }
     }
 
-    /// Whether the form says why the last press has sent nothing: in a list of problems, or of a text that can't be read.
+    /// Returns whether the form shows why the last attempt failed: a list of problems, or a JSON text that can't be parsed.
     pub fn has_problems(self) -> bool {
-        !self.problems.read_untracked().is_empty() || untrack(|| self.json.is_hidden_unread())
+        !self.problems.read_untracked().is_empty() || untrack(|| self.json.hides_invalid_text())
     }
 
-    /// Whether it was sent.
+    /// Submits the form, or shows why it can't be submitted. Returns whether it was submitted.
     pub fn submit(self) -> bool {
         self.attempted.set(true);
         self.refused.set(None);
         self.answer.clear();
         let all = contexts();
-        self.json.judge();
-        if untrack(|| self.json.says_why()) {
-            self.list(Vec::new());
+        self.json.show_problems();
+        if untrack(|| self.json.has_message()) {
+            self.set_problems(Vec::new());
             self.json.focus();
             return false;
         }
         if untrack(|| all.runner.is_superseded()) {
-            self.list(Vec::new());
+            self.set_problems(Vec::new());
             self.refused.set(Some(Refusal::Superseded));
             return false;
         }
         let schema = self.schema();
-        // A seed that is left alone is drawn here, so that it is known afterwards.
-        let settled = seed::with_drawn_seed(&self.draft.read_untracked(), &schema, random::bits());
-        match untrack(|| self.checked(&settled)) {
+        // Draw a random seed here if none is set, so that it is known afterwards.
+        let seeded = seed::with_drawn_seed(&self.draft.read_untracked(), &schema, random::bits());
+        match untrack(|| self.validate(&seeded)) {
             Err(found) => {
-                if let Some(id) = only_field(&found, &schema) {
+                if let Some(id) = only_field_id(&found, &schema) {
                     self.json.choose(false);
                     request_animation_frame(move || field::focus(&id));
                 }
-                self.list(found);
+                self.set_problems(found);
                 self.refusals.update(|refusals| *refusals += 1);
             }
             Ok(_) if untrack(|| all.session.credentials()).is_none() => {
-                self.list(Vec::new());
+                self.set_problems(Vec::new());
                 self.refused.set(Some(Refusal::Account));
             }
             Ok(input) => return self.send(input),
@@ -159,7 +159,7 @@ impl Submission {
     }
 
     fn send(self, input: Input) -> bool {
-        self.list(Vec::new());
+        self.set_problems(Vec::new());
         self.attempted.set(false);
         let typed = self.draft.get_untracked();
         if !self.cooldown.counts(&typed) {
@@ -173,35 +173,35 @@ impl Submission {
         );
         let is_chosen = seed::entry(&typed, &self.schema()).is_some();
         let task = all.runner.submit(Seeded { input, is_chosen }, &name);
-        self.cooldown.made(task);
-        bring_into_view();
+        self.cooldown.set_created(task);
+        scroll_to_result();
         true
     }
 
-    /// The form was emptied: nothing is wrong with it yet.
-    pub fn begin_anew(self) {
-        self.list(Vec::new());
+    /// Clears all problems after the form was cleared.
+    pub fn reset(self) {
+        self.set_problems(Vec::new());
         self.attempted.set(false);
-        self.json.begin_anew();
+        self.json.reset();
     }
 
-    /// Beside Generate: what is still needed, or how many are on their way.
-    pub fn why(self) -> AnyView {
+    /// Returns the text next to "Generate": what is still missing, or how many tasks are running.
+    pub fn status(self) -> AnyView {
         let all = contexts();
         let runner = all.runner;
         let active = memo(move || self.model.with_value(|model| runner.active_of(model)));
-        // An account is what the service asks of everybody, or of who has come as its guest.
+        // An account is needed if the service requires one, or if it has refused this guest.
         let missing = memo(move || {
             let is_refused =
                 all.session.is_guest() && runner.block_reason() == Some(BlockReason::Unauthorized);
             let is_needed = all.session.has_credentials() == Some(false) || is_refused;
             all.session.missing_credentials().filter(|_| is_needed)
         });
-        let said = text(move || {
+        let message = text(move || {
             let schema = self.schema();
-            match self.checked(&self.draft.read()) {
+            match self.validate(&self.draft.read()) {
                 Err(problems) => blocker::message(&problems, &self.draft.read(), &schema),
-                // That a seed is fixed is said in the same place.
+                // The note about a fixed seed is shown in the same place.
                 Ok(_) if seed::fixed_seed(&self.draft.read(), &schema).is_some() => String::new(),
                 Ok(_) => match active.get() {
                     0 => String::new(),
@@ -211,20 +211,20 @@ impl Submission {
             }
         });
         dynamic(move || {
-            // It stands there, and what the form holds is not what the person sees.
-            if self.json.says_why() {
+            // The message is at the text, so only link to it.
+            if self.json.has_message() {
                 return self.json.link();
             }
             match missing.get() {
-                Some(missing) => needs_account(missing),
-                None => view! { {said} }.into_any(),
+                Some(missing) => missing_account(missing),
+                None => view! { {message} }.into_any(),
             }
         })
     }
 }
 
-/// Before anything is sent in vain.
-fn needs_account(missing: MissingCredentials) -> AnyView {
+/// Returns the text about missing credentials.
+fn missing_account(missing: MissingCredentials) -> AnyView {
     view! {
         "Needs an account: " {missing.label()} " in "
         <a href="/settings">"Settings"</a>
@@ -232,8 +232,8 @@ fn needs_account(missing: MissingCredentials) -> AnyView {
     .into_any()
 }
 
-/// The control of the only problem, if there is just one and it has a control: the words stand there.
-fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
+/// Returns the element id of the field to focus if there is exactly one problem and its parameter has a field.
+fn only_field_id(problems: &[Problem], schema: &Schema) -> Option<String> {
     let [
         Problem {
             parameter: name, ..
@@ -245,12 +245,12 @@ fn only_field(problems: &[Problem], schema: &Schema) -> Option<String> {
     schema.position_of(name).map(Field::id_of)
 }
 
-/// Why nothing was sent, though the form itself could be.
+/// Why a valid form was not submitted.
 #[derive(Clone)]
 pub enum Refusal {
-    /// User ID and token are missing, and the service takes no guests as far as is known.
+    /// User ID and token are missing, and the service is not known to accept guests.
     Account,
-    /// A newer Atelier keeps the tasks.
+    /// A newer version of Atelier uses the storage, so this one can't save tasks.
     Superseded,
 }
 
@@ -266,8 +266,8 @@ impl Refusal {
     }
 }
 
-/// Where the result stands below the form, it comes into view.
-fn bring_into_view() {
+/// Scrolls to the result if it is below the form.
+fn scroll_to_result() {
     let result = document().query_selector("[data-mode=one] .result");
     if let (true, Ok(Some(result))) = (viewport::is_one_pane(), result) {
         request_animation_frame(move || result.scroll_into_view());

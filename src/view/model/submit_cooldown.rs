@@ -8,18 +8,18 @@ use crate::reactive::boxed::{after, memo};
 use crate::state::contexts::contexts;
 use crate::view::parts::status_note::StatusNote;
 
-/// Timers may come a little early.
+/// Added to delays, because timers may fire a little early.
 const MARGIN_MS: u32 = 20;
 
-/// Generate rests for a moment after each press, so that a double click is one task; and says so for as
-/// long as it does.
+/// Ignores repeated presses of "Generate" for a moment, so that a double click submits one task. Shows a message for an
+/// ignored press.
 #[derive(Clone, Copy)]
 pub struct SubmitCooldown {
     presses: StoredValue<Presses>,
-    /// What was pressed for, while the same does not count again.
+    /// The last submitted draft while another press for it is ignored.
     pressed: RwSignal<Option<Draft>>,
-    /// What the last press that counted has made.
-    made: StoredValue<Option<TaskKey>>,
+    /// The task that was created by the last press that counted.
+    created: StoredValue<Option<TaskKey>>,
     answer: StatusNote,
 }
 
@@ -28,46 +28,47 @@ impl SubmitCooldown {
         Self {
             presses: StoredValue::new(Presses::default()),
             pressed: RwSignal::new(None),
-            made: StoredValue::new(None),
+            created: StoredValue::new(None),
             answer,
         }
     }
 
-    /// A press that counted has made a task.
-    pub fn made(self, task: TaskKey) {
-        self.made.set_value(Some(task));
+    /// Records the task that a press has created.
+    pub fn set_created(self, task: TaskKey) {
+        self.created.set_value(Some(task));
     }
 
-    /// Whether a press with this in the form counts. One that does not is answered by what is true: it
-    /// was sent, or waits, and in a moment the same can be sent once more.
+    /// Returns whether a press with this draft counts. If it doesn't, a message says that the task was sent or is waiting
+    /// and, a moment later, that the user can press again.
     pub fn counts(self, draft: &Draft) -> bool {
-        // Not the input: its seed may be another one each time.
-        let what = draft.to_value().to_string();
+        // Compare the draft instead of the input, which gets another random seed each time.
+        let key = draft.to_value().to_string();
         let counts = self
             .presses
-            .try_update_value(|presses| presses.counts(&what, press::at()));
+            .try_update_value(|presses| presses.counts(&key, press::at()));
         if counts == Some(true) {
             self.pressed.set(Some(draft.clone()));
-            self.after_rest(&what, move || self.pressed.set(None));
+            self.after_cooldown(&key, move || self.pressed.set(None));
             return true;
         }
         let runner = contexts().runner;
-        let said = move |at: usize| {
-            let task = self.made.get_value().and_then(|key| runner.task(&key));
+        let show = move |at: usize| {
+            let task = self.created.get_value().and_then(|key| runner.task(&key));
             let task = task.map(|task| task.get_untracked());
             self.answer
                 .say(presses::messages(task.as_ref().map(|it| &it.state))[at].into());
         };
-        said(0);
-        self.after_rest(&what, move || said(1));
+        show(0);
+        self.after_cooldown(&key, move || show(1));
         false
     }
 
-    fn after_rest(self, what: &str, act: impl FnOnce() + 'static) {
-        let rest = self
+    /// Runs a function at the end of the cooldown.
+    fn after_cooldown(self, key: &str, act: impl FnOnce() + 'static) {
+        let remaining = self
             .presses
-            .with_value(|presses| presses.remaining(what, clock::now()));
-        let end = after(rest as u32 + MARGIN_MS, move || {
+            .with_value(|presses| presses.remaining(key, clock::now()));
+        let end = after(remaining as u32 + MARGIN_MS, move || {
             if !self.pressed.is_disposed() {
                 act();
             }
@@ -75,7 +76,7 @@ impl SubmitCooldown {
         end.forget();
     }
 
-    /// Whether a press would not count now: something else in the form can be sent at once.
+    /// Returns whether a press for the current draft would be ignored now.
     pub fn is_active(self, draft: RwSignal<Draft>) -> Memo<bool> {
         memo(move || {
             let pressed = self.pressed.read();
