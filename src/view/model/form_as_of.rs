@@ -14,22 +14,22 @@ pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
         let model = model.clone();
         move || catalog.schema_as_of(&model)
     });
-    let is_asking = as_of::asking(since);
+    let is_requesting = as_of::request_signal(since);
     let is_explained = as_of::is_explained();
     let message = text(move || match shown.is_older.get() {
         true => "The service has changed this form.".into(),
-        false => as_of::said(&since.read(), "This form is", is_explained.get()),
+        false => as_of::stale_text(&since.read(), "This form is", is_explained.get()),
     });
     let label = text(move || match shown.is_older.get() {
         true => "Show the new one".into(),
         false if is_explained.get() => String::new(),
-        false => as_of::try_again(is_asking),
+        false => as_of::retry_label(is_requesting),
     });
     let act = move || {
         if shown.is_older.get_untracked() {
             return shown.show_newest(&model);
         }
-        is_asking.set(true);
+        is_requesting.set(true);
         // The list of models shows whether the service is available again, and is requested again automatically.
         catalog.load_models();
         catalog.ask_for_schema(&model);

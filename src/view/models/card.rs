@@ -1,4 +1,4 @@
-//! The card of a model, as far as the first view has it; see [`crate::view::models::card_extras`] for the rest.
+//! The card of a model, as far as it is part of the first view. [`crate::view::models::card_extras`] adds the rest.
 
 use atelier_contract::Model;
 use atelier_contract::output::SafeUrl;
@@ -17,7 +17,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
     let hue = hue(&model.id.to_string());
     let address = contexts().session.settings_untracked().address;
     let link = |url: &str| SafeUrl::link(url, address.as_str()).map(|url| url.as_str().to_owned());
-    // Until then, and without a picture, the card draws its own.
+    // The picture of the card. Without one, and until the deferred part has loaded, the style sheet draws the card.
     let deferred = contexts().deferred;
     let card = StoredValue::new(model.clone());
     let art = dynamic(move || {
@@ -72,7 +72,7 @@ pub fn ModelCard(model: Model) -> impl IntoView {
     }
 }
 
-/// A hue in degrees that is the same for the same name: each model has its own colour.
+/// Returns a hue in degrees that depends only on the name, so that each model has its own color.
 fn hue(name: &str) -> u32 {
     let hash = name.bytes().fold(7_u32, |hash, byte| {
         hash.wrapping_mul(31).wrapping_add(byte.into())

@@ -1,4 +1,4 @@
-//! What a model's card has once the deferred part is here: a picture, and a heart.
+//! The picture and the heart of a model's card. They are added once the deferred part has loaded.
 
 use atelier_contract::Model;
 use atelier_contract::output::{OutputKind, SafeUrl};
@@ -12,20 +12,22 @@ use crate::view::parts::cached_output::stored_file;
 use crate::view::parts::heart::heart;
 use crate::view::parts::picture;
 
-/// The person's latest picture or film of the model, else the service's poster or preview; each where the one
-/// before can't be loaded. Below them lies the card's own drawing.
+/// Returns the picture, the heart and, if the model is unavailable, a note.
+///
+/// The picture is the user's latest picture or video of the model, else the service's poster, else its preview. If one of
+/// them can't be loaded, the next one is shown.
 pub fn card(model: Model) -> AnyView {
     let Contexts {
         runner, session, ..
     } = contexts();
     let id = model.id.clone();
     let label = format!("Favorite: {}", model.display_name());
-    let model_away = model.unavailable_reason.clone();
+    let unavailable_reason = model.unavailable_reason.clone();
     let pictures = memo(move || {
         runner.track_phases();
         let latest = runner.with_tasks(|tasks| {
             let mine = tasks.iter().filter(|task| task.model == model.id);
-            let shown = mine.filter_map(|task| Some((task.created, shown(task)?)));
+            let shown = mine.filter_map(|task| Some((task.created, first_output(task)?)));
             shown.max_by_key(|(created, ..)| *created)
         });
         let is_picture = |url: &&String| OutputKind::of(url, "") == OutputKind::Image;
@@ -35,19 +37,19 @@ pub fn card(model: Model) -> AnyView {
         let latest = latest.map(|(_, picture)| picture);
         latest.into_iter().chain(of_service).collect::<Vec<_>>()
     });
-    let gone = RwSignal::new(0);
+    let failed = RwSignal::new(0);
     let picture = move || {
-        let next = pictures.read().get(gone.get()).cloned();
+        let next = pictures.read().get(failed.get()).cloned();
         let Some((name, url, kind)) = next else {
             return ().into_any();
         };
-        let found = stored_file(&name, &url, move || gone.update(|gone| *gone += 1));
+        let found = stored_file(&name, &url, move || failed.update(|failed| *failed += 1));
         dynamic(move || {
             let address = session.settings_untracked().address;
             let Some(source) = SafeUrl::media(&found.read(), address.as_str()) else {
                 return ().into_any();
             };
-            let on_error = Box::new(move |_| gone.update(|gone| *gone += 1));
+            let on_error = Box::new(move |_| failed.update(|failed| *failed += 1));
             match kind {
                 OutputKind::Video => picture::still(source.as_str(), on_error),
                 _ => picture::image(source.as_str(), "", true, Box::new(|_| ()), on_error),
@@ -59,9 +61,9 @@ pub fn card(model: Model) -> AnyView {
         move || model_order::is_favorite(&id)
     };
     let toggle = move || model_order::toggle(&id);
-    let away = (!model_away.is_empty()).then(|| {
+    let note = (!unavailable_reason.is_empty()).then(|| {
         view! {
-            <p class="away" title=model_away>
+            <p class="away" title=unavailable_reason>
                 "Away"
             </p>
         }
@@ -71,14 +73,14 @@ pub fn card(model: Model) -> AnyView {
         <div class="model-card-picture" aria-hidden="true">
             {dynamic(picture)}
         </div>
-        {away}
+        {note}
         {heart(label, "Favorites come first", is_favorite, toggle)}
     }
     .into_any()
 }
 
-/// The first output of a task that says on a card what its model does, by its name and its address: a sound does not.
-fn shown(task: &Task) -> Option<(String, String, OutputKind)> {
+/// Returns the name, URL and kind of a task's first output if a card can show it: a picture or a video.
+fn first_output(task: &Task) -> Option<(String, String, OutputKind)> {
     let outputs = task.outputs();
     let url = outputs.first().filter(|_| task.removed.is_none())?;
     let kind = task.output_kind(url);

@@ -1,4 +1,4 @@
-//! Keys of the lists: `/` leads to the search, arrows from card to card.
+//! Keyboard navigation in lists: `/` focuses the search, the arrow keys move between cards.
 
 use gloo_events::{EventListener, EventListenerOptions};
 use leptos::prelude::*;
@@ -10,7 +10,7 @@ use crate::view::parts::focus;
 const COVER: &str = ".model-card .cover";
 const ROW: &str = ".group-row:has(> ul)";
 
-/// For as long as the page lives.
+/// Adds the key listener for the lifetime of the page.
 pub fn listen() {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&document(), "keydown", may_prevent, |event| {
@@ -20,21 +20,21 @@ pub fn listen() {
         if event.ctrl_key() || event.alt_key() || event.meta_key() || event.default_prevented() {
             return;
         }
-        let goal = match event.key().as_str() {
+        let target = match event.key().as_str() {
             "/" => search(),
             key if key.starts_with("Arrow") => card(key),
             _ => None,
         };
-        if let Some(goal) = goal {
+        if let Some(target) = target {
             event.prevent_default();
-            // An element that is there can take the focus.
-            let _ = goal.focus();
+            // It never fails for an element of the document.
+            let _ = target.focus();
         }
     })
     .forget();
 }
 
-/// The page's search, for a person who is not writing already.
+/// Returns the search field of the page, unless the user is typing or in a dialog.
 fn search() -> Option<HtmlElement> {
     let is_in_dialog = |element: Element| element.matches("dialog *") == Ok(true);
     if focus::is_writing() || document().active_element().is_some_and(is_in_dialog) {
@@ -43,7 +43,7 @@ fn search() -> Option<HtmlElement> {
     find("#main input[type=search]")
 }
 
-/// The card that an arrow leads to; from the search, downwards, the first one.
+/// Returns the card to focus for an arrow key. From the search field, the down arrow leads to the first card.
 fn card(key: &str) -> Option<HtmlElement> {
     let focused = document().active_element()?;
     if focused.matches("input[type=search]") == Ok(true) {
@@ -54,22 +54,22 @@ fn card(key: &str) -> Option<HtmlElement> {
     }
     let card = focused.closest("li").ok().flatten()?;
     let row = card.closest(ROW).ok().flatten()?;
-    let goal = match key {
+    let target = match key {
         "ArrowRight" => card
             .next_element_sibling()
             .or_else(|| in_row(&row_from(&row, true)?, "li")),
         "ArrowLeft" => card
             .previous_element_sibling()
             .or_else(|| in_row(&row_from(&row, false)?, "li:last-child")),
-        "ArrowDown" => beyond(&card, 1.0),
-        "ArrowUp" => beyond(&card, -1.0),
+        "ArrowDown" => nearest_card(&card, 1.0),
+        "ArrowUp" => nearest_card(&card, -1.0),
         _ => None,
     };
-    let cover = goal?.query_selector(COVER).ok().flatten()?;
+    let cover = target?.query_selector(COVER).ok().flatten()?;
     cover.dyn_into().ok()
 }
 
-/// The row of cards after this one, or before: headings stand between some.
+/// Returns the next or previous row of cards, skipping headings.
 fn row_from(row: &Element, is_next: bool) -> Option<Element> {
     let step = |element: &Element| match is_next {
         true => element.next_element_sibling(),
@@ -86,9 +86,10 @@ fn in_row(row: &Element, card: &str) -> Option<Element> {
     row.query_selector(card).ok().flatten()
 }
 
-/// The nearest card of the next row below, or above with a `way` of -1. Several groups may stand in one row.
-fn beyond(card: &Element, way: f64) -> Option<Element> {
-    // The row's top: a card under the pointer is lifted a little.
+/// Returns the nearest card in the next row, or in the previous row if `direction` is -1. A visual row can contain several
+/// groups.
+fn nearest_card(card: &Element, direction: f64) -> Option<Element> {
+    // Use the top of the row: the style sheet moves a hovered card up a little.
     let top = |card: &Element| {
         let row = card.closest(".group-row").ok().flatten();
         row.as_ref()
@@ -102,14 +103,14 @@ fn beyond(card: &Element, way: f64) -> Option<Element> {
     let cards = (0..cards.length()).filter_map(|at| cards.item(at));
     let distances = cards.map(|card| {
         let to = card.get_bounding_client_rect();
-        let down = (top(&card) - from_top) * way;
+        let down = (top(&card) - from_top) * direction;
         (card, down, (to.left() - from.left()).abs())
     });
-    let goal = distances.filter(|(_, down, _)| *down > 1.0).min_by(|a, b| {
+    let target = distances.filter(|(_, down, _)| *down > 1.0).min_by(|a, b| {
         let order = a.1.total_cmp(&b.1);
         order.then(a.2.total_cmp(&b.2))
     });
-    goal.map(|(card, ..)| card)
+    target.map(|(card, ..)| card)
 }
 
 fn find(selector: &str) -> Option<HtmlElement> {

@@ -1,4 +1,4 @@
-//! One press, and there is a first picture.
+//! The button that generates a first picture from a sample prompt.
 
 use atelier_contract::{Draft, Entry, Model};
 use atelier_studio::form::seed::{self, Seeded};
@@ -14,17 +14,17 @@ use crate::view::model::suggest;
 
 const PROMPT: &str = "An alpine lake at dawn, teal and rose";
 
-/// Opens the model's page, and sends a prompt of ours there, if the model takes nothing else.
+/// Opens the model's page with a sample prompt, and submits it if the model requires no other input.
 pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Model) {
     let page = Route::Model(model.id.clone());
-    // The form stays as it is, to be changed a little and sent again.
+    // The prompt stays in the form, so that the user can change it and submit it again.
     suggest(&model.id, PROMPT);
     navigation.go(&page.path());
     spawn(async move {
         let id = model.id.clone();
         let schema = until(move || {
             if navigation.route() != page {
-                // A person who has left does not expect a task any more.
+                // The user has left the page: don't submit.
                 return Some(None);
             }
             match catalog.schema(&id) {
@@ -39,7 +39,7 @@ pub fn make(catalog: Catalog, navigation: Navigation, runner: Runner, model: Mod
         let mut draft = Draft::default();
         draft.set("prompt", Entry::Text(PROMPT.into()));
         let draft = seed::with_drawn_seed(&draft, &schema, random::bits());
-        // What else it asks for is the person's to fill in.
+        // If the model requires other input, the user fills in the form.
         if let Ok(input) = schema.validate(&draft, false)
             && runner.can_send()
             && schema.secrets.required.is_empty()

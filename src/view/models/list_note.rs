@@ -1,4 +1,4 @@
-//! What is said of the list of models, next to its heading.
+//! Notes next to the heading of the list of models.
 
 use atelier_studio::navigation::model_order;
 use leptos::prelude::*;
@@ -7,11 +7,11 @@ use crate::reactive::boxed::text;
 use crate::state::model_order::{favorites, first};
 use crate::view::parts::as_of;
 
-/// Since when it is as it is, where the service can't be reached, and in what order it stands.
+/// Returns the age of the list, if the service can't be reached, and the order of the models.
 ///
-/// `is_searched`: they stand as they match what is typed. The address says so only once typing pauses.
+/// `is_searched`: whether the models are sorted by how well they match the search text.
 pub fn list_note(is_searched: Signal<bool>) -> AnyView {
-    // As the list itself: in this order it stays until it is opened anew.
+    // Not tracked, like the list itself, which keeps its order until it is opened again.
     let (shown, has_first) = (untrack(favorites), !first().is_empty());
     let order = text(move || {
         model_order::order_text(is_searched.get(), &shown, &favorites(), has_first).to_owned()

@@ -1,4 +1,4 @@
-//! `/`: every model of the service.
+//! The page `/`, which lists all models of the service.
 
 mod card;
 pub mod card_extras;
@@ -32,8 +32,8 @@ use welcome::welcome;
 pub fn ModelsPage() -> impl IntoView {
     let catalog = contexts().catalog;
     let deferred = contexts().deferred;
-    // What the deferred part has kept may yet stand in.
-    let may_be_kept = move || {
+    // Whether the deferred part may still provide a cached list.
+    let may_be_cached = move || {
         let will_look = !matches!(deferred.state(), State::Missing(_) | State::Leaving);
         will_look && !catalog.has_looked()
     };
@@ -41,7 +41,7 @@ pub fn ModelsPage() -> impl IntoView {
         <div class="page">
             {dynamic(move || match catalog.models() {
                 Load::Loading => loading(),
-                Load::Failed(error) if error.is_outage() && may_be_kept() => loading(),
+                Load::Failed(error) if error.is_outage() && may_be_cached() => loading(),
                 Load::Failed(error) => {
                     view! {
                         <h1>"Models"</h1>
@@ -72,7 +72,7 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
     let url_text = memo(move || navigation.query("q").unwrap_or_default());
     let category = memo(move || navigation.query("category"));
     let typed = RwSignal::new(url_text.get_untracked());
-    // Back and forward change the URL: the field follows.
+    // Back and Forward change the URL: update the search field.
     effect(move || {
         let url = url_text.get();
         if url != typed.get_untracked().trim() {
@@ -80,8 +80,8 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         }
     });
     let is_new = RwSignal::new(false);
-    let sought = search::sought(typed, is_new);
-    let is_searched = when(move || !sought.read().trim().is_empty());
+    let delayed_text = search::delayed_text(typed, is_new);
+    let is_searched = when(move || !delayed_text.read().trim().is_empty());
 
     let categories = list.models.iter().map(|model| model.id.category.as_str());
     let categories = Arc::new(Categories::of(categories));
@@ -90,12 +90,12 @@ fn ModelBrowser(list: Arc<ModelList>) -> impl IntoView {
         let order = order(&list.models, &model_order::first());
         let (index, categories) = (index.clone(), categories.clone());
         move || {
-            let query = Query::new(&sought.read());
-            let wanted = category.get();
+            let query = Query::new(&delayed_text.read());
+            let chosen = category.get();
             if query.is_empty() {
-                categories.group(wanted.as_deref(), order.iter().copied())
+                categories.group(chosen.as_deref(), order.iter().copied())
             } else {
-                categories.group(wanted.as_deref(), query.find(index.items()))
+                categories.group(chosen.as_deref(), query.find(index.items()))
             }
         }
     });

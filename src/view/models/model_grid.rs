@@ -1,4 +1,4 @@
-//! The cards, of which only those near the screen exist.
+//! The grid of model cards, grouped by category. Only rows near the screen are rendered.
 
 use std::sync::Arc;
 
@@ -15,12 +15,13 @@ use crate::view::parts::px::px;
 use crate::view::parts::viewport::{Viewport, viewport};
 use crate::view::parts::windowed_list::WindowedList;
 
-/// Sizes of the list in `rem`; the stylesheet has the same.
+/// Minimum width of a card, in `rem`. The style sheet has the same value, as for all sizes here.
 const CARD_WIDTH: f64 = 17.0;
-/// Nor is a card narrower than this share of the list.
+/// Minimum width of a card, as a fraction of the width of the grid.
 const CARD_SHARE: f64 = 0.14;
-/// There are no more columns than cards in the largest category, but at least these.
-const FEW: usize = 3;
+/// The maximum number of columns is the number of cards in the largest category, but at least this.
+const MIN_COLUMNS: usize = 3;
+/// Height of a card, in `rem`.
 const CARD_HEIGHT: f64 = 17.25;
 const GAP: f64 = 1.25;
 const ROW_HEIGHT: f64 = CARD_HEIGHT + GAP;
@@ -31,38 +32,38 @@ pub fn ModelGrid(
     all: Arc<ModelList>,
     categories: Arc<Categories>,
     found: Memo<Vec<Group>>,
-    /// What is found was sought just now: a key was pressed.
+    /// Whether `found` has just changed because the user is typing, and the list has not been scrolled since.
     is_new: RwSignal<bool>,
 ) -> impl IntoView {
     let element = NodeRef::<Div>::new();
     let seen = viewport(element);
-    // Of all: a search makes no card wider.
-    let most = categories.largest().max(FEW);
-    // How many cards side by side, and one `rem`.
-    let laid = memo(move || {
+    // Computed from all models, so that a search doesn't make the cards wider.
+    let max_columns = categories.largest().max(MIN_COLUMNS);
+    // The number of columns, and one `rem` in px.
+    let layout = memo(move || {
         let seen = seen.read();
         let rem = seen.rem.max(1.0);
         let width = seen.width / rem;
         let card = CARD_WIDTH
             .max(CARD_SHARE * width)
-            .max(width / most as f64 - GAP);
+            .max(width / max_columns as f64 - GAP);
         (((width + GAP) / (card + GAP)).floor() as usize, rem)
     });
     let stack = memo(move || {
-        let (columns, rem) = laid.get();
+        let (columns, rem) = layout.get();
         let heights = (HEADING_HEIGHT * rem, ROW_HEIGHT * rem);
         grouped_grid::stack(sizes(&found.read()), columns, heights)
     });
     let last_seen = RwSignal::new(Viewport::default());
-    let stretch = move || {
+    let visible = move || {
         found.track();
         let seen = seen.get();
         if last_seen.get_untracked() != seen {
             last_seen.set(seen);
             is_new.set(false);
         }
-        // Each key brings other cards. Until the list is scrolled those on the screen are enough, and a row to either
-        // side of them: there the focus or the pointer goes first.
+        // Each typed letter changes the cards. Until the list is scrolled, render only the rows on the screen and one more on
+        // each side, which the focus or the pointer can reach first.
         match is_new.get_untracked() {
             true => {
                 let (from, to) = seen.on_screen();
@@ -72,10 +73,10 @@ pub fn ModelGrid(
             false => (seen.from, seen.to),
         }
     };
-    let list = WindowedList::of_stretch(stretch, stack, 0);
+    let list = WindowedList::with_range(visible, stack, 0);
     let row = move |at: usize| {
         let groups = found.read();
-        let row = grouped_grid::row(sizes(&groups), laid.read().0, at)?;
+        let row = grouped_grid::row(sizes(&groups), layout.read().0, at)?;
         let group = &groups[row.group];
         let top = px(stack.read().top(at));
         Some(match row.cards {
@@ -100,14 +101,14 @@ pub fn ModelGrid(
             class="grouped-grid"
             node_ref=element
             style:height=list.height()
-            style:--most=most.to_string()
+            style:--most=max_columns.to_string()
         >
             {list.rows(row)}
         </div>
     }
 }
 
-/// How many cards each group has.
+/// Returns the number of cards of each group.
 fn sizes(groups: &[Group]) -> impl Iterator<Item = usize> {
     groups.iter().map(|group| group.models.len())
 }

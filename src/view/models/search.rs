@@ -1,4 +1,4 @@
-//! The search among the models.
+//! The search field of the list of models.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::reactive::boxed::{effect, handler};
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// Writing the URL waits until typing pauses: browsers limit how often it may change.
+/// Delay before the URL is updated after the last typed letter. Browsers limit how often it can change.
 const URL_DELAY: Duration = Duration::from_millis(300);
 
-/// Where what is sought is typed.
+/// Returns the search field.
 pub fn field(typed: RwSignal<String>, index: Arc<Index>) -> AnyView {
     let navigation = contexts().navigation;
     let mut write_url = debounce(URL_DELAY, move |()| {
@@ -47,23 +47,25 @@ pub fn field(typed: RwSignal<String>, index: Arc<Index>) -> AnyView {
     .into_any()
 }
 
-/// What is typed, a frame later: the typed letter is on the screen before what it finds. `is_new` is set with it.
-pub fn sought(typed: RwSignal<String>, is_new: RwSignal<bool>) -> RwSignal<String> {
-    let sought = RwSignal::new(typed.get_untracked());
+/// Returns the search text, updated one frame later, so that a typed letter is painted before its results.
+///
+/// `is_new`: set to true with each update.
+pub fn delayed_text(typed: RwSignal<String>, is_new: RwSignal<bool>) -> RwSignal<String> {
+    let delayed = RwSignal::new(typed.get_untracked());
     effect(move || {
         typed.track();
         after_frame(move || {
             let text = typed.try_get_untracked().unwrap_or_default();
-            if sought.try_with_untracked(|sought| *sought != text) == Some(true) {
+            if delayed.try_with_untracked(|delayed| *delayed != text) == Some(true) {
                 is_new.set(true);
-                sought.set(text);
+                delayed.set(text);
             }
         });
     });
-    sought
+    delayed
 }
 
-/// What is searched, made when somebody is about to: the list itself does not need it.
+/// The search index of the models. It is built when the search field gets the focus.
 pub struct Index {
     list: Arc<ModelList>,
     items: OnceLock<Vec<Searchable>>,

@@ -1,4 +1,4 @@
-//! Says to somebody who has made nothing yet what this is.
+//! The introduction for users who have no tasks yet.
 
 use atelier_contract::{Model, ModelList};
 use leptos::prelude::*;
@@ -7,6 +7,7 @@ use crate::reactive::boxed::{handler, when};
 use crate::state::contexts::contexts;
 use crate::state::model_order;
 
+/// Returns the introduction, or `None` if the user already has tasks or the service has no model for images.
 pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let contexts = contexts();
     let makes_pictures = |model: &&Model| model.id.category.contains("image");
@@ -26,7 +27,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
             );
         }
     };
-    let begin = has_account.then(|| {
+    let button = has_account.then(|| {
         view! {
             <button
                 class="button primary"
@@ -45,7 +46,7 @@ pub fn welcome(list: &ModelList) -> Option<AnyView> {
                 "Say what you want to see or hear; a model makes it. Results are in Gallery; how each was made is in Tasks."
             </p>
             <div class="row">
-                {begin} <span class="muted">
+                {button} <span class="muted">
                     "Have an account at a service? " <a href="/settings">"Connect it in Settings"</a> "."
                 </span>
             </div>

@@ -1,4 +1,4 @@
-//! That what is shown is as the service gave it some time ago, and the way to ask it again.
+//! A line that shows the age of stale data, with a button that requests it again.
 
 use atelier_engine::outage as words;
 use leptos::prelude::*;
@@ -9,33 +9,34 @@ use crate::state::catalog::AsOf;
 use crate::state::contexts::contexts;
 use crate::state::outage;
 
-/// Of the list of models.
+/// Returns the line for the list of models.
 pub fn models_as_of() -> AnyView {
     let catalog = contexts().catalog;
     let as_of = memo(move || catalog.models_as_of());
     let is_explained = is_explained();
-    let said = text(move || said(&as_of.read(), "These models are", is_explained.get()));
-    let is_asking = asking(as_of);
-    let ask = move || {
-        is_asking.set(true);
+    let message = text(move || stale_text(&as_of.read(), "These models are", is_explained.get()));
+    let is_requesting = request_signal(as_of);
+    let request = move || {
+        is_requesting.set(true);
         catalog.load_models();
     };
     let label = text(move || match is_explained.get() {
         true => String::new(),
-        false => try_again(is_asking),
+        false => retry_label(is_requesting),
     });
-    line(said, label, ask)
+    line(message, label, request)
 }
 
-/// Whether what stands above the page says why, and has the way to ask again.
+/// Returns whether the message at the top of the page already explains the outage and has a button to retry.
 pub fn is_explained() -> Memo<bool> {
     let all = contexts();
     memo(move || outage::message(all).is_some())
 }
 
-/// Nothing while the service gives what is asked for.
-pub fn said(as_of: &Option<AsOf>, what: &str, is_explained: bool) -> String {
-    let said = as_of.as_ref().and_then(|AsOf { since, outage, .. }| {
+/// Returns the text of the line, empty if the data is current. `what`: the subject of the sentence, for example
+/// "These models are".
+pub fn stale_text(as_of: &Option<AsOf>, what: &str, is_explained: bool) -> String {
+    let message = as_of.as_ref().and_then(|AsOf { since, outage, .. }| {
         let when = dates::as_of(*since, clock::now());
         Some(words::stale_message(
             outage.as_ref()?,
@@ -44,46 +45,48 @@ pub fn said(as_of: &Option<AsOf>, what: &str, is_explained: bool) -> String {
             is_explained,
         ))
     });
-    said.unwrap_or_default()
+    message.unwrap_or_default()
 }
 
-/// Whether it is being asked, for who sets it when that begins.
-pub fn asking(as_of: Memo<Option<AsOf>>) -> RwSignal<bool> {
-    let is_asking = RwSignal::new(false);
+/// Returns a signal that becomes false when a request has ended. The caller sets it to true at the start of the request.
+pub fn request_signal(as_of: Memo<Option<AsOf>>) -> RwSignal<bool> {
+    let is_requesting = RwSignal::new(false);
     effect(move || {
-        // The call was answered, or has failed again.
+        // The request has succeeded or failed.
         as_of.track();
-        is_asking.set(false);
+        is_requesting.set(false);
     });
-    is_asking
+    is_requesting
 }
 
-/// Tracked.
-pub fn try_again(is_asking: RwSignal<bool>) -> String {
-    match is_asking.get() {
+/// Returns the label of the button; tracked.
+pub fn retry_label(is_requesting: RwSignal<bool>) -> String {
+    match is_requesting.get() {
         true => "Asking…".into(),
         false => "Try again".into(),
     }
 }
 
-/// Without a `label` there is nothing to press. Once there was something to say its room stays: what is below may be about to be pressed.
-pub fn line(said: Signal<String>, label: Signal<String>, act: impl Fn() + 'static) -> AnyView {
-    let said = memo(move || said.get());
-    let has_room = RwSignal::new(false);
+/// Returns the line, without a button if `label` is empty.
+///
+/// Once the line has been shown, its space remains, so that the content below doesn't shift under the pointer.
+pub fn line(message: Signal<String>, label: Signal<String>, act: impl Fn() + 'static) -> AnyView {
+    let message = memo(move || message.get());
+    let keeps_space = RwSignal::new(false);
     effect(move || {
-        if !said.read().is_empty() {
-            has_room.set(true);
+        if !message.read().is_empty() {
+            keeps_space.set(true);
         }
     });
-    let is_over = when(move || said.read().is_empty());
+    let is_empty = when(move || message.read().is_empty());
     view! {
         <p
             class="as-of"
-            class:over=is_over
+            class:over=is_empty
             role="status"
-            hidden=when(move || is_over.get() && !has_room.get())
+            hidden=when(move || is_empty.get() && !keeps_space.get())
         >
-            <span prop:textContent=said></span>
+            <span prop:textContent=message></span>
             <button
                 class="button quiet small"
                 type="button"

@@ -1,4 +1,4 @@
-//! That a model can't be reached at present, where something is about to be sent to it.
+//! A note that a model is unavailable, shown next to the button that submits to it.
 
 use atelier_contract::ModelId;
 use leptos::prelude::*;
@@ -6,13 +6,13 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{memo, text, when};
 use crate::state::contexts::contexts;
 
-/// Nothing while the model is there.
+/// Returns the note, hidden while the model is available.
 pub fn away_note(model: ModelId) -> AnyView {
     let catalog = contexts().catalog;
     let note = memo(move || {
-        let away = catalog.model(&model)?.unavailable_reason;
-        (!away.is_empty()).then(|| {
-            let why = away.trim_end_matches('.');
+        let reason = catalog.model(&model)?.unavailable_reason;
+        (!reason.is_empty()).then(|| {
+            let why = reason.trim_end_matches('.');
             format!("Away: {why}. What is sent waits at the service until it is back.")
         })
     });

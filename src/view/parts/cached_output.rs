@@ -5,21 +5,22 @@ use web_sys::Url;
 use crate::reactive::boxed::spawn;
 use crate::state::contexts::contexts;
 
-/// Room for the address of a kept copy; empty until it is shown. The address is good for as long as
-/// the view in which the room is made.
+/// Returns an empty signal for the object URL of a stored output. The URL is revoked when the current owner is disposed.
 pub fn address_of_copy() -> RwSignal<String> {
     let address = RwSignal::new(String::new());
     on_cleanup(move || {
         if let Some(address) = address.try_get_untracked() {
-            // The browser holds the bytes until it is told.
+            // The browser keeps the bytes in memory until the URL is revoked.
             let _ = Url::revoke_object_url(&address);
         }
     });
     address
 }
 
-/// The address from which an output is shown: of one that came as data that of its file, empty until it is found. `on_gone` is
-/// called where it is not.
+/// Returns the URL from which an output is shown.
+///
+/// For an output that was sent inside a reply, this is an object URL of the stored file, empty until the file is read.
+/// `on_gone`: called if the file isn't stored.
 pub fn stored_file(name: &str, url: &str, on_gone: impl FnOnce() + 'static) -> RwSignal<String> {
     let address = address_of_copy();
     if !stored_output::is_reference(url) {
@@ -29,10 +30,10 @@ pub fn stored_file(name: &str, url: &str, on_gone: impl FnOnce() + 'static) -> R
     let (runner, name) = (contexts().runner, name.to_owned());
     spawn(async move {
         let file = runner.copy(&name).await;
-        let made = file.and_then(|file| Url::create_object_url_with_blob(&file).ok());
-        match made.map(|made| address.try_set(made)) {
-            // The view has gone meanwhile.
-            Some(Some(unwanted)) => drop(Url::revoke_object_url(&unwanted)),
+        let created = file.and_then(|file| Url::create_object_url_with_blob(&file).ok());
+        match created.map(|created| address.try_set(created)) {
+            // The view was disposed meanwhile.
+            Some(Some(unused)) => drop(Url::revoke_object_url(&unused)),
             Some(None) => {}
             None if address.is_disposed() => {}
             None => on_gone(),

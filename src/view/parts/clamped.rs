@@ -4,13 +4,13 @@ use leptos::prelude::*;
 use super::size::follow_size;
 use crate::reactive::boxed::{handler, text, when};
 
-/// A text of a person, of which the first lines are in sight until all of it is asked for.
+/// Returns a text that the user wrote, clamped to its first lines, with a button that shows all of it.
 pub fn clamped(words: String, class: &str) -> AnyView {
     let paragraph = NodeRef::<P>::new();
     let is_whole = RwSignal::new(false);
     let is_cut = RwSignal::new(false);
     follow_size(paragraph, move |paragraph| {
-        // All of it is as high as it is: that says nothing of the first lines.
+        // The height of the expanded text doesn't show whether it would be cut.
         if is_whole.try_get_untracked() == Some(false) {
             is_cut.set(paragraph.scroll_height() > paragraph.client_height() + 1);
         }
@@ -23,13 +23,13 @@ pub fn clamped(words: String, class: &str) -> AnyView {
             class="button quiet show-all"
             type="button"
             hidden=when(move || !is_cut.get())
-            aria-expanded=said(is_whole, "true", "false")
+            aria-expanded=choose(is_whole, "true", "false")
             on:click=handler(move |_| is_whole.update(|it| *it = !*it))
-            prop:textContent=said(is_whole, "Show less", "Show all")></button>
+            prop:textContent=choose(is_whole, "Show less", "Show all")></button>
     }
     .into_any()
 }
 
-fn said(is_whole: RwSignal<bool>, yes: &'static str, no: &'static str) -> Signal<String> {
+fn choose(is_whole: RwSignal<bool>, yes: &'static str, no: &'static str) -> Signal<String> {
     text(move || if is_whole.get() { yes } else { no }.to_owned())
 }

@@ -4,41 +4,41 @@ use super::question::Question;
 use super::status_note::StatusNote;
 use crate::reactive::boxed::{derived, handler};
 
-/// A button that asks once more before it does what cannot be undone.
+/// A button that asks for confirmation before an action that can't be undone.
 #[component]
 pub fn ConfirmButton(
     label: &'static str,
-    /// What will happen, in full; asked for when the dialog opens.
+    /// The text of the dialog: what will happen.
     #[prop(into)]
     question: Signal<String>,
-    /// What the button in the dialog says.
+    /// The label of the button in the dialog.
     confirm: &'static str,
     #[prop(into)] on_confirm: Callback<()>,
-    /// Before it asks.
+    /// Called before the dialog opens.
     #[prop(optional, into)]
     on_ask: Option<Callback<()>>,
-    /// Nothing is to be done after all.
+    /// Called if the user cancels.
     #[prop(optional, into)]
     on_keep: Option<Callback<()>>,
-    /// Why there is nothing to be done, where there is not.
+    /// Why the button is disabled; `None` if it is enabled.
     #[prop(optional, into)]
     disabled_reason: Option<Signal<Option<&'static str>>>,
     #[prop(default = "button quiet")] class: &'static str,
 ) -> AnyView {
-    let asked = Question::default();
-    let asked = on_keep.map_or(asked, |on_keep| asked.or_else(on_keep));
-    let can_be_vain = disabled_reason.is_some();
+    let dialog = Question::default();
+    let dialog = on_keep.map_or(dialog, |on_keep| dialog.or_else(on_keep));
+    let can_be_disabled = disabled_reason.is_some();
     let disabled_reason = derived(move || disabled_reason.and_then(|reason| reason.get()));
     let answer = StatusNote::default();
     let ask = move |_| {
-        // Touch screens show no titles.
+        // Show the reason as text, because touch screens show no tooltips.
         if let Some(reason) = disabled_reason.get_untracked() {
             return answer.say(reason.to_owned());
         }
         if let Some(on_ask) = on_ask {
             on_ask.run(());
         }
-        asked.ask();
+        dialog.ask();
     };
     view! {
         <button
@@ -50,8 +50,8 @@ pub fn ConfirmButton(
         >
             {label}
         </button>
-        {can_be_vain.then(|| answer.view())}
-        {asked.view(label, question, "Keep", confirm, "danger", on_confirm)}
+        {can_be_disabled.then(|| answer.view())}
+        {dialog.view(label, question, "Keep", confirm, "danger", on_confirm)}
     }
     .into_any()
 }

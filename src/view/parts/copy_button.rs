@@ -8,17 +8,18 @@ use super::glyph::changing_glyph;
 use crate::browser::clipboard;
 use crate::reactive::boxed::{self, handler, spawn};
 
-/// Copies a text and says so.
+/// A button that copies a text to the clipboard and confirms that.
 #[component]
 pub fn CopyButton<T: Into<Option<String>> + 'static>(
     #[prop(into)] label: Signal<String>,
-    /// Made at the click, so that a long text is not kept. Where there is none, it has said why.
+    /// Returns the text, called at each click, so that a long text is not kept in memory. If it returns `None`, it has
+    /// already shown the reason.
     text: impl Fn() -> T + 'static,
 ) -> impl IntoView {
     copy_button(label, move || ready(text().into()).boxed_local())
 }
 
-/// The same for a text that takes a moment to make.
+/// Returns a [`CopyButton`] whose text is computed asynchronously.
 pub fn copy_button(
     label: Signal<String>,
     text: impl Fn() -> LocalBoxFuture<'static, Option<String>> + 'static,

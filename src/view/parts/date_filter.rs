@@ -1,4 +1,4 @@
-//! The first and the last day of creation that is wanted; both live in the URL.
+//! A filter by date of creation. Its first and last day are query parameters.
 
 use std::ops::Range;
 
@@ -13,10 +13,10 @@ use crate::state::navigation::Navigation;
 use crate::view::parts::focus;
 use crate::view::parts::glyph::Glyph;
 
-/// What unfolds with the days.
+/// Element id of the popover.
 const DATES: &str = "filter-dates";
 
-/// From the first to before the last millisecond since 1970; `None` where every day is wanted. Tracked.
+/// Returns the selected range of creation times, or `None` without a filter; tracked.
 pub fn created(navigation: Navigation) -> Option<Range<Millis>> {
     let day = |name| Day::read(&navigation.query(name)?);
     let (from, to) = (day("from"), day("to"));
@@ -25,10 +25,12 @@ pub fn created(navigation: Navigation) -> Option<Range<Millis>> {
     (from.is_some() || to.is_some()).then_some(from_start..to_end)
 }
 
-/// Both days behind one button, which says what they are; on a phone, where it is one of many filters behind a button,
-/// they are in sight. `more` comes below them.
+/// Returns a button that shows the selected dates and opens a popover to change them. On phones, where all filters are
+/// behind one button, the style sheet shows the content of the popover in place.
+///
+/// `more`: content below the dates.
 pub fn dates(navigation: Navigation, more: impl IntoAny) -> AnyView {
-    let said = text(move || {
+    let label = text(move || {
         let today = clock::local(clock::now()).day;
         let day = |name| Some(dates::day(Day::read(&navigation.query(name)?)?, today));
         match (day("from"), day("to")) {
@@ -43,7 +45,7 @@ pub fn dates(navigation: Navigation, more: impl IntoAny) -> AnyView {
     let clear = move |_| {
         navigation.set_query("from", None);
         navigation.set_query("to", None);
-        // Its button goes with them.
+        // The button disappears.
         focus::once_lost(|| {
             focus::to(&format!("#{DATES} input"));
         });
@@ -51,7 +53,7 @@ pub fn dates(navigation: Navigation, more: impl IntoAny) -> AnyView {
     view! {
         <button class="button small filter-dates" type="button" popovertarget=DATES>
             <Glyph icon=LuCalendarDays />
-            <span prop:textContent=said></span>
+            <span prop:textContent=label></span>
         </button>
         <div class="menu" id=DATES popover="auto">
             {date(navigation, "from", "From")} {date(navigation, "to", "To")}

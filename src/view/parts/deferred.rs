@@ -6,7 +6,7 @@ use crate::boot::deferred::{Deferred, Functions, State};
 use crate::reactive::boxed::{dynamic, handler};
 use crate::view::parts::glyph::Glyph;
 
-/// Shows what lives in a deferred part of the program, once that is here.
+/// Returns a view from a deferred part of the program, or a placeholder until that part has loaded.
 pub fn deferred<F: Functions>(
     part: Deferred<F>,
     view: impl Fn(F) -> AnyView + Send + Sync + 'static,
@@ -25,7 +25,7 @@ pub fn deferred<F: Functions>(
     })
 }
 
-/// Why it is not here, and what a person can do about that.
+/// Returns the placeholder, or a message about why the part could not be loaded with a button.
 fn missing(state: State, act: Box<dyn Fn()>) -> AnyView {
     let (what, why, button) = match state {
         State::Leaving => (

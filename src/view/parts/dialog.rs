@@ -1,4 +1,4 @@
-//! What dialogs have in common.
+//! Functions that all dialogs use.
 
 use icondata_lu::LuX;
 use leptos::html::Dialog;
@@ -11,13 +11,13 @@ use super::root_mark::RootMark;
 use crate::reactive::boxed::{dynamic, effect, handler, memo};
 use crate::view::shell::notice_list::notice_list;
 
-/// Keeps a dialog as open as a signal says.
+/// Opens and closes a dialog with a signal.
 pub fn follow(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     RootMark::Dialog.follow(is_open);
     follow_alone(dialog, is_open);
 }
 
-/// The same of one that shows outputs large.
+/// Opens and closes a dialog that shows large outputs with a signal.
 pub fn follow_large(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     RootMark::Lightbox.follow(is_open);
     follow_alone(dialog, is_open);
@@ -27,7 +27,7 @@ fn follow_alone(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     effect(move || {
         let Some(dialog) = dialog.get() else { return };
         match (is_open.get(), dialog.open()) {
-            // It fails only while the dialog is open already.
+            // It fails only if the dialog is already open.
             (true, false) => drop(dialog.show_modal()),
             (false, true) => dialog.close(),
             _ => {}
@@ -35,10 +35,9 @@ fn follow_alone(dialog: NodeRef<Dialog>, is_open: Signal<bool>) {
     });
 }
 
-/// Closes the dialog that was clicked if the click was outside of it: what `closedby="any"` does, in browsers that do not
-/// know that.
+/// Closes a dialog if the click was on its backdrop. Replaces `closedby="any"` in browsers that don't support it.
 pub fn close_if_outside(click: MouseEvent) {
-    // A click outside is one on the dialog's backdrop, and so on the dialog itself.
+    // The target of a click on the backdrop is the dialog itself.
     let Some(clicked) = click
         .target()
         .filter(|it| Some(it) == click.current_target().as_ref())
@@ -48,18 +47,19 @@ pub fn close_if_outside(click: MouseEvent) {
     let Ok(dialog) = clicked.dyn_into::<HtmlDialogElement>() else {
         return;
     };
-    let place = dialog.get_bounding_client_rect();
+    let bounds = dialog.get_bounding_client_rect();
     let (x, y) = (f64::from(click.client_x()), f64::from(click.client_y()));
-    let is_inside =
-        (place.left()..=place.right()).contains(&x) && (place.top()..=place.bottom()).contains(&y);
-    // Words that were selected with the mouse may end outside.
+    let is_inside = (bounds.left()..=bounds.right()).contains(&x)
+        && (bounds.top()..=bounds.bottom()).contains(&y);
+    // Selecting text with the mouse may end on the backdrop.
     let selection = window().get_selection().ok().flatten();
     if !is_inside && selection.is_none_or(|it| it.is_collapsed()) {
         dialog.close();
     }
 }
 
-/// What a dialog consists of, made whenever it opens: a closed one has no elements. Below it is what [`notices`] has.
+/// Returns the contents of a dialog followed by [`notices`]. They are rendered each time the dialog opens, and removed when
+/// it closes.
 pub fn contents(
     is_open: Signal<bool>,
     contents: impl Fn() -> AnyView + Send + Sync + 'static,
@@ -69,12 +69,12 @@ pub fn contents(
     })
 }
 
-/// The same without what is said: it stands among the contents.
+/// Returns the contents of a dialog as [`contents`] does, without the notices. The dialog places them itself.
 pub fn contents_alone(
     is_open: Signal<bool>,
     contents: impl Fn() -> AnyView + Send + Sync + 'static,
 ) -> AnyView {
-    // What it shows may change while it is open.
+    // A memo, so that the contents aren't rendered again while the dialog stays open.
     let is_open = memo(move || is_open.get());
     dynamic(move || match is_open.get() {
         true => untrack(&contents),
@@ -82,7 +82,7 @@ pub fn contents_alone(
     })
 }
 
-/// What is said while a dialog is open: the notices of the page lie behind it, and can't be pressed.
+/// Returns the notices while a dialog is open. The page's own notices are behind the dialog and can't be pressed.
 pub fn notices(is_open: Signal<bool>) -> AnyView {
     dynamic(move || match is_open.get() {
         true => notice_list(),
@@ -90,7 +90,7 @@ pub fn notices(is_open: Signal<bool>) -> AnyView {
     })
 }
 
-/// The cross in a dialog's head. `has_focus`: it has the focus when the dialog opens.
+/// Returns the close button of a dialog. `has_focus`: whether it gets the focus when the dialog opens.
 pub fn close_button(mut close: impl FnMut() + 'static, has_focus: bool) -> AnyView {
     view! {
         <button

@@ -4,13 +4,14 @@ use leptos::prelude::*;
 use crate::browser::press;
 use crate::reactive::boxed::after;
 
-/// Buttons that stay where they are for as long as a double click may take, whatever its first half
-/// has changed: the second half must meet neither the same button in earnest nor another one that
-/// has taken its place.
+/// Ignores the second half of a double click on a group of buttons.
+///
+/// The first click may change the layout. The second click must neither repeat the action nor press another button that has
+/// moved under the pointer.
 #[derive(Clone, Copy)]
 pub struct DoubleClickGuard {
     presses: StoredValue<Presses>,
-    /// The name of what is pressed, until it may have another place.
+    /// The name of the pressed button until the time for a double click has passed.
     pressed: RwSignal<Option<&'static str>>,
 }
 
@@ -24,12 +25,12 @@ impl Default for DoubleClickGuard {
 }
 
 impl DoubleClickGuard {
-    /// Whether anything was pressed just now; tracked.
+    /// Returns whether a button was pressed within the time for a double click; tracked.
     pub fn is_pressed(self) -> bool {
         self.pressed.read().is_some()
     }
 
-    /// The second half of a double click leads nowhere, where what was pressed has given its place to a link.
+    /// Prevents navigation if the second half of a double click hits a link that has moved under the pointer.
     pub fn keep_from_links(self, click: &web_sys::MouseEvent) {
         let target = event_target::<web_sys::Element>(click);
         let is_link = target.closest("a").is_ok_and(|link| link.is_some());
@@ -38,7 +39,7 @@ impl DoubleClickGuard {
         }
     }
 
-    /// Whether a press counts.
+    /// Returns whether a press counts. A repeated press within the time for a double click doesn't.
     pub fn counts(self, name: &'static str) -> bool {
         let counts = self
             .presses

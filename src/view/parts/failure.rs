@@ -9,10 +9,10 @@ use crate::reactive::boxed::handler;
 
 use super::glyph::Glyph;
 
-/// A fetch that failed: what happened, what to do, and a button to try again.
+/// The message for a failed request: what happened, what to do, and a button to try again.
 #[component]
 pub fn Failure(
-    /// What could not be had, e.g. `The models`.
+    /// The resource that could not be loaded, for example `The models`.
     what: &'static str,
     error: ApiError,
     retry: Box<dyn Fn()>,

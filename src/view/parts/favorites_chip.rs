@@ -5,11 +5,11 @@ use super::glyph::Glyph;
 use crate::reactive::boxed::{handler, when};
 use crate::state::navigation::Navigation;
 
-/// In the URL, of whatever list: favorites alone.
+/// Query parameter of lists that are filtered to favorites.
 pub const FAVORITES: &str = "favorites";
 
-/// Narrows a list to favorites. It stands next to chips of which one is always selected, and does not look like one of
-/// them when it is.
+/// Returns the chip that filters a list to favorites. It looks different from the adjacent chips, one of which is always
+/// selected.
 pub fn favorites_chip(navigation: Navigation) -> AnyView {
     view! {
         <label class="chip favorites-chip">

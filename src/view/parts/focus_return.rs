@@ -1,5 +1,7 @@
-//! Where the focus goes when a dialog closes, or what was pressed is gone. A dialog gives it back to what had it; but
-//! after a reload nothing had, and what another dialog has given way to is gone.
+//! Returns the focus to the page when a dialog closes, or when the pressed element disappears.
+//!
+//! The browser returns the focus from a dialog to the element that had it before. That fails after a reload, where no
+//! element had it, and if the element was in another dialog that has closed since.
 
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -13,31 +15,31 @@ use crate::browser::frame::after_frame;
 use crate::reactive::boxed::{effect, memo};
 
 thread_local! {
-    /// What had it last on the page, outside of all dialogs.
+    /// The element outside of dialogs that had the focus last.
     static LAST: RefCell<Option<HtmlElement>> = const { RefCell::new(None) };
     static LISTENING: OnceCell<EventListener> = const { OnceCell::new() };
-    /// How often [`once_built`] was called.
+    /// Number of calls of [`once_built`].
     static CALLS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// So many frames are left to others that give it to something, and to what is still to be built.
+/// Number of frames to wait, because other code may move the focus, or elements may still be rendered.
 const FRAMES: u32 = 3;
 
-/// Sees to it for a dialog that is as open as a signal says.
+/// Returns the focus each time a dialog closes.
 pub fn follow(is_open: Signal<bool>) {
     LISTENING.with(|listening| {
-        listening.get_or_init(|| EventListener::new(&document(), "focusin", note));
+        listening.get_or_init(|| EventListener::new(&document(), "focusin", remember));
     });
     let is_open = memo(move || is_open.get());
     let was_open = StoredValue::new(false);
     effect(move || {
         if was_open.try_update_value(|was| std::mem::replace(was, is_open.get())) == Some(true) {
-            give_back(FRAMES);
+            restore(FRAMES);
         }
     });
 }
 
-fn note(event: &web_sys::Event) {
+fn remember(event: &web_sys::Event) {
     let focused = event
         .target()
         .and_then(|it| it.dyn_into::<HtmlElement>().ok());
@@ -47,14 +49,14 @@ fn note(event: &web_sys::Event) {
     }
 }
 
-fn give_back(frames: u32) {
+fn restore(frames: u32) {
     after_frame(move || {
         let other = document().query_selector("dialog[open]");
         if other.is_ok_and(|other| other.is_some()) {
             return;
         }
         if frames > 0 {
-            return give_back(frames - 1);
+            return restore(frames - 1);
         }
         if !focus::is_lost() {
             return;
@@ -68,24 +70,25 @@ fn give_back(frames: u32) {
     });
 }
 
-/// Gives it to the first of these that is there within some frames, by their selectors; else to the page as a whole.
-/// A later call replaces this one.
-pub fn once_built(wanted: Vec<String>) {
+/// Focuses the first element that matches one of these selectors within some frames, or else the page as a whole.
+///
+/// Does nothing if another element has the focus. A later call replaces this one.
+pub fn once_built(selectors: Vec<String>) {
     const MAX_FRAMES: u32 = 10;
     let call = CALLS.get() + 1;
     CALLS.set(call);
-    try_to_give(wanted, call, MAX_FRAMES);
+    try_focus(selectors, call, MAX_FRAMES);
 }
 
-fn try_to_give(wanted: Vec<String>, call: u32, frames: u32) {
+fn try_focus(selectors: Vec<String>, call: u32, frames: u32) {
     after_frame(move || {
         let is_replaced = CALLS.get() != call;
-        if is_replaced || !focus::is_lost() || wanted.iter().any(|it| focus::in_place_to(it)) {
+        if is_replaced || !focus::is_lost() || selectors.iter().any(|it| focus::in_place_to(it)) {
             return;
         }
         match frames {
             0 => drop(focus::in_place_to("main")),
-            _ => try_to_give(wanted, call, frames - 1),
+            _ => try_focus(selectors, call, frames - 1),
         }
     });
 }

@@ -4,12 +4,12 @@ use leptos::tachys::html::InertElement;
 
 use crate::reactive::boxed::dynamic;
 
-/// A picture next to words that say the same; assistive technology skips it.
+/// A decorative icon next to a text. It is hidden from assistive technology.
 ///
-/// All are of one set, whose size and strokes the stylesheet knows.
+/// All icons are from one set. The style sheet defines their size and stroke.
 #[component]
 pub fn Glyph(icon: Icon) -> AnyView {
-    // The drawing is a constant of ours, put into the page as it is.
+    // The icon is a constant, so it is safe as raw HTML.
     let drawn = format!(
         r#"<span class="glyph" aria-hidden="true"><svg viewBox="0 0 24 24">{}</svg></span>"#,
         icon.data
@@ -17,7 +17,7 @@ pub fn Glyph(icon: Icon) -> AnyView {
     InertElement::new(drawn).into_any()
 }
 
-/// A picture that follows its signals.
+/// Returns an icon that changes with its signals.
 pub fn changing_glyph(icon: impl Fn() -> Icon + Send + Sync + 'static) -> AnyView {
     dynamic(move || view! { <Glyph icon=icon() /> }.into_any())
 }

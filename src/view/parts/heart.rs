@@ -4,7 +4,7 @@ use leptos::prelude::*;
 use super::glyph::Glyph;
 use crate::reactive::boxed::{handler, text};
 
-/// The button that makes something a favorite, or no longer.
+/// Returns the button that adds an item to the favorites and removes it.
 pub fn heart(
     label: String,
     title: &'static str,
@@ -12,7 +12,7 @@ pub fn heart(
     toggle: impl Fn() + 'static,
 ) -> AnyView {
     let press = move |event: web_sys::MouseEvent| {
-        // What it lies on may do something else when it is pressed.
+        // The button may be on an element with its own click handler.
         event.stop_propagation();
         toggle();
     };

@@ -1,6 +1,6 @@
 use web_sys::{Element, ScrollIntoViewOptions, ScrollLogicalPosition};
 
-/// Scrolls no further than it has to until an element is in sight.
+/// Scrolls as little as necessary to make an element visible.
 pub fn into_view(element: &Element) {
     let options = ScrollIntoViewOptions::new();
     options.set_block(ScrollLogicalPosition::Nearest);

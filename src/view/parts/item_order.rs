@@ -1,4 +1,4 @@
-//! In which order the page shows the items of a batch, for who leads through them elsewhere.
+//! The order in which the page shows the items of a batch. The lightbox steps through them in the same order.
 
 use atelier_engine::BatchKey;
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ thread_local! {
     static SHOWN: ArcRwSignal<Option<(BatchKey, Vec<usize>)>> = ArcRwSignal::new(None);
 }
 
-/// Makes it known as long as the view is there. `order`: none where it is that of the batch.
+/// Publishes the order until the current owner is disposed. `order`: `None` for the original order of the batch.
 pub fn make_known(batch: BatchKey, order: Memo<Option<Vec<usize>>>) {
     let shown = SHOWN.with(Clone::clone);
     effect({
@@ -17,14 +17,14 @@ pub fn make_known(batch: BatchKey, order: Memo<Option<Vec<usize>>>) {
         move || shown.set(order.get().map(|order| (batch.clone(), order)))
     });
     on_cleanup(move || {
-        let is_its_own = shown.with_untracked(|it| it.as_ref().is_some_and(|it| it.0 == batch));
-        if is_its_own {
+        let is_own = shown.with_untracked(|it| it.as_ref().is_some_and(|it| it.0 == batch));
+        if is_own {
             shown.set(None);
         }
     });
 }
 
-/// That of this batch, where it is another one than its own; tracked.
+/// Returns the published order of this batch, or `None` for its original order; tracked.
 pub fn of(batch: &BatchKey) -> Option<Vec<usize>> {
     let shown = SHOWN.with(Clone::clone).get();
     shown.filter(|(of, _)| of == batch).map(|(_, order)| order)

@@ -1,4 +1,4 @@
-//! Keyed lists.
+//! Keyed lists that preserve the elements of unchanged items.
 
 use std::collections::HashMap;
 use std::mem;
@@ -13,11 +13,11 @@ use leptos::tachys::view::any_view::AnyViewState;
 use leptos::tachys::view::{Mountable, Position, PositionState, Render, RenderHtml};
 use web_sys::{Comment, Element, Node};
 
-/// One item of a list: what tells it from the others, and what it shows.
+/// An item of a list: its key and its view.
 #[derive(Clone)]
 pub struct Item {
     pub key: String,
-    /// Its row, in a windowed list.
+    /// The index of its row in a windowed list.
     pub row: usize,
     view: ViewFn,
 }
@@ -32,15 +32,17 @@ impl Item {
     }
 }
 
-/// A list that changes item by item. An item whose key and order stay is left where it is: one that is taken out of the page and
-/// put in again, as `For` does it with some of those that stay, would lose the focus.
+/// Returns a list that updates item by item. An item whose key and order stay the same is not moved.
+///
+/// `For` removes and reinserts some of the items that stay, which would lose the focus.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
     list_around_focus(Arc::new(move |_| items()))
 }
 
-/// Gives the items; it can ask in which row the focus is.
+/// Returns the items. The argument is a function that returns the row with the focus.
 type Items = Arc<dyn Fn(&dyn Fn() -> Option<usize>) -> Vec<Item> + Send + Sync>;
 
+/// Returns a list whose items can depend on the row that has the focus.
 pub fn list_around_focus(items: Items) -> AnyView {
     let owner = Owner::current().unwrap_or_default();
     (move || KeyedList {
@@ -50,26 +52,26 @@ pub fn list_around_focus(items: Items) -> AnyView {
     .into_any()
 }
 
-/// One type for all lists, so that the code that compares them is there once.
+/// A list. It isn't generic, so that the code that updates lists is compiled only once.
 struct KeyedList {
     items: Items,
-    /// Of the list; each of its items has one of its own below it.
+    /// The owner of the list. Each item has its own owner below this one.
     owner: Owner,
 }
 
-/// What is in the page.
+/// The rendered items.
 struct KeyedListState {
     shown: Vec<Shown>,
-    /// Stands after the last of them.
+    /// A marker after the last item.
     end: Comment,
 }
 
-/// Leaves the page when it is dropped; its view is dropped before its owner.
+/// A rendered item. It is removed from the page when it is dropped. Its view is dropped before its owner.
 struct Shown {
     key: String,
     row: usize,
-    /// Where it was among the items before this change; none if it is new.
-    place: Option<usize>,
+    /// Its index before the current update; `None` if it is new.
+    old_index: Option<usize>,
     view: AnyViewState,
     _owner: Owner,
 }
@@ -87,7 +89,7 @@ impl KeyedList {
         Shown {
             key: item.key,
             row: item.row,
-            place: None,
+            old_index: None,
             view,
             _owner: owner,
         }
@@ -122,29 +124,29 @@ impl Render for KeyedList {
         let before = mem::take(&mut state.shown).into_iter().enumerate();
         let mut before: HashMap<String, Shown> = before
             .map(|(at, mut shown)| {
-                shown.place = Some(at);
+                shown.old_index = Some(at);
                 (shown.key.clone(), shown)
             })
             .collect();
-        let stay = items.iter().map(|item| before.remove(&item.key));
-        let stay: Vec<Option<Shown>> = stay.collect();
-        // They go before others are built in their stead.
+        let reused = items.iter().map(|item| before.remove(&item.key));
+        let reused: Vec<Option<Shown>> = reused.collect();
+        // Remove old items before new ones are rendered.
         drop(before);
-        for (item, stays) in items.into_iter().zip(stay) {
+        for (item, reused) in items.into_iter().zip(reused) {
             let row = item.row;
-            let mut shown = stays.unwrap_or_else(|| self.show(item));
+            let mut shown = reused.unwrap_or_else(|| self.show(item));
             shown.row = row;
             state.shown.push(shown);
         }
         let Some(list) = state.end.parent_element() else {
             return;
         };
-        // From the last one: each is put before those that follow it.
-        let mut next_place = usize::MAX;
+        // From last to first: insert each moved item before the items after it.
+        let mut next_index = usize::MAX;
         for at in (0..state.shown.len()).rev() {
             let (until, following) = state.shown.split_at_mut(at + 1);
-            if let Some(place) = until[at].place.filter(|place| *place < next_place) {
-                next_place = place;
+            if let Some(index) = until[at].old_index.filter(|index| *index < next_index) {
+                next_index = index;
                 continue;
             }
             let view = &mut until[at].view;
@@ -191,7 +193,7 @@ impl AddAnyAttr for KeyedList {
     }
 }
 
-/// Lists are rendered by browsers alone.
+/// Lists are rendered only in browsers, never on a server.
 impl RenderHtml for KeyedList {
     type AsyncOutput = Self;
     type Owned = Self;
@@ -234,8 +236,8 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    async fn items_are_in_order_and_those_that_stay_are_the_same_elements() {
-        let place: HtmlElement = document().create_element("div").unwrap().unchecked_into();
+    async fn update_keeps_order_and_reuses_elements() {
+        let container: HtmlElement = document().create_element("div").unwrap().unchecked_into();
         let keys = RwSignal::new("");
         let item = |key: char| {
             let view = move || match key {
@@ -244,11 +246,11 @@ mod tests {
             };
             Item::new(key.to_string(), view)
         };
-        let mounted = mount_to(place.clone(), move || {
+        let mounted = mount_to(container.clone(), move || {
             view! { <b>"<"</b>{list(move || keys.get().chars().map(item).collect())}<b>">"</b> }
         });
         let elements = || {
-            let all = place.children();
+            let all = container.children();
             (0..all.length())
                 .filter_map(|at| all.item(at))
                 .collect::<Vec<_>>()
@@ -262,16 +264,16 @@ mod tests {
             keys.set(shown);
             tick().await;
             let now = elements();
-            let said: String = now.iter().map(text).collect();
+            let content: String = now.iter().map(text).collect();
             let visible = shown.chars().filter(|key| *key != '-');
             let expected: String = visible.flat_map(|key| [key, key]).collect();
-            assert_eq!(said, format!("<{expected}>"), "“{shown}”");
+            assert_eq!(content, format!("<{expected}>"), "“{shown}”");
             let is_new = |element: &&Element| !before.contains(*element);
-            let made: String = now.iter().filter(is_new).map(text).collect();
+            let created: String = now.iter().filter(is_new).map(text).collect();
             for stays in before.iter().map(text).filter(|stays| *stays != "q") {
                 assert!(
-                    !made.contains(&stays),
-                    "{stays} was made anew for “{shown}”"
+                    !created.contains(&stays),
+                    "{stays} was created again for “{shown}”"
                 );
             }
             before = now;

@@ -19,26 +19,28 @@ use crate::reactive::boxed::{dynamic, effect, handler, spawn};
 use crate::state::known_files;
 use crate::state::retry_signal;
 
-/// Shown where media can't be loaded and nothing else is known.
+/// The message for media that can't be loaded for an unknown reason.
 const NOT_SHOWN: &str = "Not shown: the network is down, or the file is gone, or its host does not let this page load it.";
 
-/// Shows an output: an image, a video or a sound, loaded without referrer, and without credentials unless its host refuses
-/// CORS. What could not be shown is looked at, and shown as what it is.
-/// What cannot be shown is said; what is no safe address is text.
+/// Shows an output: an image, a video or a sound. It is loaded without referrer, and without credentials unless its host
+/// refuses CORS.
+///
+/// If the browser can't show a file, its start is read to find its real kind. A file that can't be shown is replaced with a
+/// message, and a URL that isn't safe is shown as text.
 #[component]
 pub fn MediaView(
     url: String,
     kind: OutputKind,
-    /// What it is, for those who do not see it.
+    /// The accessible name.
     #[prop(into)]
     label: String,
-    /// A still, small stand-in: no controls.
+    /// Whether to show a small still picture without controls.
     #[prop(optional)]
     thumbnail: bool,
-    /// Called when the media can't be loaded from its address.
+    /// Called when the media can't be loaded from its URL.
     #[prop(optional, into)]
     on_gone: Option<Callback<()>>,
-    /// Called when an image is there.
+    /// Called when an image has loaded.
     #[prop(optional, into)]
     on_load: Option<Callback<HtmlImageElement>>,
 ) -> impl IntoView {
@@ -50,7 +52,7 @@ pub fn MediaView(
         };
     };
     let source = safe.as_str().to_owned();
-    // When it could not be loaded, as [`retry_signal::times`] counts, and what is told of that.
+    // The value of `retry_signal::times` at the failure, and the message.
     let failed = RwSignal::new(None::<(u32, String)>);
     let fail = move |words: String| {
         failed.try_set(Some((untrack(retry_signal::times), words)));
@@ -61,7 +63,7 @@ pub fn MediaView(
             on_gone.run(());
         }
     };
-    let as_known = {
+    let file_info = {
         let safe = safe.clone();
         move || {
             let FileInfo {
@@ -73,14 +75,14 @@ pub fn MediaView(
     };
     let has_retried = StoredValue::new(false);
     let on_error = {
-        let (safe, as_known) = (safe.clone(), as_known.clone());
+        let (safe, file_info) = (safe.clone(), file_info.clone());
         move |()| {
-            let (kind, is_unreadable) = untrack(&as_known);
+            let (kind, is_unreadable) = untrack(&file_info);
             if is_unreadable || !safe.is_link() {
                 return give_up();
             }
             match thumbnail {
-                // A copy may stand in meanwhile.
+                // The caller may show a stored copy until the kind is known.
                 true => give_up(),
                 false => fail(String::new()),
             }
@@ -113,13 +115,13 @@ pub fn MediaView(
     };
     view! {
         {dynamic(move || {
-            // It is tried again once the page is back, or the network.
+            // Retry when the page becomes visible again or the network is back.
             if let Some((_, words)) = failed.get().filter(|(at, _)| *at == retry_signal::times()) {
                 let words = if thumbnail { String::new() } else { words };
                 return view! { <Gone words /> }.into_any();
             }
             let (source, label, on_error) = (source.clone(), label.clone(), on_error.clone());
-            let (kind, is_unreadable) = as_known();
+            let (kind, is_unreadable) = file_info();
             let cors = (!is_unreadable).then_some("anonymous");
             match (kind, thumbnail) {
                 (OutputKind::Image, _) if is_unreadable => {
@@ -154,10 +156,10 @@ pub fn MediaView(
                     picture::image(&source, &label, thumbnail, Box::new(on_load), Box::new(move |_| on_error(())))
                 }
                 (OutputKind::Video, true) => picture::still(&source, Box::new(move |_| on_error(()))),
-                (OutputKind::Audio, true) => waveform::small(source),
+                (OutputKind::Audio, true) => waveform::thumbnail(source),
                 (OutputKind::Video, false) => {
                     let no_picture = on_error.clone();
-                    // Of a film that it knows only the sound of, a browser plays that and shows nothing.
+                    // If the browser supports only the audio codec of a video, it plays the sound without a picture.
                     let on_metadata = move |event: web_sys::Event| {
                         if event_target::<HtmlVideoElement>(&event).video_width() == 0 {
                             no_picture(());
@@ -171,7 +173,7 @@ pub fn MediaView(
                             crossorigin=cors
                             controls
                             loop
-                            autoplay=!picture::prefers_stillness()
+                            autoplay=!picture::prefers_reduced_motion()
                             prop:muted=true
                             playsinline
                             preload="metadata"
@@ -190,7 +192,7 @@ pub fn MediaView(
     .into_any()
 }
 
-/// A sound, and above its player what it looks like.
+/// Returns an audio player below the waveform of its sound.
 fn sound(
     source: String,
     label: String,
@@ -207,7 +209,7 @@ fn sound(
         played.set(if share.is_finite() { share } else { 0.0 });
     };
     view! {
-        {waveform::large(source.clone(), player, played)}
+        {waveform::seekable(source.clone(), player, played)}
         <audio
             node_ref=player
             src=source
@@ -222,14 +224,14 @@ fn sound(
     .into_any()
 }
 
-/// Tells the width and height in pixels of each picture or film that is loaded in an element; none where it
-/// has neither.
-pub fn follow_sides(element: NodeRef<Div>, told: impl Fn(Option<(u32, u32)>) + Clone + 'static) {
-    follow_loaded(element, move |loaded| told(sides(loaded)));
+/// Calls a function with the width and height in pixels of each picture or video that is loaded in an element, or with
+/// `None` if it has neither.
+pub fn follow_sides(element: NodeRef<Div>, act: impl Fn(Option<(u32, u32)>) + Clone + 'static) {
+    follow_loaded(element, move |loaded| act(sides(loaded)));
 }
 
-/// Tells of each picture, film or sound in an element that its measures are known.
-pub fn follow_loaded(element: NodeRef<Div>, told: impl Fn(&EventTarget) + Clone + 'static) {
+/// Calls a function for each picture, video or sound in an element whose dimensions or duration have become known.
+pub fn follow_loaded(element: NodeRef<Div>, act: impl Fn(&EventTarget) + Clone + 'static) {
     let listeners = StoredValue::new_local(Vec::new());
     effect(move || {
         let Some(element) = element.get() else {
@@ -241,10 +243,10 @@ pub fn follow_loaded(element: NodeRef<Div>, told: impl Fn(&EventTarget) + Clone 
             passive: true,
         };
         let listen = |name: &'static str| {
-            let told = told.clone();
+            let act = act.clone();
             EventListener::new_with_options(&element, name, captured, move |event| {
                 if let Some(loaded) = event.target() {
-                    told(&loaded);
+                    act(&loaded);
                 }
             })
         };
@@ -252,7 +254,7 @@ pub fn follow_loaded(element: NodeRef<Div>, told: impl Fn(&EventTarget) + Clone 
     });
 }
 
-/// How long a film or a sound is, in milliseconds.
+/// Returns the duration of a video or a sound, in milliseconds.
 pub fn length(shown: &EventTarget) -> Option<u64> {
     let seconds = shown.dyn_ref::<HtmlMediaElement>()?.duration();
     seconds
@@ -260,7 +262,7 @@ pub fn length(shown: &EventTarget) -> Option<u64> {
         .then(|| (seconds * 1000.0).round() as u64)
 }
 
-/// Width and height in pixels.
+/// Returns the width and height of a picture or a video, in pixels.
 pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
     let sides = match shown.dyn_ref::<HtmlImageElement>() {
         Some(image) => (image.natural_width(), image.natural_height()),
@@ -272,14 +274,14 @@ pub fn sides(shown: &EventTarget) -> Option<(u32, u32)> {
     Some(sides).filter(|(width, height)| *width > 0 && *height > 0)
 }
 
-/// What is no media: the text or the file that an address carries as data, or else the address itself.
+/// Returns an output that isn't media: the content of a data URL as text or file, or else the URL itself.
 fn unsafe_output(url: String) -> AnyView {
     let mime = match OutputAddress::of(&url) {
         OutputAddress::Data(mime) if SafeUrl::file(&url, "").is_some() => mime,
         _ => return text_output(url, COPY),
     };
     if !file_type::is_text(&mime) {
-        let mime = excerpt(&mime, MAX_TYPE);
+        let mime = excerpt(&mime, MAX_TYPE_CHARS);
         let words = format!("A file of type {mime}. “Download” saves it.");
         return view! { <p class="muted">{words}</p> }.into_any();
     }
@@ -295,12 +297,12 @@ fn unsafe_output(url: String) -> AnyView {
     })
 }
 
-/// Letters of a type: what a service sends may be anything.
-const MAX_TYPE: usize = 100;
+/// Maximum number of characters shown of a MIME type. The service can send any text.
+const MAX_TYPE_CHARS: usize = 100;
 
 const COPY: &str = "“Copy output URL” copies all.";
 
-/// A text, or its beginning: browsers lay out megabytes for minutes.
+/// Returns a text, shortened if it is long: browsers need minutes to lay out megabytes of text.
 fn text_output(text: String, all: &str) -> AnyView {
     let rest = text.chars().nth(MAX_PROSE).map(|_| {
         let words = format!(
@@ -316,7 +318,7 @@ fn text_output(text: String, all: &str) -> AnyView {
     .into_any()
 }
 
-/// The start of a text, or what kind of file it is.
+/// Returns the start of a text, or an icon with the file name extension.
 fn text_thumbnail(url: &str) -> AnyView {
     const SHOWN: usize = 60;
     if SafeUrl::file(url, "").is_none() {
@@ -333,7 +335,7 @@ fn text_thumbnail(url: &str) -> AnyView {
     .into_any()
 }
 
-/// Stands where media would, and says why it does not.
+/// The placeholder for media that can't be shown, with the reason.
 #[component]
 pub fn Gone(words: String) -> AnyView {
     view! {

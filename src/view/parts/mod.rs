@@ -1,4 +1,4 @@
-//! Pieces that several views are made of.
+//! Components and helpers that several views share.
 
 pub mod as_of;
 pub mod away;

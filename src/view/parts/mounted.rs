@@ -1,9 +1,9 @@
-//! Views within elements that are no view's.
+//! Mounts views in elements that were not created by Leptos.
 
 use leptos::prelude::*;
 use web_sys::Element;
 
-/// Puts a view into an element, for as long as the owner lives.
+/// Mounts a view in an element until the current owner is disposed.
 pub fn mount_into(element: &Element, view: AnyView) {
     let mut state = view.build();
     state.mount(element, None);

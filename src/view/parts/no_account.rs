@@ -1,4 +1,4 @@
-//! Why nothing can be sent without User ID and token, as it stands now.
+//! The message that nothing was submitted because User ID and token are missing.
 
 use atelier_engine::Idempotency;
 use atelier_engine::outage::NoAccount;
@@ -7,8 +7,8 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{dynamic, memo};
 use crate::state::contexts::contexts;
 
-/// Tracked.
-fn known() -> NoAccount {
+/// Returns why tasks can't be submitted without credentials; tracked.
+fn account_state() -> NoAccount {
     let session = contexts().session;
     let has_credentials = session.has_credentials();
     let missing = session.missing_credentials();
@@ -20,12 +20,14 @@ fn known() -> NoAccount {
     }
 }
 
-/// What is said after a press that sent nothing; it keeps up with what is known. `stays`: what does.
+/// Returns the message after a failed attempt to submit. It changes when the state of the service becomes account_state.
+///
+/// `stays`: a sentence about the input that is not lost.
 pub fn no_account(stays: &'static str) -> AnyView {
-    let known = memo(known);
+    let account_state = memo(account_state);
     dynamic(move || {
-        let settings = matches!(known.get(), NoAccount::Needed(_))
+        let settings = matches!(account_state.get(), NoAccount::Needed(_))
             .then(|| view! { " Go to " <a href="/settings">"Settings"</a> "." }.into_any());
-        view! { {known.get().user_message()} {settings} " " {stays} }.into_any()
+        view! { {account_state.get().user_message()} {settings} " " {stays} }.into_any()
     })
 }

@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-/// Says at once why nothing was sent.
+/// Returns an alert with the reason why nothing was submitted.
 pub fn not_sent(why: AnyView) -> AnyView {
     view! {
         <div class="summary" role="alert">

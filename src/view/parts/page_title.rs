@@ -2,8 +2,8 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::{text, when};
 
-/// The heading of a page whose content has a name that is larger: it is heard alone, and seen where there is no such
-/// content.
+/// Returns the heading of a page whose content has a more prominent title. It is only for screen readers, and becomes
+/// visible if the content is missing.
 pub fn page_title(what: &'static str, is_missing: Signal<bool>) -> AnyView {
     view! {
         <h1

@@ -1,4 +1,4 @@
-//! A picture, or the first frame of a film.
+//! Pictures, and the first frames of videos.
 
 use gloo_events::EventListener;
 use leptos::html::Video;
@@ -7,7 +7,7 @@ use web_sys::{ErrorEvent, Event};
 
 use crate::reactive::boxed::effect;
 
-/// Loaded without referrer and without credentials.
+/// Returns a picture that is loaded without referrer and without credentials.
 pub fn image(
     source: &str,
     label: &str,
@@ -30,30 +30,30 @@ pub fn image(
     .into_any()
 }
 
-/// The first frame of a film, which plays while the pointer is on what it stands for.
+/// Returns a video that shows its first frame, and plays while the pointer is over its card or link.
 pub fn still(source: &str, on_error: Box<dyn FnMut(ErrorEvent)>) -> AnyView {
-    // Some engines show nothing of a film until a time in it is asked for.
+    // Some browsers show no frame of a video until a time is requested.
     let source = format!("{source}#t=0.001");
-    let film = NodeRef::<Video>::new();
+    let video = NodeRef::<Video>::new();
     let listeners = StoredValue::new_local(None);
     effect(move || {
-        let Some(film) = film.get() else {
+        let Some(video) = video.get() else {
             return;
         };
-        // A card's link lies over all of the card, and takes the pointer.
-        let card = film.closest("a, button, article, li").ok().flatten();
-        let card = card.unwrap_or_else(|| film.clone().into());
+        // The link of a card covers the video and gets the pointer events.
+        let card = video.closest("a, button, article, li").ok().flatten();
+        let card = card.unwrap_or_else(|| video.clone().into());
         let play = {
-            let film = film.clone();
+            let video = video.clone();
             move |_: &Event| {
-                if !prefers_stillness() {
-                    // It is refused where the film is gone, or not there yet.
-                    let _ = film.play();
+                if !prefers_reduced_motion() {
+                    // It fails if the video was removed or has not loaded.
+                    let _ = video.play();
                 }
             }
         };
         let pause = move |_: &Event| {
-            let _ = film.pause();
+            let _ = video.pause();
         };
         let enter = EventListener::new(&card, "pointerenter", play);
         let leave = EventListener::new(&card, "pointerleave", pause);
@@ -61,7 +61,7 @@ pub fn still(source: &str, on_error: Box<dyn FnMut(ErrorEvent)>) -> AnyView {
     });
     view! {
         <video
-            node_ref=film
+            node_ref=video
             class="still"
             src=source
             crossorigin="anonymous"
@@ -76,8 +76,8 @@ pub fn still(source: &str, on_error: Box<dyn FnMut(ErrorEvent)>) -> AnyView {
     .into_any()
 }
 
-/// A person wants nothing to move that need not.
-pub fn prefers_stillness() -> bool {
+/// Returns whether the user prefers reduced motion.
+pub fn prefers_reduced_motion() -> bool {
     let query = window().match_media("(prefers-reduced-motion: reduce)");
     query.ok().flatten().is_some_and(|query| query.matches())
 }

@@ -5,18 +5,18 @@ use super::dialog;
 use super::root_mark::RootMark;
 use crate::reactive::boxed::{after, handler};
 
-/// A question before something is done that costs or can't be undone. The safe answer has the focus.
+/// A confirmation dialog for an action that costs money or can't be undone. The button that cancels has the focus.
 #[derive(Clone, Copy, Default)]
 pub struct Question {
     dialog: NodeRef<Dialog>,
     is_open: RwSignal<bool>,
     on_no: Option<Callback<()>>,
-    /// The answer to it was yes.
+    /// Whether the user has confirmed.
     is_confirmed: StoredValue<bool>,
 }
 
 impl Question {
-    /// Calls back whenever it was closed without a yes: at the safe answer, or with Esc.
+    /// Sets a callback for when the dialog is closed without confirmation: with the button that cancels or with Esc.
     pub fn or_else(self, on_no: Callback<()>) -> Self {
         Self {
             on_no: Some(on_no),
@@ -24,10 +24,11 @@ impl Question {
         }
     }
 
+    /// Opens the dialog.
     pub fn ask(self) {
         self.is_confirmed.set_value(false);
         if let Some(dialog) = self.dialog.get_untracked() {
-            // It fails only while the dialog is open already.
+            // It fails only if the dialog is already open.
             let _ = dialog.show_modal();
             self.is_open.set(true);
         }
@@ -39,7 +40,8 @@ impl Question {
         }
     }
 
-    /// `label` names the dialog; `style` is the class of the answer that does it.
+    /// Returns the dialog. `label`: its accessible name. `no` and `yes`: the labels of the buttons. `style`: the CSS class of
+    /// the button that confirms.
     pub fn view(
         self,
         label: &'static str,
@@ -50,14 +52,14 @@ impl Question {
         on_yes: Callback<()>,
     ) -> AnyView {
         RootMark::Dialog.follow(self.is_open.into());
-        // The dialog may go while it is open, and closes without a word.
+        // A dialog that is removed while it is open fires no `close` event.
         on_cleanup(move || {
             self.is_open.try_set(false);
         });
         let confirm = move |_| {
             self.is_confirmed.set_value(true);
             self.close();
-            // Closing lays out the whole page: what was asked about comes after that.
+            // Closing the dialog causes a layout of the whole page: run the action after that.
             after(0, move || {
                 on_yes.try_run(());
             })
@@ -74,7 +76,7 @@ impl Question {
             <dialog node_ref=self.dialog aria-label=label on:close=handler(closed)>
                 <p translate="no">{question}</p>
                 <div class="row dialog-foot">
-                    // The first that can have the focus, so that it has it.
+                    // The first focusable element gets the initial focus.
                     <button class="button" type="button" on:click=handler(move |_| self.close())>
                         {no}
                     </button>

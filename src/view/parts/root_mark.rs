@@ -1,5 +1,5 @@
-//! What style sheets have to know of the page at its root, as attributes of `<html>`. A rule with `:has` there would have the
-//! browser look through the whole page whenever anything in it changes.
+//! Attributes of `<html>` that tell the style sheets about the state of the page. A rule with `:has` on `<html>` would make
+//! the browser search the whole page after each change.
 
 use std::cell::Cell;
 
@@ -7,27 +7,29 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::effect;
 
+/// A state of the page with its own attribute.
 #[derive(Clone, Copy)]
 pub enum RootMark {
-    /// A dialog lies over the page, and is no [`RootMark::Lightbox`].
+    /// A dialog is open that isn't a [`RootMark::Lightbox`].
     Dialog,
-    /// Outputs are shown large.
+    /// A dialog with large outputs is open.
     Lightbox,
     /// The form for one generation is shown, next to its result.
     OneForm,
     /// The form for a batch is shown, next to its items.
     BatchForm,
+    /// The composer of a batch is shown.
     Composer,
-    /// The fields that are folded away at first are unfolded.
+    /// The fields that are initially folded are unfolded.
     MoreFields,
-    /// The bar for what is selected is in sight.
+    /// The bar with actions for the selected items is visible.
     Selection,
 }
 
 const COUNT: usize = RootMark::Selection as usize + 1;
 
 thread_local! {
-    /// How many views set each of them: the next one may come before the last one has gone.
+    /// The number of views that set each attribute. A new view may be created before the previous one is disposed.
     static SET_BY: [Cell<u32>; COUNT] = const { [const { Cell::new(0) }; COUNT] };
 }
 
@@ -44,13 +46,13 @@ impl RootMark {
         }
     }
 
-    /// Sets it from now on for as long as the owner lives.
+    /// Sets the attribute until the current owner is disposed.
     pub fn hold(self) {
         self.count(true);
         on_cleanup(move || self.count(false));
     }
 
-    /// Sets it while this holds, for as long as the owner lives.
+    /// Sets the attribute while a signal is true, until the current owner is disposed.
     pub fn follow(self, holds: Signal<bool>) {
         let is_set = StoredValue::new(false);
         let set = move |holds: bool| {
@@ -73,7 +75,7 @@ impl RootMark {
             count.get()
         });
         if let Some(root) = document().document_element() {
-            // It fails only where the name is none.
+            // It never fails: the names of the attributes are valid.
             let _ = root.toggle_attribute_with_force(self.attribute(), count > 0);
         }
     }
@@ -91,9 +93,9 @@ mod tests {
         root.is_some_and(|root| root.has_attribute(mark.attribute()))
     }
 
-    /// Guards against a mark that goes with the view before, or stays when the last view has gone.
+    /// The attribute must not be removed with the previous view, nor stay after the last one.
     #[wasm_bindgen_test]
-    fn a_mark_is_set_while_any_view_sets_it() {
+    fn attribute_is_set_while_any_view_sets_it() {
         let (before, after) = (Owner::new(), Owner::new());
         before.with(|| RootMark::BatchForm.hold());
         after.with(|| RootMark::BatchForm.hold());
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    async fn a_mark_follows_what_it_stands_for() {
+    async fn attribute_follows_its_signal() {
         let owner = Owner::new();
         let holds = owner.with(|| RwSignal::new(true));
         owner.with(|| RootMark::Selection.follow(holds.into()));

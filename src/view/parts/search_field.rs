@@ -5,8 +5,9 @@ use crate::reactive::boxed::handler;
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// A search field whose text stands in the address. `name` is what it is called; next to a button it has no room for
-/// more than a word.
+/// Returns a search field whose text is a query parameter of the URL.
+///
+/// `name`: the accessible name. The placeholder is only one word, because the field can be narrow.
 pub fn search_field(name: &'static str, typed: RwSignal<String>) -> AnyView {
     let navigation = contexts().navigation;
     let search = move |event| {

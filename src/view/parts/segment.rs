@@ -2,8 +2,7 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::handler;
 
-/// One of a few choices that stand side by side. `group` is the same for all of them, and no other
-/// group's on the page.
+/// Returns one option of a segmented control. `group`: the name of its radio group, unique on the page.
 pub fn segment(
     group: impl Into<String>,
     label: impl Into<String>,

@@ -3,12 +3,12 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::{text, when};
 
-/// One of the three parts of a message.
+/// Returns one of the three parts of a message: before the link, the link, and after it.
 fn part(message: Signal<String>, at: usize) -> Signal<String> {
     text(move || message.with(|it| split(it)[at].to_owned()))
 }
 
-/// A message in which `Settings` is a link to that page. Heard, or read by a program, it is the same text.
+/// Returns a message in which the word `Settings` is a link to that page.
 pub fn with_settings_link(message: Signal<String>) -> AnyView {
     let link = part(message, 1);
     view! {
@@ -19,8 +19,9 @@ pub fn with_settings_link(message: Signal<String>) -> AnyView {
     .into_any()
 }
 
-/// The same in text nodes, which a translator replaces: for a message that never changes, or is not translated. It weighs
-/// less in what is loaded before the pages.
+/// Returns the same as [`with_settings_link`] with plain text nodes, which need less code in the first part of the program.
+///
+/// Page translators replace text nodes, so this is only for messages that never change or are not translated.
 pub fn in_text_nodes(message: Signal<String>) -> AnyView {
     let link = part(message, 1);
     view! {

@@ -6,50 +6,50 @@ use web_sys::{Element, HtmlElement};
 
 use crate::reactive::boxed::effect;
 
-/// Tells of each size of an element before it is painted, so that nothing moves after it; for as long as its owner lives.
+/// Calls a function with an element each time its size changes, before it is painted, until the current owner is disposed.
 pub fn follow_size<E>(element: NodeRef<E>, act: impl Fn(&E::Output) + Clone + 'static)
 where
     E: ElementType,
     E::Output: JsCast + Clone + AsRef<Element> + 'static,
 {
-    let kept = StoredValue::new_local(None);
+    let observer = StoredValue::new_local(None);
     effect(move || {
         let Some(element) = element.get() else { return };
         let (act, of) = (act.clone(), element.clone());
-        kept.set_value(observed(element.as_ref(), move || act(&of)));
+        observer.set_value(observe(element.as_ref(), move || act(&of)));
     });
-    disconnect(kept);
+    disconnect(observer);
 }
 
-/// The same for an element that is there.
+/// Calls a function each time the size of an existing element changes, until the current owner is disposed.
 pub fn follow_size_of(element: &Element, act: impl Fn() + 'static) {
-    disconnect(StoredValue::new_local(observed(element, act)));
+    disconnect(StoredValue::new_local(observe(element, act)));
 }
 
 type Observed = (web_sys::ResizeObserver, Closure<dyn FnMut()>);
 
-fn observed(element: &Element, act: impl Fn() + 'static) -> Option<Observed> {
+fn observe(element: &Element, act: impl Fn() + 'static) -> Option<Observed> {
     let on_size = Closure::<dyn FnMut()>::new(act);
     let observer = web_sys::ResizeObserver::new(on_size.as_ref().unchecked_ref()).ok()?;
     observer.observe(element);
     Some((observer, on_size))
 }
 
-/// With the owner, as it does not go by itself.
-fn disconnect(kept: StoredValue<Option<Observed>, LocalStorage>) {
+/// Disconnects the observer when the current owner is disposed.
+fn disconnect(observer: StoredValue<Option<Observed>, LocalStorage>) {
     on_cleanup(move || {
-        let kept = kept.try_update_value(Option::take).flatten();
-        if let Some((observer, _)) = kept {
+        let observer = observer.try_update_value(Option::take).flatten();
+        if let Some((observer, _)) = observer {
             observer.disconnect();
         }
     });
 }
 
-/// Sets a property that the style sheet reads, for the whole page.
+/// Sets a custom CSS property on the root element.
 pub fn set_root_property(name: &str, value: &str) {
     let root = document().document_element();
     if let Some(root) = root.and_then(|it| it.dyn_into::<HtmlElement>().ok()) {
-        // It fails only where the property can't be written to at all.
+        // It fails only if the style is read-only.
         let _ = root.style().set_property(name, value);
     }
 }

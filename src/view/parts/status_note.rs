@@ -6,49 +6,52 @@ use super::settings_link::with_settings_link;
 use crate::browser::frame::after_frame;
 use crate::reactive::boxed::{after, dynamic, effect};
 
-const STAYS_MS: u32 = 8_000;
+/// How long a message is shown.
+const DURATION_MS: u32 = 8_000;
 
-/// What is said, next to a button, to a press of it. The same words are read out anew each time.
+/// A short message next to a button about the result of pressing it. Screen readers also announce a repeated message.
 #[derive(Clone, Copy)]
 pub struct StatusNote {
-    said: RwSignal<Option<Said>>,
+    message: RwSignal<Option<Message>>,
+    /// The number of messages shown so far. A timer clears only its own message.
     times: StoredValue<u32>,
 }
 
 #[derive(Clone)]
-struct Said {
-    words: String,
-    /// Where it leads: the words of the link, and the address.
+struct Message {
+    text: String,
+    /// The text and the URL of a link after the message.
     link: Option<(&'static str, String)>,
 }
 
 impl Default for StatusNote {
     fn default() -> Self {
         Self {
-            said: RwSignal::new(None),
+            message: RwSignal::new(None),
             times: StoredValue::new(0),
         }
     }
 }
 
 impl StatusNote {
-    pub fn say(self, words: String) {
-        self.put(Said { words, link: None });
+    /// Shows a message.
+    pub fn say(self, text: String) {
+        self.show(Message { text, link: None });
     }
 
-    /// With a link behind the words.
-    pub fn say_with(self, words: String, label: &'static str, href: String) {
+    /// Shows a message followed by a link.
+    pub fn say_with(self, text: String, label: &'static str, href: String) {
         let link = Some((label, href));
-        self.put(Said { words, link });
+        self.show(Message { text, link });
     }
 
-    fn put(self, said: Said) {
-        if self.said.try_set(Some(said)).is_some() {
-            return; // Its view is gone.
+    fn show(self, message: Message) {
+        if self.message.try_set(Some(message)).is_some() {
+            return; // The view was disposed.
         }
         self.times.update_value(|times| *times += 1);
         let time = self.times.get_value();
-        let end = after(STAYS_MS, move || {
+        let end = after(DURATION_MS, move || {
             if self.times.try_get_value() == Some(time) {
                 self.clear();
             }
@@ -57,43 +60,44 @@ impl StatusNote {
     }
 
     pub fn clear(self) {
-        self.said.try_set(None);
+        self.message.try_set(None);
     }
 
-    /// As it begins to say something it comes into sight: it may stand below the edge of the screen.
+    /// Returns the element of the message. It scrolls into view when a message appears.
     pub fn view(self) -> AnyView {
         let note = NodeRef::<P>::new();
-        let was_said = StoredValue::new(false);
+        let was_shown = StoredValue::new(false);
         effect(move || {
-            let is_said = self.said.read().is_some();
-            if was_said.get_value() || !is_said {
-                return was_said.set_value(is_said);
+            let is_shown = self.message.read().is_some();
+            if was_shown.get_value() || !is_shown {
+                return was_shown.set_value(is_shown);
             }
-            was_said.set_value(true);
+            was_shown.set_value(true);
             after_frame(move || {
                 if let Some(note) = note.try_get_untracked().flatten() {
                     into_view(&note);
                 }
             });
         });
-        let words = dynamic(move || {
-            let said = self.said.get();
-            said.map(|said| {
-                let link = said.link.map(|(label, href)| {
-                    view! {
-                        " "
-                        <a href=href>{label}</a>
-                    }
-                    .into_any()
-                });
-                view! { <span>{with_settings_link(Signal::stored(said.words))} {link}</span> }
-                    .into_any()
-            })
-            .into_any()
+        let text = dynamic(move || {
+            let message = self.message.get();
+            message
+                .map(|message| {
+                    let link = message.link.map(|(label, href)| {
+                        view! {
+                            " "
+                            <a href=href>{label}</a>
+                        }
+                        .into_any()
+                    });
+                    view! { <span>{with_settings_link(Signal::stored(message.text))} {link}</span> }
+                        .into_any()
+                })
+                .into_any()
         });
         view! {
             <p class="answer" role="status" node_ref=note>
-                {words}
+                {text}
             </p>
         }
         .into_any()

@@ -4,7 +4,7 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 
-/// The present time as a signal that moves on every `every_ms`, for as long as its owner lives.
+/// Returns a signal with the current time, updated every `every_ms` milliseconds until the current owner is disposed.
 pub fn ticker(every_ms: u32) -> RwSignal<Millis> {
     let now = RwSignal::new(clock::now());
     let interval = StoredValue::new_local(Some(Interval::new(every_ms, move || {

@@ -11,26 +11,26 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen::prelude::Closure;
 use web_sys::{Element, EventTarget, HtmlDivElement};
 
-/// The stretch of an element that is on the screen, or about to be, in CSS pixels from the element's own top, and the
-/// element's width.
+/// The vertical range of an element that is visible or may soon be, in CSS pixels from the element's top, and the element's
+/// width.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Viewport {
     pub from: f64,
     pub to: f64,
-    /// How much of it, above and below, is not on the screen but would be soon.
+    /// The part of the range at its top and bottom that is not visible.
     pub margin: f64,
     pub width: f64,
-    /// One `rem`: rises when a person asks for larger text.
+    /// One `rem` in CSS pixels. It is larger if the user has set a larger font size.
     pub rem: f64,
 }
 
 impl Viewport {
-    /// The stretch that is on the screen now.
+    /// Returns the range that is visible now.
     pub fn on_screen(&self) -> (f64, f64) {
         (self.from + self.margin, self.to - self.margin)
     }
 
-    /// The room for outputs that have a line of so many `rem` each.
+    /// Returns the space for outputs that each have a line of text, `line` `rem` high.
     pub fn room(&self, line: f64) -> Space {
         let (from, to) = self.on_screen();
         Space {
@@ -42,7 +42,7 @@ impl Viewport {
     }
 }
 
-/// What of an element is in sight, followed for as long as its owner lives.
+/// Returns the part of an element that is visible in the window, updated until the current owner is disposed.
 pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
@@ -51,11 +51,11 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
             let bounds = element.get_bounding_client_rect();
             let height = window().inner_height().ok();
             let height = height.and_then(|height| height.as_f64()).unwrap_or(800.0);
-            InSight {
+            Measured {
                 top: -bounds.top(),
                 height,
                 width: bounds.width(),
-                // What is on the screen is to be there soon.
+                // The first frame renders only what is visible.
                 first_margin: 0.0,
                 margin: height,
             }
@@ -63,7 +63,7 @@ pub fn viewport(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
-/// What of a scrolling element's content is in sight, followed for as long as its owner lives.
+/// Returns the part of a scrolling element's content that is visible, updated until the current owner is disposed.
 pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
@@ -71,7 +71,7 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
         |element| {
             let height = element.client_height();
             let margin = f64::from(height / 2);
-            InSight {
+            Measured {
                 top: f64::from(element.scroll_top()),
                 height: f64::from(height),
                 width: f64::from(element.client_width()),
@@ -82,15 +82,17 @@ pub fn scrolled(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
-/// The height that an element can have without its parent scrolling: its own, and what is free below the last of its
-/// siblings. That is negative where the last sibling is out of sight. It is followed for as long as its owner lives.
+/// Returns the height that an element can have without its parent scrolling, updated until the current owner is disposed.
+///
+/// This is its own height plus the free space below its last sibling, which is negative if the siblings overflow.
 pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
         |element| element.clone().into(),
-        |element| InSight {
+        |element| Measured {
             top: 0.0,
-            height: (element.get_bounding_client_rect().height() + left_below(element)).max(0.0),
+            height: (element.get_bounding_client_rect().height() + free_height_below(element))
+                .max(0.0),
             width: f64::from(element.client_width()),
             first_margin: 0.0,
             margin: 0.0,
@@ -98,14 +100,15 @@ pub fn left(element: NodeRef<Div>) -> RwSignal<Viewport> {
     )
 }
 
-/// The height that an element can have without the pane of a result scrolling in which it stands: its own, and what is
-/// free below the last that stands there. Endless where the page scrolls and no pane. It is followed for as long as its
-/// owner lives.
+/// Returns the height that an element can have without its result pane scrolling, updated until the current owner is
+/// disposed.
+///
+/// This is its own height plus the free space at the end of the pane. It is infinite if the page scrolls instead of a pane.
 pub fn left_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
     follow(
         element,
         |element| element.clone().into(),
-        |element| InSight {
+        |element| Measured {
             top: 0.0,
             height: pane_height(element).unwrap_or(f64::INFINITY),
             width: f64::from(element.client_width()),
@@ -116,30 +119,30 @@ pub fn left_in_pane(element: NodeRef<Div>) -> RwSignal<Viewport> {
 }
 
 fn pane_height(element: &HtmlDivElement) -> Option<f64> {
-    let pane = element.closest(PANE).ok().flatten();
+    let pane = element.closest(RESULT_PANE).ok().flatten();
     let pane = pane.filter(|_| is_beside())?;
-    Some((element.get_bounding_client_rect().height() + left_at_end(&pane)).max(0.0))
+    Some((element.get_bounding_client_rect().height() + free_height_at_end(&pane)).max(0.0))
 }
 
-/// The style sheet keeps so much free at the end of a result, in `rem`.
-const END: f64 = 0.75;
+/// Padding at the end of a result, in `rem`. The style sheet has the same value.
+const RESULT_PADDING: f64 = 0.75;
 
-fn left_below(element: &HtmlDivElement) -> f64 {
+fn free_height_below(element: &HtmlDivElement) -> f64 {
     let parent = element.parent_element();
-    parent.map_or(0.0, |parent| left_at_end(&parent))
+    parent.map_or(0.0, |parent| free_height_at_end(&parent))
 }
 
-/// What is free below the last that stands in an element.
-fn left_at_end(parent: &Element) -> f64 {
+/// Returns the free height below the last child of an element, in CSS pixels.
+fn free_height_at_end(parent: &Element) -> f64 {
     let siblings = parent.children();
     let ends = (0..siblings.length()).filter_map(|at| siblings.item(at));
     let ends = ends.map(|sibling| sibling.get_bounding_client_rect().bottom());
     let last = ends.fold(f64::MIN, f64::max) + f64::from(parent.scroll_top());
-    parent.get_bounding_client_rect().bottom() - last - END * rem()
+    parent.get_bounding_client_rect().bottom() - last - RESULT_PADDING * rem()
 }
 
-/// The stretch on the screen, and how much more is to be there on each side.
-struct InSight {
+/// The visible range, and how much to add on each side.
+struct Measured {
     top: f64,
     height: f64,
     width: f64,
@@ -147,30 +150,32 @@ struct InSight {
     margin: f64,
 }
 
-/// Follows resizing and the scrolling of `target`, at most once a frame. In the first frame it may be less
-/// than from the next one on, when scrolling is to show cards and not gaps.
+/// Measures an element when it is resized or `target` scrolls, at most once per frame.
+///
+/// In the first frame, the margin is `first_margin`, so that less is rendered. Later the larger `margin` avoids gaps while
+/// the user scrolls.
 fn follow(
     element: NodeRef<Div>,
     target: fn(&HtmlDivElement) -> EventTarget,
-    measure: fn(&HtmlDivElement) -> InSight,
+    measure: fn(&HtmlDivElement) -> Measured,
 ) -> RwSignal<Viewport> {
     let seen = RwSignal::new(Viewport::default());
     let is_first = Rc::new(Cell::new(true));
-    let is_measured_first = is_first.clone();
+    let is_first_frame = is_first.clone();
     let measure = Rc::new(move || {
         let Some(element) = element.try_get_untracked().flatten() else {
             return;
         };
-        let in_sight = measure(&element);
-        let margin = match is_measured_first.get() {
-            true => in_sight.first_margin,
-            false => in_sight.margin,
+        let measured = measure(&element);
+        let margin = match is_first_frame.get() {
+            true => measured.first_margin,
+            false => measured.margin,
         };
         let next = Viewport {
-            from: in_sight.top - margin,
-            to: in_sight.top + in_sight.height + margin,
+            from: measured.top - margin,
+            to: measured.top + measured.height + margin,
             margin,
-            width: in_sight.width,
+            width: measured.width,
             rem: rem(),
         };
         if seen.try_get_untracked().is_some_and(|seen| seen != next) {
@@ -214,7 +219,7 @@ fn follow(
     seen
 }
 
-/// One `rem` in CSS pixels.
+/// Returns one `rem` in CSS pixels.
 pub fn rem() -> f64 {
     document()
         .document_element()
@@ -225,51 +230,58 @@ pub fn rem() -> f64 {
         .unwrap_or(16.0)
 }
 
-/// Between the edges of a page and of a panel on it, in `rem`.
-const EDGES: f64 = 7.5;
+/// The padding of a page and of a panel on it, both sides together, in `rem`.
+const PAGE_PADDING: f64 = 7.5;
 
-/// The widest that a page is, edges and all, in `rem`; the stylesheet has the same.
-const WIDEST: f64 = 150.0;
+/// Maximum width of a page including its padding, in `rem`. The style sheet has the same value.
+const MAX_PAGE_WIDTH: f64 = 150.0;
 
-/// The room on a page, in `rem`.
+/// Returns the content width of a panel on a page, in `rem`.
 pub fn page_width() -> f64 {
     let width = window().inner_width().ok().and_then(|width| width.as_f64());
-    (width.unwrap_or_default() / rem()).min(WIDEST) - EDGES
+    (width.unwrap_or_default() / rem()).min(MAX_PAGE_WIDTH) - PAGE_PADDING
 }
 
-/// Where the form is a bar at the foot, below the result; the stylesheet says the same.
+/// Media query for windows with one pane, where the form is a bar below the result. The style sheet has the same query.
 const ONE_PANE: &str = "not all and (min-width: 64rem)";
 
-/// What came of a batch, on the page of its model.
-const PANE: &str = ".workbench .result";
+/// CSS selector of the pane with the results of a batch on the page of its model.
+const RESULT_PANE: &str = ".workbench .result";
 
-/// Between the edges of a panel and what is in it, and of the two panes of a batch as well, in `rem`.
-const IN_PANEL: f64 = 3.0;
-const BETWEEN: f64 = 1.625;
+/// The padding of a panel, both sides together, in `rem`.
+const PANEL_PADDING: f64 = 3.0;
 
-/// The room in the panel next to the table that a batch is composed in, in `rem`; the stylesheet divides the page the
-/// same way.
+/// The gap between the two panes of a batch, in `rem`.
+const PANE_GAP: f64 = 1.625;
+
+/// Returns the content width of the result pane next to the table of a batch, in `rem`. The style sheet divides the page in
+/// the same way.
 pub fn pane_width() -> f64 {
-    let page = page_width() + IN_PANEL;
-    page - (0.42 * page).clamp(25.0, 52.0) - BETWEEN - IN_PANEL
+    let page = page_width() + PANEL_PADDING;
+    page - (0.42 * page).clamp(25.0, 52.0) - PANE_GAP - PANEL_PADDING
 }
 
-/// Where a batch and the table that it is composed in stand next to each other, each scrolling by itself; the
-/// stylesheet says the same.
-const BESIDE: &str = "(min-width: 64rem) and (min-height: 34rem)";
+/// Media query for windows in which a batch and its table are next to each other, each with its own scrolling. The style
+/// sheet has the same query.
+const SIDE_BY_SIDE: &str = "(min-width: 64rem) and (min-height: 34rem)";
 
+/// Returns whether a batch and its table are next to each other.
 pub fn is_beside() -> bool {
-    matches(BESIDE)
+    matches(SIDE_BY_SIDE)
 }
 
-/// The same, followed for as long as its owner lives.
+/// Returns a signal of [`is_beside`], updated until the current owner is disposed.
 pub fn beside() -> RwSignal<bool> {
     let beside = RwSignal::new(is_beside());
-    let listener = window().match_media(BESIDE).ok().flatten().map(|query| {
-        EventListener::new(&query, "change", move |_| {
-            beside.try_set(is_beside());
-        })
-    });
+    let listener = window()
+        .match_media(SIDE_BY_SIDE)
+        .ok()
+        .flatten()
+        .map(|query| {
+            EventListener::new(&query, "change", move |_| {
+                beside.try_set(is_beside());
+            })
+        });
     let listener = StoredValue::new_local(listener);
     on_cleanup(move || {
         listener.try_update_value(Option::take);
@@ -277,17 +289,19 @@ pub fn beside() -> RwSignal<bool> {
     beside
 }
 
-/// Reads no style: a page that is being built would be styled for it.
+/// Returns whether the window has one pane.
+///
+/// This evaluates a media query instead of reading a style, which would force a style recalculation.
 pub fn is_one_pane() -> bool {
     matches(ONE_PANE)
 }
 
-/// Whether there are fingers, also in addition to a mouse.
+/// Returns whether the device has a touch screen, possibly in addition to a mouse.
 pub fn has_coarse_pointer() -> bool {
     matches("(any-pointer: coarse)")
 }
 
-/// Whether a finger is what there is first.
+/// Returns whether the primary input device is a touch screen.
 pub fn is_mainly_coarse() -> bool {
     matches("(pointer: coarse)")
 }

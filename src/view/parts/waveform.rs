@@ -15,77 +15,76 @@ use super::glyph::Glyph;
 use crate::browser::sound;
 use crate::reactive::boxed::{dynamic, effect, handler, spawn, text, when};
 
-/// The drawing of a sound; empty where there is none to be had.
-type Drawing = Shared<LocalBoxFuture<'static, String>>;
+/// The waveform of a sound as an SVG path; empty if it can't be computed.
+type Waveform = Shared<LocalBoxFuture<'static, String>>;
 
-/// As many are kept in mind.
-const KNOWN: usize = 500;
+/// Maximum number of cached waveforms.
+const MAX_CACHED: usize = 500;
 
 thread_local! {
-    static DRAWINGS: RefCell<HashMap<String, Drawing>> = RefCell::default();
-    /// A list of sounds is drawn one after the other: a decoded sound is large.
-    static TURN: Rc<Mutex<()>> = Rc::default();
+    static WAVEFORMS: RefCell<HashMap<String, Waveform>> = RefCell::default();
+    /// Held while a sound is decoded, so that only one is in memory: decoded sounds are large.
+    static DECODING: Rc<Mutex<()>> = Rc::default();
 }
 
-fn drawing_of(url: &str) -> Drawing {
-    DRAWINGS.with_borrow_mut(|known| {
-        if known.len() >= KNOWN {
-            known.clear();
+fn cached_waveform(url: &str) -> Waveform {
+    WAVEFORMS.with_borrow_mut(|cache| {
+        if cache.len() >= MAX_CACHED {
+            cache.clear();
         }
-        let begin = || {
-            let drawing = draw(url.to_owned()).boxed_local().shared();
-            spawn(finish(url.to_owned(), drawing.clone()));
-            drawing
+        let start = || {
+            let waveform_path = compute_path(url.to_owned()).boxed_local().shared();
+            spawn(complete(url.to_owned(), waveform_path.clone()));
+            waveform_path
         };
-        known.entry(url.to_owned()).or_insert_with(begin).clone()
+        cache.entry(url.to_owned()).or_insert_with(start).clone()
     })
 }
 
-/// Brings a drawing to its end though its view may go: a file that is left half read holds a connection, and
-/// the service's calls wait for one. What came to nothing is tried again by the next view.
-async fn finish(url: String, drawing: Drawing) {
-    let turn = TURN.with(Rc::clone);
-    let _turn = turn.lock().await;
-    if drawing.await.is_empty() {
-        DRAWINGS.with_borrow_mut(|known| drop(known.remove(&url)));
+/// Completes a waveform even if its view is disposed: a half-read file would occupy a connection that calls to the service
+/// need. A failed waveform is removed from the cache, so that the next view retries it.
+async fn complete(url: String, waveform_path: Waveform) {
+    let decoding = DECODING.with(Rc::clone);
+    let _guard = decoding.lock().await;
+    if waveform_path.await.is_empty() {
+        WAVEFORMS.with_borrow_mut(|cache| drop(cache.remove(&url)));
     }
 }
 
-async fn draw(url: String) -> String {
+async fn compute_path(url: String) -> String {
     let Some(sound) = sound::decoded(&url).await else {
         return String::new();
     };
     let mut loudness = Vec::new();
     let mut samples = Vec::new();
-    for stretch in waveform::ranges(sound.length() as usize) {
+    for range in waveform::ranges(sound.length() as usize) {
         samples.clear();
-        samples.resize(stretch.len(), 0.0);
-        let start = stretch.start as u32;
-        // It fails for a channel that is not there, and there is always one.
+        samples.resize(range.len(), 0.0);
+        let start = range.start as u32;
+        // It fails only for a missing channel, but every sound has at least one.
         let _ = sound.copy_from_channel_with_start_in_channel(&mut samples, 0, start);
         loudness.push(waveform::loudness(&samples));
     }
     waveform::path(&waveform::strokes(&loudness))
 }
 
-/// Puts the drawing of a sound where its view has room for it, if that is still there: nothing until it is
-/// known, empty if there is none.
-fn drawn(url: String) -> RwSignal<Option<String>> {
+/// Returns a signal with the waveform of a sound: `None` until it is known, empty if it can't be computed.
+fn waveform_signal(url: String) -> RwSignal<Option<String>> {
     let path = RwSignal::new(None);
     effect(move || {
-        let drawing = drawing_of(&url);
+        let waveform_path = cached_waveform(&url);
         spawn_local_scoped_with_cancellation(async move {
-            let turn = TURN.with(Rc::clone);
-            let _turn = turn.lock().await;
-            path.try_set(Some(drawing.await));
+            let decoding = DECODING.with(Rc::clone);
+            let _guard = decoding.lock().await;
+            path.try_set(Some(waveform_path.await));
         });
     });
     path
 }
 
-/// A sound in a list: its drawing, or a mark until that is there.
-pub fn small(url: String) -> AnyView {
-    let path = drawn(url);
+/// Returns the waveform of a sound in a list, or an icon until it is known.
+pub fn thumbnail(url: String) -> AnyView {
+    let path = waveform_signal(url);
     dynamic(move || {
         if path.read().as_deref().unwrap_or_default().is_empty() {
             return view! {
@@ -99,9 +98,9 @@ pub fn small(url: String) -> AnyView {
     })
 }
 
-/// A sound to be heard: the drawing above the player follows it, and takes a press as the place to go on from.
-pub fn large(url: String, player: NodeRef<Audio>, played: RwSignal<f64>) -> AnyView {
-    let path = drawn(url);
+/// Returns the waveform above an audio player. It shows the playback position, and a press on it seeks.
+pub fn seekable(url: String, player: NodeRef<Audio>, played: RwSignal<f64>) -> AnyView {
+    let path = waveform_signal(url);
     let seek = move |event: web_sys::PointerEvent| {
         let bounds = event_target::<Element>(&event).get_bounding_client_rect();
         let Some(player) = player.get_untracked() else {
@@ -113,8 +112,8 @@ pub fn large(url: String, player: NodeRef<Audio>, played: RwSignal<f64>) -> AnyV
             player.set_current_time(time);
         }
     };
-    let left = text(move || format!("inset(0 {:.2}% 0 0)", 100.0 - played.get() * 100.0));
-    // The player below says the same to those who do not see it, and takes keys.
+    let clip = text(move || format!("inset(0 {:.2}% 0 0)", 100.0 - played.get() * 100.0));
+    // The player itself is accessible to screen readers and the keyboard.
     view! {
         <div
             class="waveform large"
@@ -122,7 +121,7 @@ pub fn large(url: String, player: NodeRef<Audio>, played: RwSignal<f64>) -> AnyV
             hidden=when(move || path.read().as_deref() == Some(""))
             on:pointerdown=handler(seek)
         >
-            {strokes(path)} <div class="played" style:clip-path=left>{strokes(path)}</div>
+            {strokes(path)} <div class="played" style:clip-path=clip>{strokes(path)}</div>
         </div>
     }
     .into_any()

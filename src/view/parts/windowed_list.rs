@@ -1,4 +1,4 @@
-//! A long list of which only the rows near the screen are built, and the row that has the focus.
+//! A long list that renders only the rows near the screen and the row that has the focus.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -19,36 +19,36 @@ pub struct WindowedList {
 }
 
 impl WindowedList {
-    /// `overscan`: how many more rows are built on both sides of those that are seen.
+    /// Creates a list that renders the rows in a viewport. `overscan`: the number of additional rows on each side.
     pub fn new(seen: RwSignal<Viewport>, stack: Memo<Stack>, overscan: usize) -> Self {
-        let stretch = move || {
+        let visible = move || {
             let seen = seen.read();
             (seen.from, seen.to)
         };
-        Self::of_stretch(stretch, stack, overscan)
+        Self::with_range(visible, stack, overscan)
     }
 
-    /// `stretch`: of the list, which is to be built.
-    pub fn of_stretch(
-        stretch: impl Fn() -> (f64, f64) + Send + Sync + 'static,
+    /// Creates a list that renders the rows in a range. `visible`: returns the top and bottom of the range, in CSS pixels.
+    pub fn with_range(
+        visible: impl Fn() -> (f64, f64) + Send + Sync + 'static,
         stack: Memo<Stack>,
         overscan: usize,
     ) -> Self {
-        let range = memo(move || stack.read().near(stretch(), overscan));
+        let range = memo(move || stack.read().near(visible(), overscan));
         Self { stack, range }
     }
 
-    /// The height of all rows.
+    /// Returns the height of all rows.
     pub fn height(self) -> Signal<String> {
         text(move || px(self.stack.read().height()))
     }
 
-    /// The height of the rows before those that are built.
+    /// Returns the height of the rows before the rendered ones.
     pub fn space_before(self) -> Signal<String> {
         text(move || px(self.stack.read().top(self.range.read().start)))
     }
 
-    /// The height of the rows after those that are built.
+    /// Returns the height of the rows after the rendered ones.
     pub fn space_after(self) -> Signal<String> {
         text(move || {
             let stack = self.stack.read();
@@ -56,7 +56,7 @@ impl WindowedList {
         })
     }
 
-    /// Stands in a table for rows that are not built, as high as they are.
+    /// Returns a placeholder row for the rows of a table that are not rendered. `height`: their total height.
     pub fn space_row(height: Signal<String>) -> AnyView {
         view! {
             <tr class="room" aria-hidden="true">
@@ -66,23 +66,24 @@ impl WindowedList {
         .into_any()
     }
 
-    /// The place of a row that is apart.
+    /// Returns the top of a row, needed for rows outside the rendered range ([`is_apart`]).
     pub fn top(self, row: usize) -> Signal<String> {
         text(move || px(self.stack.read().top(row)))
     }
 
+    /// Returns the rendered rows.
     pub fn rows(self, row: impl Fn(usize) -> Option<Item> + Send + Sync + 'static) -> AnyView {
         rows(self.range, row)
     }
 }
 
-/// Whether a row is built for the focus alone. The stylesheet takes it out of the flow then: the space before the rows
-/// near the screen, or after them, stands for it.
+/// Returns whether a row is rendered only because of the focus. The style sheet then takes it out of the flow, because its
+/// height is part of the space before or after the rows near the screen.
 pub fn is_apart(range: Memo<Range<usize>>, row: usize) -> Signal<bool> {
     when(move || !range.read().contains(&row))
 }
 
-/// The items of these rows, and of the row that has the focus with its neighbors: Tab leads to them.
+/// Returns the rows of a range, and the row that has the focus with its neighbors, so that Tab can reach them.
 pub fn rows(
     range: Memo<Range<usize>>,
     row: impl Fn(usize) -> Option<Item> + Send + Sync + 'static,
@@ -113,17 +114,17 @@ mod tests {
     use super::*;
     use crate::reactive::boxed::handler;
 
-    fn built(list: &HtmlElement) -> Vec<String> {
+    fn texts(list: &HtmlElement) -> Vec<String> {
         let rows = list.children();
         let rows = (0..rows.length()).filter_map(|at| rows.item(at));
         rows.filter_map(|row| row.text_content()).collect()
     }
 
-    /// Guards against a focus that is lost while a person scrolls, also for a moment: a menu would close.
+    /// The focus must not be lost while the user scrolls, not even for a moment, because a menu would close.
     #[wasm_bindgen_test]
-    async fn the_row_that_has_the_focus_and_its_neighbors_stay() {
-        let place: HtmlElement = document().create_element("div").unwrap().unchecked_into();
-        document().body().unwrap().append_child(&place).unwrap();
+    async fn focused_row_and_its_neighbors_stay_rendered() {
+        let container: HtmlElement = document().create_element("div").unwrap().unchecked_into();
+        document().body().unwrap().append_child(&container).unwrap();
         let near = RwSignal::new(0..5);
         let blurs = RwSignal::new(0);
         let row = move |at: usize| {
@@ -133,13 +134,13 @@ mod tests {
             };
             (at < 100).then(|| Item::new(at.to_string(), view))
         };
-        let mounted = mount_to(place.clone(), move || {
+        let mounted = mount_to(container.clone(), move || {
             view! { <b>"before"</b>{rows(memo(move || near.get()), row)}<b>"after"</b> }
         });
-        let focused: HtmlElement = place.children().item(4).unwrap().unchecked_into();
+        let focused: HtmlElement = container.children().item(4).unwrap().unchecked_into();
         focused.focus().unwrap();
         for (range, expected) in [
-            // Some stay, behind many that come: one row is built for Tab.
+            // The range contains the focused row 3.
             (1..7, "before 1 2 3 4 5 6 after"),
             (60..63, "before 2 3 4 60 61 62 after"),
             (58..62, "before 2 3 4 58 59 60 61 after"),
@@ -150,16 +151,16 @@ mod tests {
         ] {
             near.set(range.clone());
             tick().await;
-            assert_eq!(built(&place).join(" "), expected, "{range:?}");
+            assert_eq!(texts(&container).join(" "), expected, "{range:?}");
             assert_eq!(document().active_element(), Some(focused.clone().into()));
             assert_eq!(blurs.get_untracked(), 0, "{range:?}");
         }
         focused.blur().unwrap();
         near.set(10..12);
         tick().await;
-        assert_eq!(built(&place).join(" "), "before 10 11 after");
+        assert_eq!(texts(&container).join(" "), "before 10 11 after");
         drop(mounted);
-        assert_eq!(built(&place).len(), 0);
-        place.remove();
+        assert_eq!(texts(&container).len(), 0);
+        container.remove();
     }
 }
