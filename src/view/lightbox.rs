@@ -27,7 +27,7 @@ use web_sys::{Element, Event, KeyboardEvent, PointerEvent, WheelEvent};
 use measures::Measures;
 use removal::Removal;
 use sequence::Sequence;
-use shown::{SHOWN, known, shown_output};
+use shown::{SHOWN, known_tasks, shown_output};
 use slideshow::Slideshow;
 use zooming::Zooming;
 
@@ -255,7 +255,7 @@ fn head(
     close: impl Fn() + Copy + 'static,
 ) -> AnyView {
     // Only pictures can be zoomed; videos and sounds have their own controls.
-    let known = known(sequence.shown);
+    let known = known_tasks(sequence.shown);
     let is_picture = memo(move || {
         follow_memo(known);
         let shown = sequence.shown.get();
@@ -308,7 +308,7 @@ fn output(
             shown::compare(contexts().navigation, &[this, other]);
         }
     };
-    let known = known(shown);
+    let known = known_tasks(shown);
     // Cleared when another output is shown, but not when the panel is rendered again.
     let answer = StatusNote::default();
     effect(move || {

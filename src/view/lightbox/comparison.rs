@@ -19,7 +19,7 @@ use companion::companion;
 use compared::compared;
 use overlay::Overlay;
 
-use super::shown::{COMPARED, MAX_COMPARED, known, shown_output};
+use super::shown::{COMPARED, MAX_COMPARED, known_tasks, shown_output};
 use super::zooming::Zooming;
 use crate::reactive::boxed::{derived, dynamic, follow_memo, handler, memo, text, when};
 use crate::state::contexts::contexts;
@@ -41,7 +41,7 @@ pub fn Comparison() -> impl IntoView {
     let zooming = Zooming::new(".compared-picture > img");
     zooming.reset_by(is_open);
     let close = move || navigation.pop_query(COMPARED);
-    let known = known(names);
+    let known = known_tasks(names);
     let outputs = derived(move || {
         follow_memo(known);
         let names = names.get().unwrap_or_default();
@@ -56,7 +56,7 @@ pub fn Comparison() -> impl IntoView {
         let outputs = outputs.read();
         outputs.iter().any(|shown| shown.kind == OutputKind::Image)
     });
-    let is_over = when(move || is_slider.get() && can_overlay.get());
+    let is_overlaid = when(move || is_slider.get() && can_overlay.get());
     let body = move || {
         let outputs = outputs.get();
         if names.read().is_none() || (outputs.len() < 2 && !known.read().is_open) {
@@ -66,7 +66,7 @@ pub fn Comparison() -> impl IntoView {
             return view! { <p class="lightbox-unknown">"Those outputs aren't in this browser."</p> }
                 .into_any();
         }
-        side_by_side(outputs, is_over, share, zooming)
+        side_by_side(outputs, is_overlaid, share, zooming)
     };
     let contents = move || {
         view! {
@@ -94,7 +94,7 @@ pub fn Comparison() -> impl IntoView {
             class="lightbox comparison"
             node_ref=dialog
             aria-label="Compare"
-            class:over-each-other=is_over
+            class:over-each-other=is_overlaid
             on:close=handler(move |_: web_sys::Event| close())
             on:keydown=handler(move |event: KeyboardEvent| zooming.handle_key(&event))
         >
@@ -139,14 +139,14 @@ const CAPTION_HEIGHT: f64 = 1.75;
 /// Height of a difference in the table, which has two lines, in `rem`.
 const DIFFERENCE_HEIGHT: f64 = 2.9;
 
-/// Maximum height of the table below the outputs, as a fraction of the window; a higher table scrolls. The style sheet
-/// has the same value.
+/// Maximum height of the table below the outputs, as a fraction of the height of both; a higher table scrolls. The style
+/// sheet has the same value.
 const MAX_BELOW: f64 = 0.3;
 
 /// Returns the outputs in as many columns as make them largest, and the table of differences.
 fn side_by_side(
     outputs: Vec<ShownOutput>,
-    is_over: Signal<bool>,
+    is_overlaid: Signal<bool>,
     share: RwSignal<f64>,
     zooming: Zooming,
 ) -> AnyView {
@@ -156,12 +156,12 @@ fn side_by_side(
         move || known_differences(&outputs)
     });
     let are_in_captions = memo(move || are_shown_by_captions(&differences.read()));
-    let whole = NodeRef::<Div>::new();
-    let whole_seen = scrolled(whole);
+    let container = NodeRef::<Div>::new();
+    let container_viewport = scrolled(container);
     let element = NodeRef::<Div>::new();
-    let seen = scrolled(element);
+    let viewport = scrolled(element);
     zooming.follow(element);
-    let room = memo(move || seen.read().room(BUTTON_ROW));
+    let space = memo(move || viewport.read().room(BUTTON_ROW));
     let sides: Vec<_> = outputs.iter().map(|_| RwSignal::new(None)).collect();
     let names = memo({
         let outputs = outputs.clone();
@@ -190,44 +190,46 @@ fn side_by_side(
     });
     // The layout depends only on values that it doesn't change itself: the whole container and the height of the table.
     let available = memo(move || {
-        let whole = whole_seen.read().room(BUTTON_ROW);
-        let below = (below.get() * whole.rem).min(MAX_BELOW * whole.height);
-        (whole, below)
+        let container = container_viewport.read().room(BUTTON_ROW);
+        let below = (below.get() * container.rem).min(MAX_BELOW * container.height);
+        (container, below)
     });
     let grid_width = memo(move || {
-        let (whole, below) = available.get();
-        whole.grid_width(&shapes.read(), below, MIN_TABLE_WIDTH * whole.rem)
+        let (container, below) = available.get();
+        container.grid_width(&shapes.read(), below, MIN_TABLE_WIDTH * container.rem)
     });
     let is_table_at_side = when(move || grid_width.get().is_some());
     let is_in_corner = memo(move || {
-        let (whole, below) = available.get();
-        !are_in_captions.get() && !is_over.get() && whole.fits_text_in_corner(&shapes.read(), below)
+        let (container, below) = available.get();
+        !are_in_captions.get()
+            && !is_overlaid.get()
+            && container.fits_text_in_corner(&shapes.read(), below)
     });
     let columns = memo(move || match grid_width.get() {
         Some(_) => 2,
         None if is_in_corner.get() => 2,
-        None => room.read().columns(&shapes.read()),
+        None => space.read().columns(&shapes.read()),
     });
     let column = derived(move || {
-        let is_row = columns.get() == count && !is_over.get();
-        let room = room.get();
-        is_row.then(|| room.column(count) / room.rem + GAP)
+        let is_row = columns.get() == count && !is_overlaid.get();
+        let space = space.get();
+        is_row.then(|| space.column(count) / space.rem + GAP)
     });
     let unused_height =
         memo(
-            move || match is_over.get() || is_table_at_side.get() || is_in_corner.get() {
+            move || match is_overlaid.get() || is_table_at_side.get() || is_in_corner.get() {
                 true => 0.0,
-                false => room.read().unused_height(&shapes.read(), columns.get()),
+                false => space.read().unused_height(&shapes.read(), columns.get()),
             },
         );
     let overlaid = memo(move || {
-        let room = seen.read().room(BUTTON_ROW);
-        let is_narrow = room.width < NARROW_BELOW * room.rem;
+        let space = viewport.read().room(BUTTON_ROW);
+        let is_narrow = space.width < NARROW_BELOW * space.rem;
         let row = if is_narrow { TWO_ROWS } else { BUTTON_ROW };
-        seen.read().room(row).overlaid(&shapes.read())
+        viewport.read().room(row).overlaid(&shapes.read())
     });
     let overlay = Overlay {
-        is_on: is_over,
+        is_on: is_overlaid,
         share,
         width: memo(move || overlaid.get().0),
         element,
@@ -240,7 +242,7 @@ fn side_by_side(
             class="comparison-room"
             class:beside=is_table_at_side
             class:in-corner=is_in_corner
-            node_ref=whole
+            node_ref=container
             style:--wide=derived(move || grid_width.get().map(|wide| format!("{wide:.1}px")))
             style:--share=text(move || (share.get() / 100.0).to_string())
             style:--drawn=text(move || format!("{:.1}px", overlay.width.get()))

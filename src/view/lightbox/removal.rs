@@ -24,7 +24,7 @@ pub struct Removal {
     click_guard: DoubleClickGuard,
     /// The name of the output whose task was removed last, until the removal is undone.
     removed: RwSignal<Option<String>>,
-    /// Whether the removal of that task has taken effect.
+    /// Whether that task has disappeared since. If it reappears, the removal was undone.
     was_removed: StoredValue<bool>,
 }
 

@@ -48,7 +48,7 @@ pub fn is_covered(navigation: Navigation) -> bool {
 
 /// Which tasks of some outputs exist in this browser.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
+pub struct KnownTasks {
     /// Whether storage was read.
     pub is_open: bool,
     /// For each output, whether its task exists.
@@ -58,7 +58,7 @@ pub struct Known {
 /// Returns a memo that changes when the tasks of some outputs are added or removed, but not when other tasks are.
 ///
 /// `names`: the names of the outputs, separated by commas.
-pub fn known(names: Memo<Option<String>>) -> Memo<Known> {
+pub fn known_tasks(names: Memo<Option<String>>) -> Memo<KnownTasks> {
     let runner = contexts().runner;
     memo(move || {
         let names = names.get().unwrap_or_default();
@@ -67,7 +67,7 @@ pub fn known(names: Memo<Option<String>>) -> Memo<Known> {
             let place = output_cache::parse_name(name);
             place.is_some_and(|(key, _)| keys.contains(&key))
         };
-        Known {
+        KnownTasks {
             is_open: runner.is_open(),
             tasks: names.split(',').take(MAX_COMPARED).map(is_known).collect(),
         }

@@ -33,7 +33,7 @@ pub struct Slideshow {
     due: RwSignal<Option<String>>,
     /// The name of the last output whose video or sound has ended.
     ended: RwSignal<Option<String>>,
-    /// The name of the last output that has loaded and can be shown.
+    /// The name of the next output once it has loaded.
     ready: RwSignal<Option<String>>,
 }
 

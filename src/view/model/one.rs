@@ -326,7 +326,8 @@ fn fixed_seed(schema: Arc<Schema>, draft: RwSignal<Draft>) -> AnyView {
 
 /// Focuses the first field that is required and empty, or the first text field.
 ///
-/// Does nothing on phones, where that would open the on-screen keyboard, and nothing if another element has the focus.
+/// Does nothing in a window with one pane, where an on-screen keyboard would cover the page, and nothing if another element
+/// has the focus.
 fn focus_first_field(schema: Arc<Schema>, draft: RwSignal<Draft>) {
     if viewport::is_one_pane() {
         return;

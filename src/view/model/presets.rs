@@ -151,7 +151,7 @@ pub fn dialog(
     .into_any()
 }
 
-/// Lets Back close the dialog and Forward open it again in a window with one pane, as for the sheet below the dialog.
+/// Lets Back close the dialog and Forward open it again in a window with one pane. The next Back closes the sheet below.
 fn follow_history(is_open: RwSignal<bool>) {
     let navigation = contexts().navigation;
     let is_in_url = move || navigation.query(QUERY).is_some();

@@ -37,9 +37,9 @@ pub fn ResultRegion(
         memo(move || {
             let keys = runner.keys();
             let frames = keys.iter().filter_map(|key| {
-                let is_meant = |task: &Task| task.model == model;
+                let is_of_model = |task: &Task| task.model == model;
                 let frame =
-                    |task: &Task| is_meant(task).then(|| (Frame::of(task), task.batch.clone()));
+                    |task: &Task| is_of_model(task).then(|| (Frame::of(task), task.batch.clone()));
                 runner.task(key)?.with_untracked(frame)
             });
             filmstrip(frames, MAX_FRAMES + 1)

@@ -15,10 +15,13 @@ use crate::view::parts::px::px;
 use crate::view::parts::viewport::{Viewport, viewport};
 use crate::view::parts::windowed_list::WindowedList;
 
-/// Minimum width of a card, in `rem`. The style sheet has the same value, as for all sizes here.
+// The style sheet has the same sizes.
+
+/// Minimum width of a card, in `rem`.
 const CARD_WIDTH: f64 = 17.0;
 /// Minimum width of a card, as a fraction of the width of the grid.
 const CARD_SHARE: f64 = 0.14;
+
 /// The maximum number of columns is the number of cards in the largest category, but at least this.
 const MIN_COLUMNS: usize = 3;
 /// Height of a card, in `rem`.
@@ -39,7 +42,7 @@ pub fn ModelGrid(
     let seen = viewport(element);
     // Computed from all models, so that a search doesn't make the cards wider.
     let max_columns = categories.largest().max(MIN_COLUMNS);
-    // The number of columns, and one `rem` in px.
+    // The number of columns, and the size of one `rem` in px.
     let layout = memo(move || {
         let seen = seen.read();
         let rem = seen.rem.max(1.0);

@@ -1,4 +1,4 @@
-//! The introduction for users who have no tasks yet.
+//! The introduction for users who have no tasks and no favorite models yet.
 
 use atelier_contract::{Model, ModelList};
 use leptos::prelude::*;
@@ -7,7 +7,7 @@ use crate::reactive::boxed::{handler, when};
 use crate::state::contexts::contexts;
 use crate::state::model_order;
 
-/// Returns the introduction, or `None` if the user already has tasks or the service has no model for images.
+/// Returns the introduction, or `None` if the user has tasks or favorites, or if the service has no model for images.
 pub fn welcome(list: &ModelList) -> Option<AnyView> {
     let contexts = contexts();
     let makes_pictures = |model: &&Model| model.id.category.contains("image");

@@ -25,7 +25,7 @@ pub fn in_place(element: &HtmlElement) {
     let _ = element.focus_with_options(&options);
 }
 
-/// Focuses the element that shows an output on the page. Returns whether it exists.
+/// Focuses the element that shows an output on the page. Returns whether it has the focus now.
 pub fn to_output(name: &str) -> bool {
     to(&format!("[data-output={}]", quoted(name)))
 }

@@ -25,7 +25,7 @@ thread_local! {
 /// Number of frames to wait, because other code may move the focus, or elements may still be rendered.
 const FRAMES: u32 = 3;
 
-/// Returns the focus each time a dialog closes.
+/// Restores the focus each time a dialog closes, unless another dialog is open or an element already has the focus.
 pub fn follow(is_open: Signal<bool>) {
     LISTENING.with(|listening| {
         listening.get_or_init(|| EventListener::new(&document(), "focusin", remember));

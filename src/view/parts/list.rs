@@ -34,7 +34,7 @@ impl Item {
 
 /// Returns a list that updates item by item. An item whose key and order stay the same is not moved.
 ///
-/// `For` removes and reinserts some of the items that stay, which would lose the focus.
+/// Leptos's `For` can't be used: it removes and reinserts some of the unchanged items, and their focus is lost.
 pub fn list(items: impl Fn() -> Vec<Item> + Send + Sync + 'static) -> AnyView {
     list_around_focus(Arc::new(move |_| items()))
 }
