@@ -139,8 +139,8 @@ const CAPTION_HEIGHT: f64 = 1.75;
 /// Height of a difference in the table, which has two lines, in `rem`.
 const DIFFERENCE_HEIGHT: f64 = 2.9;
 
-/// Maximum height of the table below the outputs, as a fraction of the height of both; a higher table scrolls. The style
-/// sheet has the same value.
+/// Maximum height of the table below the outputs, as a fraction of the container's height. A higher table scrolls: the style
+/// sheet limits it to the same fraction of the window.
 const MAX_BELOW: f64 = 0.3;
 
 /// Returns the outputs in as many columns as make them largest, and the table of differences.
