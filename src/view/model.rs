@@ -41,7 +41,7 @@ use shown_schema::ShownSchema;
 /// The page of a model. It is rendered anew for each model, so that no state of another model's form remains.
 #[component]
 pub fn ModelPage(model: ModelId) -> impl IntoView {
-    let one = draft::stored_draft(&model);
+    let draft = draft::stored_draft(&model);
     let is_recipe = RwSignal::new(loaded::has_recipe());
     let mode = mode::mode();
     let page_model = model.clone();
@@ -61,8 +61,8 @@ pub fn ModelPage(model: ModelId) -> impl IntoView {
             return missing_model(&model);
         }
         match mode.get() {
-            Mode::Integrations => integrations(model, one),
-            mode => workbench(model, shown, one, is_recipe, mode),
+            Mode::Integrations => integrations(model, draft),
+            mode => workbench(model, shown, draft, is_recipe, mode),
         }
     });
     view! {
@@ -127,7 +127,7 @@ fn skeleton() -> AnyView {
 fn workbench(
     model: ModelId,
     shown: ShownSchema,
-    one: RwSignal<Draft>,
+    draft: RwSignal<Draft>,
     is_recipe: RwSignal<bool>,
     mode: Mode,
 ) -> AnyView {
@@ -145,7 +145,7 @@ fn workbench(
         Mode::One => {
             let outputs = derived(move || {
                 let schema = shown.get();
-                let count = |schema| expected_output::count_of_draft(&one.read(), schema);
+                let count = |schema| expected_output::count_of_draft(&draft.read(), schema);
                 schema.loaded().map(|schema| count(schema))
             });
             view! { <result::ResultRegion model=result_model outputs is_recipe /> }.into_any()
@@ -172,9 +172,9 @@ fn workbench(
                     }
                         .into_any()
                 }
-                Load::Loaded(schema) if mode == Mode::Batch => batch(model.clone(), schema, one),
+                Load::Loaded(schema) if mode == Mode::Batch => batch(model.clone(), schema, draft),
                 Load::Loaded(schema) => {
-                    view! { <one::OneForm model=model.clone() schema draft=one is_recipe /> }.into_any()
+                    view! { <one::OneForm model=model.clone() schema draft is_recipe /> }.into_any()
                 }
             })}
             {result}

@@ -28,6 +28,7 @@ use crate::view::parts::viewport::scrolled;
 use crate::view::parts::{dialog, focus_return};
 use crate::view::task::shown_output::ShownOutput;
 
+/// The dialog of the comparison.
 #[component]
 pub fn Comparison() -> impl IntoView {
     let navigation = contexts().navigation;

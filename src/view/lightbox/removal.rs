@@ -15,6 +15,7 @@ use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::focus;
 use crate::view::task::removal_question::RemovalQuestion;
 
+/// The removal of tasks from the lightbox.
 #[derive(Clone, Copy)]
 pub struct Removal {
     runner: Runner,
@@ -63,6 +64,7 @@ impl Removal {
             .view("Remove favorites", move || self.remove_task(close))
     }
 
+    /// Removes the task without confirmation.
     fn remove_task(self, close: impl Fn()) {
         let Some(name) = self.sequence.shown.get_untracked() else {
             return;
@@ -85,6 +87,7 @@ impl Removal {
         }
     }
 
+    /// Shows the removed output again when its removal is undone.
     fn follow_undo(self) {
         let removed = self.removed;
         let is_back = memo(move || {

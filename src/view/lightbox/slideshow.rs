@@ -20,6 +20,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::shell::shortcuts;
 use crate::view::task::output_view::OutputView;
 
+/// The state of the slideshow.
 #[derive(Clone, Copy)]
 pub struct Slideshow {
     sequence: Sequence,
@@ -56,6 +57,7 @@ impl Slideshow {
         slideshow
     }
 
+    /// Starts with the shown output. Does nothing if it is the last one.
     fn start(self) {
         if self.next.read_untracked().is_none() {
             return;
@@ -68,6 +70,7 @@ impl Slideshow {
         self.play();
     }
 
+    /// Stops the slideshow and lets videos loop again.
     pub fn stop(self) {
         if self.is_on.get_untracked() {
             self.is_on.set(false);
@@ -75,6 +78,7 @@ impl Slideshow {
         }
     }
 
+    /// Starts the timers of each output, and stops the slideshow if the user has done anything else.
     fn follow_time(self) {
         let navigation = contexts().navigation;
         let is_covered = memo(move || {
@@ -146,6 +150,7 @@ impl Slideshow {
         self.ended.set(self.sequence.shown.get_untracked());
     }
 
+    /// Shows the next output once the current one was shown long enough and the next one has loaded.
     fn follow_progress(self) {
         let is_player = memo(move || {
             let shown = self.sequence.shown.get();

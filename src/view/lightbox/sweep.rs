@@ -24,6 +24,7 @@ use crate::state::contexts::contexts;
 use crate::view::parts::{dialog, focus, focus_return};
 use explored::Explored;
 
+/// The dialog of the sweep.
 #[component]
 pub fn Sweep() -> impl IntoView {
     let all = contexts();

@@ -8,6 +8,7 @@ use crate::reactive::boxed::{memo, text};
 use crate::state::contexts::contexts;
 use crate::view::parts::as_of;
 
+/// Returns the line, which is empty while the form is current.
 pub fn form_as_of(model: ModelId, shown: ShownSchema) -> AnyView {
     let catalog = contexts().catalog;
     let since = memo({

@@ -14,6 +14,7 @@ use crate::browser::pointer;
 use crate::reactive::boxed::effect;
 use crate::view::form::field;
 
+/// The undo history of a form.
 #[derive(Clone, Copy)]
 pub struct FormUndo {
     schema: StoredValue<Arc<Schema>>,

@@ -11,6 +11,7 @@ use super::px::px;
 use super::viewport::Viewport;
 use crate::reactive::boxed::{memo, text, when};
 
+/// The row heights of a list and the range of rows to render.
 #[derive(Clone, Copy)]
 pub struct WindowedList {
     stack: Memo<Stack>,

@@ -13,6 +13,7 @@ use crate::view::lightbox::zooming::Zooming;
 /// Half the width of a touch target, in px.
 const TOUCH_RADIUS: f64 = 22.0;
 
+/// The state of the dividing line.
 #[derive(Clone, Copy)]
 pub struct Overlay {
     pub is_on: Signal<bool>,

@@ -13,6 +13,7 @@ use crate::state::contexts::contexts;
 use crate::state::navigation::Navigation;
 use crate::view::lightbox::shown::EXPLORED;
 
+/// The explored batch.
 #[derive(Clone, Copy)]
 pub struct Explored {
     navigation: Navigation,
