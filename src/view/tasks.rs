@@ -1,4 +1,4 @@
-//! `/tasks` and `/tasks/:key`: what was submitted.
+//! `/tasks` and `/tasks/:key`: the submitted tasks.
 
 mod batch_row;
 mod filters;
@@ -20,14 +20,14 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::page_title::page_title;
 use crate::view::task::TaskArticle;
 
-/// `/tasks/:key`: one task at an address of its own.
+/// `/tasks/:key`: the page of one task.
 #[component]
 pub fn TaskPage(task_key: TaskKey) -> impl IntoView {
     let runner = contexts().runner;
-    // A link to a failed attempt leads to the one that took its place.
+    // A link to a failed attempt opens the attempt that replaced it.
     let latest = memo(move || runner.latest(&task_key));
     let known = memo(move || runner.keys().contains(&latest.read()));
-    // Before all tasks are read none is.
+    // No task counts as missing before all tasks are read.
     let is_missing = when(move || !known.get() && runner.is_open() && runner.unread().is_none());
     view! {
         <div class="page task-page">

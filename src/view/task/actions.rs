@@ -13,29 +13,28 @@ use leptos::prelude::*;
 
 use super::again::Again;
 use super::shown_output::ShownOutput;
-use super::{edit, favorite, fresh, more, save, use_in, vary};
+use super::{edit, favorite, more, refresh, save, use_in, vary};
 use crate::browser::{clock, press};
 use crate::reactive::boxed::{dynamic, handler, memo, when};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::parts::glyph::Glyph;
 
-/// What a person may press.
+/// The controls that the state of a task allows.
 #[derive(Debug, Clone, Default, PartialEq)]
 struct Offered {
-    /// Anything would be refused, until User ID or token are corrected.
-    settings_first: bool,
-    retry: bool,
-    again: bool,
+    /// The service refused the User ID or the token: correct them in Settings first.
+    has_settings_link: bool,
+    can_retry: bool,
+    can_run_again: bool,
     actions: Vec<Action>,
 }
 
-/// What can be done with a task in its present state. What has been made has one row of what is done most, and the rest
-/// in a menu.
+/// The buttons for a task in its present state. A completed task has a row with the most frequent actions; a menu has the others.
 #[component]
 pub fn Actions(
     task: Task,
     again: Again,
-    /// An output is not to be had from its address.
+    /// Whether the address of an output is dead.
     has_dead_link: RwSignal<bool>,
 ) -> impl IntoView {
     let all = contexts();
@@ -50,7 +49,7 @@ pub fn Actions(
     };
     let edit = edit::button(&task, "button edit", edit.into_any());
     let edit_address = edit::address(&task);
-    // What stands alone is saved and liked here; several have a place for that each.
+    // A single output is saved and marked as a favorite here. Several outputs have their own controls for that.
     let only = memo({
         let signal = signal.clone();
         move || match signal.read().outputs() {
@@ -69,14 +68,14 @@ pub fn Actions(
     let possible = memo(move || {
         let task = signal.read();
         Offered {
-            settings_first: is_of_credentials(&task.state),
-            retry: refused_input::may_succeed_unchanged(&task),
-            again: task.state.phase() == Phase::Ready,
+            has_settings_link: has_refused_credentials(&task.state),
+            can_retry: refused_input::may_succeed_unchanged(&task),
+            can_run_again: task.state.phase() == Phase::Ready,
             actions: Action::offered(&task),
         }
     });
-    // What was pressed stays where it is for a moment: a double click on Resubmit must not end on
-    // the Cancel that takes its place.
+    // The buttons don't change for a moment after a press: the second click of a double click on Resubmit must not hit
+    // the Cancel that replaces it.
     let held = DoubleClickGuard::default();
     let before = StoredValue::new(Offered::default());
     let offered = memo(move || {
@@ -93,19 +92,19 @@ pub fn Actions(
         held.counts(what)
     };
     let answer = again.answer;
-    // Its form asks for them.
-    let asks_for_secrets = move |is_same: bool| {
+    // Opens the form of the model if secrets are missing.
+    let open_form_for_secrets = move |is_same: bool| {
         let task = runner
             .task(&key.get_value())
             .map(|task| task.get_untracked());
-        task.is_some_and(|task| edit::asks_for_secrets(all, &task, is_same, None))
+        task.is_some_and(|task| edit::open_form_for_secrets(all, &task, is_same, None))
     };
     let act = move |action: Action| {
-        if again.is_second_half() {
+        if again.is_second_click() {
             return;
         }
         let counts = press(action.label());
-        if action == Action::Resubmit && (runner.refuses_to_send() || asks_for_secrets(true)) {
+        if action == Action::Resubmit && (runner.refuses_to_send() || open_form_for_secrets(true)) {
             return;
         }
         if action == Action::Resubmit {
@@ -115,16 +114,18 @@ pub fn Actions(
             return;
         }
         if matches!(action, Action::Refetch | Action::AskAgain) {
-            fresh::ask(runner, key.get_value(), action, answer);
+            refresh::refresh_addresses(runner, key.get_value(), action, answer);
         } else {
             perform(all, &key.get_value(), action);
         }
     };
     let retry = move |_| {
-        if again.is_second_half() {
+        if again.is_second_click() {
             return;
         }
-        if press("Retry") && (asks_for_secrets(false) || runner.retry(&key.get_value()).is_none()) {
+        if press("Retry")
+            && (open_form_for_secrets(false) || runner.retry(&key.get_value()).is_none())
+        {
             return;
         }
         answer.say("Sent again, in the place of this one.".into());
@@ -133,7 +134,7 @@ pub fn Actions(
         <button
             class="button"
             type="button"
-            hidden=when(move || !offered.read().retry)
+            hidden=when(move || !offered.read().can_retry)
             on:click=handler(retry)
         >
             "Retry"
@@ -144,7 +145,7 @@ pub fn Actions(
         press("Run again");
         again.press("Run again", 1);
     };
-    let is_made = memo(move || offered.read().again);
+    let is_made = memo(move || offered.read().can_run_again);
     let can_vary = when(move || is_made.get() && again.has_seed());
     let of_only = {
         let shown = shown.clone();
@@ -170,7 +171,7 @@ pub fn Actions(
         if !is_made.get() {
             return ().into_any();
         }
-        let of_output = shown().map(|shown| more::of_output(&shown, answer));
+        let of_output = shown().map(|shown| more::output_items(&shown, answer));
         let name = key.get_value().0;
         let (edit, navigation) = (edit_address.clone(), all.navigation);
         let edit = move || navigation.go(&edit);
@@ -189,7 +190,7 @@ pub fn Actions(
     };
     view! {
         <footer class="task-actions">
-            <a class="button" href="/settings" hidden=when(move || !offered.read().settings_first)>
+            <a class="button" href="/settings" hidden=when(move || !offered.read().has_settings_link)>
                 "Open Settings"
             </a>
             {retry_button}
@@ -207,7 +208,7 @@ pub fn Actions(
             <button
                 class="button again"
                 type="button"
-                hidden=when(move || !offered.read().again)
+                hidden=when(move || !offered.read().can_run_again)
                 on:click=handler(move |_| run_again())
             >
                 <Glyph icon=LuRepeat2 />
@@ -216,7 +217,7 @@ pub fn Actions(
             {edit}
             {dynamic(move || {
                 let offered = offered.get();
-                let actions = offered.actions.into_iter().filter(|_| !offered.again);
+                let actions = offered.actions.into_iter().filter(|_| !offered.can_run_again);
                 actions.map(|action| button(action, act)).collect_view().into_any()
             })}
             {of_only}
@@ -235,18 +236,18 @@ pub fn Actions(
     .into_any()
 }
 
-/// The service has refused User ID and token.
-fn is_of_credentials(state: &TaskState) -> bool {
+/// Returns whether the service refused the User ID or the token.
+fn has_refused_credentials(state: &TaskState) -> bool {
     matches!(state, TaskState::Failed { id: None, message } if ApiError::is_about_credentials(message))
 }
 
 thread_local! {
-    /// When a task was removed last. The next one may take its place, and its button that of what was pressed: the
-    /// second half of a double click is not meant for it.
+    /// The latest removals. After a removal another task can move under the pointer: the second click of a double click
+    /// must not remove it.
     static REMOVALS: RefCell<Presses> = RefCell::default();
 }
 
-/// Does what a person has asked for; away from the page of a task that is no longer to be seen.
+/// Performs an action on a task. Opens the list of tasks if the action removes the task whose page is open.
 pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     let counts = || REMOVALS.with_borrow_mut(|presses| presses.counts("Remove", press::at()));
     if action == Action::Remove && !counts() {
@@ -254,7 +255,7 @@ pub fn perform(all: Contexts, task: &TaskKey, action: Action) {
     }
     let on_its_page = untrack(|| all.navigation.route()) == Route::Task(task.clone());
     let known = all.runner.task(task);
-    // What was sent before stays, as Unconfirmed.
+    // Cancel doesn't remove a resubmitted task: it is Unconfirmed again.
     let stays = action == Action::Cancel && known.is_some_and(|it| it.read_untracked().resubmitted);
     if on_its_page && !stays && matches!(action, Action::Remove | Action::Cancel | Action::Dismiss)
     {

@@ -16,7 +16,7 @@ use crate::state::contexts::{Contexts, contexts};
 use crate::view::parts::status_note::StatusNote;
 use crate::view::task::edit;
 
-/// Sends the same inputs once more, each time with another seed, and says what came of it.
+/// Submits the inputs of a task again, each time with another seed, and shows the outcome in `answer`.
 #[derive(Clone, Copy)]
 pub struct Again {
     contexts: Contexts,
@@ -26,19 +26,19 @@ pub struct Again {
 }
 
 thread_local! {
-    /// The presses of these buttons, wherever they stand.
+    /// Recent presses of all buttons of this kind on the page, to detect double clicks.
     static PRESSES: RefCell<Presses> = RefCell::default();
 
     static SENT: RefCell<Option<Sent>> = const { RefCell::new(None) };
 }
 
-/// What the last press has sent.
+/// The tasks that the last press submitted.
 #[derive(Clone)]
 struct Sent {
     count: usize,
-    /// Where it is.
+    /// The page that shows them.
     route: Route,
-    of: TaskKey,
+    original: TaskKey,
     at: Millis,
 }
 
@@ -57,19 +57,19 @@ impl Again {
         self.model.with_value(|model| catalog.schema(model))
     }
 
-    /// Whether another seed makes another result; tracked.
+    /// Returns whether another seed gives another result; tracked.
     pub fn has_seed(self) -> bool {
         let schema = self.schema();
         let seed = schema.loaded().map(|schema| seed::parameter(schema));
         seed.flatten().is_some()
     }
 
-    /// Whether it is not known yet whether there is a seed; tracked.
+    /// Returns whether the schema is still loading, so that [`Self::has_seed`] is not final; tracked.
     pub fn is_awaited(self) -> bool {
         matches!(self.schema(), Load::Loading)
     }
 
-    /// How many outputs each will have; tracked.
+    /// Returns how many outputs each submission will have; tracked.
     pub fn outputs_of_each(self) -> usize {
         let schema = self.schema();
         let task = self.contexts.runner.task(&self.key.get_value());
@@ -82,10 +82,11 @@ impl Again {
         })
     }
 
-    /// Sends at a press of the button of this name. The second half of a double click sends nothing, which is said.
+    /// Submits `count` tasks at a press of the button of this name. The second click of a double click submits nothing, and
+    /// a message shows that.
     pub fn press(self, button: &'static str, count: usize) {
         let sent = SENT.with_borrow(Clone::clone);
-        // What was sent may take the place of what it was sent from, with a button of its own.
+        // The new task may have replaced the original on the page, so that the second click hits the new task's button.
         let is_sent = |sent: &Sent| match &sent.route {
             Route::Batch(batch) => {
                 let place = self
@@ -96,7 +97,7 @@ impl Again {
             route => *route == Route::Task(self.key.get_value()),
         };
         let of = sent.as_ref().filter(|sent| is_sent(sent));
-        let of = of.map(|sent| sent.of.clone());
+        let of = of.map(|sent| sent.original.clone());
         let counts = PRESSES.with_borrow_mut(|presses| {
             let mut of = std::iter::once(self.key.get_value()).chain(of);
             of.all(|key| presses.counts(&format!("{button} {}", key.0), press::at()))
@@ -105,14 +106,15 @@ impl Again {
             SENT.set(None);
             self.send(count);
         } else if let Some(Sent { count, route, .. }) = sent {
-            let said = repeated_message(count);
-            self.answer.say_with(said, show(count), route.path());
+            let message = repeated_message(count);
+            self.answer
+                .say_with(message, link_label(count), route.path());
         }
     }
 
-    /// Whether a press is the second half of the double click that has sent this task, which may have taken the place
-    /// of the one it was sent from. Reports that it was sent once.
-    pub fn is_second_half(self) -> bool {
+    /// Returns whether a press is the second click of the double click that submitted this task, which may have replaced
+    /// the original on the page. In that case, shows that the task was submitted once.
+    pub fn is_second_click(self) -> bool {
         let sent = SENT.with_borrow(Clone::clone);
         let sent = sent.filter(|sent| {
             press::at().abs_diff(sent.at) < DEBOUNCE_MS
@@ -152,14 +154,14 @@ impl Again {
                 SENT.set(Some(Sent {
                     count,
                     route,
-                    of: task.key.clone(),
+                    original: task.key.clone(),
                     at: press::at(),
                 }));
-                let said = match count {
+                let message = match count {
                     1 => format!("Sent{other}."),
                     n => format!("Sent {n}, each{other}."),
                 };
-                answer.say_with(said, show(count), href);
+                answer.say_with(message, link_label(count), href);
             }
             Err(differences) => {
                 let first = differences.into_iter().next();
@@ -175,17 +177,17 @@ impl Again {
     }
 }
 
-/// Leads to what was sent.
-fn show(count: usize) -> &'static str {
+/// Returns the label of the link to the submitted tasks.
+fn link_label(count: usize) -> &'static str {
     if count == 1 { "Show it" } else { "Show them" }
 }
 
-/// Sends a task's inputs so many times more, each time with another seed: several as one batch. Where they are; nowhere
-/// where nothing can be sent, which is said then.
+/// Submits a task's inputs `count` more times, each time with another seed; several form a batch. Returns their page, or
+/// `None` if nothing can be submitted now. In that case, the user sees why.
 ///
 /// # Errors
 ///
-/// What the model does not take as it was.
+/// The inputs that the model's present schema does not accept unchanged.
 pub fn send(
     all: Contexts,
     task: &Task,
@@ -197,7 +199,7 @@ pub fn send(
     if !all.runner.can_send() {
         return Ok(None);
     }
-    if untrack(|| edit::asks_for_secrets(all, task, false, Some(schema))) {
+    if untrack(|| edit::open_form_for_secrets(all, task, false, Some(schema))) {
         return Ok(None);
     }
     if inputs.len() > 1 {

@@ -9,28 +9,28 @@ use crate::reactive::boxed::handler;
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::secrets;
 
-/// In the address: the task whose inputs fill the form.
+/// The query parameter with the task whose inputs fill the form.
 pub const FROM: &str = "from";
 
-/// Where the form is filled.
+/// Returns the address of the form, filled with the task's inputs.
 pub fn address(task: &Task) -> String {
     Route::Model(task.model.clone()).path() + &with_query_value("", FROM, Some(&task.key.0))
 }
 
-/// Whether the secrets of a task are to be entered before its input is sent once more: then its form is there. See
+/// Opens the task's form and returns true if secrets must be entered before its input is submitted again. See
 /// [`crate::runner::Runner::asks_for_secrets`].
-pub fn asks_for_secrets(
+pub fn open_form_for_secrets(
     all: Contexts,
     task: &Task,
     is_same: bool,
     schema: Option<&Schema>,
 ) -> bool {
-    let asks = all.runner.asks_for_secrets(task, is_same)
+    let is_needed = all.runner.asks_for_secrets(task, is_same)
         || schema.is_some_and(|schema| secrets::is_any_missing(all.session, schema));
-    if asks {
+    if is_needed {
         all.navigation.go(&address(task));
     }
-    asks
+    is_needed
 }
 
 pub fn button(task: &Task, class: &'static str, inner: AnyView) -> AnyView {

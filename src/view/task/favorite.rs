@@ -5,12 +5,12 @@ use crate::reactive::boxed::memo;
 use crate::state::contexts::contexts;
 use crate::view::parts::heart::heart;
 
-/// Makes an output a favorite, or no longer: of a favorite a copy of it stays in this browser.
+/// A button that marks or unmarks an output as a favorite. This browser keeps a copy of each favorite.
 pub fn output_heart(task: &TaskKey, position: usize) -> AnyView {
     named_heart("Favorite".to_owned(), task, position)
 }
 
-/// The same by a name of its own, where there are several.
+/// Like [`output_heart`], with an accessible name of its own for views with several such buttons.
 pub fn named_heart(name: String, task: &TaskKey, position: usize) -> AnyView {
     let runner = contexts().runner;
     let output = task.output(position);

@@ -14,8 +14,8 @@ use crate::state::contexts::contexts;
 use crate::view::parts::clamped::clamped;
 use crate::view::parts::copy_button::CopyButton;
 
-/// Everything that was sent, value by value. Folded where there are several tasks; where it is open, without what
-/// stands above it whole.
+/// The submitted inputs, one row per parameter. When `is_open`, the list is expanded and leaves out the title, which the
+/// page shows in full above it.
 pub fn inputs(task: &Task, is_open: bool) -> AnyView {
     let above = task.input.title_name().filter(|_| is_open);
     let rows = task
@@ -24,7 +24,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .iter()
         .filter(|(name, _)| Some(name.as_str()) != above)
         .map(|(name, value)| {
-            let said = match value {
+            let shown = match value {
                 Value::Number(value) if name == seed::NAME && is_open => seed_view(task, value),
                 Value::String(text) => {
                     source(task, name, text).unwrap_or_else(|| clamped(text.clone(), ""))
@@ -34,7 +34,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
             view! {
                 <div>
                     <dt>{name.clone()}</dt>
-                    <dd>{said}</dd>
+                    <dd>{shown}</dd>
                 </div>
             }
             .into_any()
@@ -42,10 +42,10 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
         .collect_view();
     let all = task.input.values().clone();
     let linked = all.clone();
-    // Where they are in sight at once it stands with what is done more often.
+    // Views with an expanded list place this button elsewhere.
     let link = (!is_open).then(|| copy_link(task.model.clone(), move || linked.clone()));
     let json = move || format!("{:#}", Value::Object(all.clone()));
-    // What a person would have once more is in sight.
+    // A collapsed list shows the seed outside, because it is often reused.
     let seed = task.input.values().get(seed::NAME);
     let seed = seed.and_then(Value::as_number).filter(|_| !is_open);
     let seed = seed.map(|value| {
@@ -74,7 +74,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
     .into_any()
 }
 
-/// An output of this browser that went in: to be seen, its address to be copied.
+/// An input that is an output of another task: its thumbnail and title, and a button that copies its address.
 fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
     let mut sources = task.sources.iter();
     let source = sources.find(|source| source.parameter == parameter)?;
@@ -104,14 +104,14 @@ fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
     Some(view.into_any())
 }
 
-/// What was not sent, of the parameters that the model has now: the service used its own defaults.
+/// Lists the parameters of the model's present schema that were not submitted: the service used its defaults for them.
 fn left_out(task: &Task) -> AnyView {
     let all = contexts();
     let catalog = all.catalog;
     let address = task.account.address.clone();
     let (model, sent) = (task.model.clone(), task.input.values().clone());
     let names = text(move || {
-        // The model of another service is not known here.
+        // The schemas of another service are not loaded.
         if all.session.settings().address.as_str() != address {
             return String::new();
         }
@@ -119,14 +119,14 @@ fn left_out(task: &Task) -> AnyView {
         let names = schema.loaded().map(|schema| {
             let left = schema.parameters().map(|(parameter, _)| parameter);
             let left = left.filter(|parameter| !sent.contains_key(&parameter.name));
-            let said = left.map(|parameter| match &parameter.default {
+            let defaults = left.map(|parameter| match &parameter.default {
                 Some(default) => format!("{} {}", parameter.name, control::text(default)),
                 None => format!("{} (none)", parameter.name),
             });
-            let said: Vec<String> = said.collect();
-            match said.is_empty() {
+            let defaults: Vec<String> = defaults.collect();
+            match defaults.is_empty() {
                 true => String::new(),
-                false => format!("Defaults used: {}", said.join(", ")),
+                false => format!("Defaults used: {}", defaults.join(", ")),
             }
         });
         names.unwrap_or_default()
@@ -134,8 +134,8 @@ fn left_out(task: &Task) -> AnyView {
     view! { <p class="muted left-out" translate="no" prop:textContent=names></p> }.into_any()
 }
 
-/// Copies the link that carries inputs. They may hold addresses that open something by themselves. A value that looks
-/// like a secret is pointed out first.
+/// A button that copies a link containing the inputs. If a value looks like a secret, it asks first: such a value may
+/// give access to something, as some addresses do.
 pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'static) -> AnyView {
     let notices = contexts().notices;
     let link = move |values: &Map<String, Value>| {
@@ -184,7 +184,7 @@ pub fn copy_link(model: ModelId, values: impl Fn() -> Map<String, Value> + 'stat
     .into_any()
 }
 
-/// The seed of this very result: it makes the same once more, or something like it.
+/// The seed, with a button to copy it and a link that uses it in the model's form.
 fn seed_view(task: &Task, value: &Number) -> AnyView {
     let seed = value.to_string();
     let href = format!("{}?seed={seed}", Route::Model(task.model.clone()).path());

@@ -1,4 +1,4 @@
-//! Where an output came from and what came of it: a small tree, both ways.
+//! The lineage of an output: what it was made from and what was made from it.
 
 use atelier_engine::Task;
 use atelier_studio::history::lineage::{self, Family, Relative};
@@ -16,10 +16,10 @@ use crate::view::lightbox::shown::SHOWN;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
-/// The relatives of a task's output, or, without a position, of all of its outputs. Nothing where there are none.
+/// The relatives of a task's output, or of all its outputs without a `position`; empty if there are none.
 pub fn lineage(task: Task, position: Option<usize>) -> AnyView {
     let runner = contexts().runner;
-    // Of all of them: what is sent is a relative, with which the rows are made anew.
+    // One note for all rows, outside of them: a submission adds a relative, which rebuilds the rows.
     let answer = StatusNote::default();
     let family = memo(move || {
         runner.track_phases();

@@ -1,24 +1,23 @@
-//! One task: its state, what that means, its outputs and what can be done with it.
+//! One task: its state and what that means, its outputs, and the actions on it.
 
 pub mod actions;
 pub mod again;
 pub mod edit;
 pub mod expected_shape;
 pub mod favorite;
-mod film_sides;
-mod fresh;
 pub mod inputs;
-mod late;
 pub mod lineage;
 pub mod more;
 mod notification_offer;
+mod other_submission;
+mod output_container;
 pub mod output_recovery;
 pub mod output_view;
 mod outputs;
-mod over;
+mod overlay;
+mod refresh;
 mod refused;
 pub mod removal_question;
-mod room;
 pub mod save;
 pub mod shown_output;
 mod siblings;
@@ -29,6 +28,7 @@ pub mod together;
 pub mod unreadable;
 pub mod use_in;
 pub mod vary;
+mod video_size;
 pub mod words;
 
 use crate::state::contexts::contexts;
@@ -46,11 +46,11 @@ use crate::reactive::boxed::{dynamic, memo, text};
 use crate::runner::Runner;
 use crate::view::parts::clamped::clamped;
 
-/// A task in full. Nothing if it has been removed meanwhile.
+/// A task with all details; empty if it was removed.
 #[component]
 pub fn TaskArticle(
     #[prop(into)] task_key: TaskKey,
-    /// What surrounds it names the model already.
+    /// The surrounding page already shows the model.
     #[prop(optional)]
     on_model_page: bool,
 ) -> impl IntoView {
@@ -58,7 +58,7 @@ pub fn TaskArticle(
     let Some(task) = runner.task(&task_key) else {
         return ().into_any();
     };
-    // What a poll may change often is kept apart from what changes once.
+    // Only the state is tracked: polls often change other fields.
     let first = task.get_untracked();
     let state = memo({
         let task = task.clone();
@@ -119,7 +119,7 @@ pub fn TaskArticle(
     let inputs = inputs::inputs(&first, !on_model_page);
     let lineage = (!on_model_page).then(|| lineage::lineage(first.clone(), None));
     let siblings = (!on_model_page).then(|| siblings::siblings(&first));
-    let late = late::late(&first);
+    let other_submission = other_submission::other_submission(&first);
     let has_dead_link = RwSignal::new(false);
     let earlier = first.retry_of.as_ref().and_then(|key| runner.task(key));
     let earlier = earlier.and_then(|task| {
@@ -131,7 +131,7 @@ pub fn TaskArticle(
             <header class="task-head" translate="no">
                 <div class="task-title">
                     {prompt}
-                    {heading} {earlier} {late}
+                    {heading} {earlier} {other_submission}
                 </div>
                 <state::StateLine task=task.clone() />
             </header>
@@ -158,7 +158,7 @@ pub fn TaskArticle(
                     _ => view! { <state::Explained task /> }.into_any(),
                 }
             })}
-            // What there is, or what went wrong, and what can be done with it stand together.
+            // The actions directly follow the outputs or the error.
             <actions::Actions task=first again has_dead_link />
             {lineage} {inputs} {siblings}
         </article>
@@ -166,7 +166,7 @@ pub fn TaskArticle(
     .into_any()
 }
 
-/// Which task it is a variation of.
+/// A link to the task that this one is a variation of.
 fn varied(runner: Runner, task: &Task) -> Option<AnyView> {
     let original = runner.with_tasks(|tasks| {
         let original = relatives::varied(task, tasks)?;
@@ -174,7 +174,7 @@ fn varied(runner: Runner, task: &Task) -> Option<AnyView> {
     });
     let href = Route::Task(original?).path();
     let link = match task.batch {
-        // In a batch it follows the item's number, which leads to the others.
+        // In a batch, this text continues the link with the item's number.
         Some(_) => view! {
             " "
             <a href=href aria-label="Variation of an earlier task">
@@ -191,8 +191,8 @@ fn varied(runner: Runner, task: &Task) -> Option<AnyView> {
     Some(link)
 }
 
-/// That others were made before this one, and, for who wants to know, what became of the last of them: a
-/// failure like it is said below already.
+/// A collapsed note with the number of this attempt and the failure of the previous one. It is collapsed because the
+/// failure of this attempt, shown below, is often the same.
 fn earlier_attempt(number: usize, failed: &Task) -> Option<AnyView> {
     let explanation = words::explain(failed)?;
     Some(

@@ -1,4 +1,4 @@
-//! What is done seldom, in a menu.
+//! The menu of less frequent actions.
 
 use atelier_contract::output::SafeUrl;
 use atelier_studio::output::output_access::NoFile;
@@ -16,7 +16,7 @@ use crate::view::parts::copy_button::copy_button;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::status_note::StatusNote;
 
-/// The button, and the menu that it opens. `of`: the task or the output, by its name.
+/// A button and the menu that it opens. `of`: the name of the task or output.
 pub fn more(of: &str, label: &'static str, items: AnyView) -> AnyView {
     let id = id(of);
     view! {
@@ -36,7 +36,7 @@ pub fn more(of: &str, label: &'static str, items: AnyView) -> AnyView {
     .into_any()
 }
 
-/// One of the menu that is opened by this name. The menu closes, for what comes of it is seen behind it.
+/// An item of the menu of `of`. A press closes the menu, because the effect is visible behind it.
 pub fn item(
     of: &str,
     label: &'static str,
@@ -64,8 +64,8 @@ fn id(of: &str) -> String {
     format!("more-{of}")
 }
 
-/// What is done with an output by its address.
-pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
+/// Menu items that use the address of an output.
+pub fn output_items(shown: &ShownOutput, answer: StatusNote) -> AnyView {
     let address = contexts().session.settings_untracked().address;
     let safe = SafeUrl::media(&shown.url, address.as_str());
     let use_in = (safe.as_ref()).and_then(|_| use_in::use_in(shown, "page", answer));
@@ -86,7 +86,7 @@ pub fn of_output(shown: &ShownOutput, answer: StatusNote) -> AnyView {
     view! { <div class="use-too">{use_in}</div> {open} {copy_url(shown)} }.into_any()
 }
 
-/// Copies the address of an output; of one that came as data, all of it.
+/// A button that copies the address of an output, or a data URL if the service sent the output as data.
 pub fn copy_url(shown: &ShownOutput) -> AnyView {
     let (runner, notices) = (contexts().runner, contexts().notices);
     let (url, name) = (shown.url.clone(), shown.task.key.output(shown.position));

@@ -1,4 +1,4 @@
-//! The offer of notifications, next to the first task that takes long.
+//! The offer of notifications, shown next to the first task that takes long.
 
 use atelier_engine::{Millis, Task};
 use leptos::prelude::*;
@@ -9,10 +9,11 @@ use crate::state::notification_choice;
 use crate::view::parts::focus;
 
 thread_local! {
-    /// How many offers stand on the page: one is enough.
+    /// The number of offers on the page. At most one is shown.
     static SHOWN: ArcRwSignal<u32> = ArcRwSignal::new(0);
 }
 
+/// The offer, shown while the task takes long and no other task shows it.
 pub fn offer(task: ArcRwSignal<Task>, now: RwSignal<Millis>) -> AnyView {
     let all = contexts();
     let shown = SHOWN.with(Clone::clone);

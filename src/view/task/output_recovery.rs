@@ -21,38 +21,38 @@ use crate::state::contexts::Contexts;
 use crate::state::known_files;
 use crate::state::retry_signal;
 
-/// Asks the service for a fresh address, once in a visit; else finds the copy that this browser
-/// keeps; else says what happened.
+/// Requests a fresh address from the service, once per visit; else uses the copy in this browser; else explains why the
+/// output can't be shown.
 pub fn recover(contexts: Contexts, shown: ShownOutput) {
-    spawn(recovered(contexts, shown));
+    spawn(recover_output(contexts, shown));
 }
 
-async fn recovered(contexts: Contexts, shown: ShownOutput) {
+async fn recover_output(contexts: Contexts, shown: ShownOutput) {
     let (runner, session) = (contexts.runner, contexts.session);
-    let (task, words) = (&shown.task, shown.words);
+    let (task, message) = (&shown.task, shown.message);
     let address = session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(&shown.url, address.as_str()) else {
         return;
     };
-    // Who returns while the service is asked has returned.
-    let begun = untrack(retry_signal::times);
+    // Read before the request, so that a return to the page during the request counts as a retry.
+    let retries_before = untrack(retry_signal::times);
     let mut answer = pin!(runner.refreshed(&task.key, shown.since));
     let mut facts = Facts {
         // The service may give data again.
         is_link: safe.is_link() || stored_output::is_reference(&shown.url),
         ..Facts::default()
     };
-    // With another address the outputs are shown anew, and the view of this one is gone.
-    while words.try_get_untracked().is_some() {
+    // A fresh address rebuilds the view, which disposes of this signal.
+    while message.try_get_untracked().is_some() {
         facts.is_foreign = task.account != untrack(|| session.account());
         facts.was_offline |= !lifecycle::is_online();
         facts.is_answered = facts.is_answered || answer.as_mut().now_or_never().is_some();
         match facts.next() {
             Step::AskService => {
-                words.try_set(
+                message.try_set(
                     "It could not be loaded. Asking the service for a fresh address…".into(),
                 );
-                // This changes nothing while the answer is awaited.
+                // Has no effect while a request is in flight.
                 runner.act(&task.key, Action::Refetch);
                 let answered = select(answer.as_mut(), TimeoutFuture::new(ASK_MS)).await;
                 facts.is_answered = matches!(answered, Either::Left(_));
@@ -66,7 +66,7 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
             }
             Step::UseCopy => {
                 let name = task.key.output(shown.position);
-                if look_up(
+                if load_copy(
                     contexts,
                     &name,
                     (shown.url.as_str(), shown.kind),
@@ -79,18 +79,18 @@ async fn recovered(contexts: Contexts, shown: ShownOutput) {
                 facts.has_no_copy = true;
             }
             Step::WaitForNetwork => {
-                words.try_set("Not shown: there is no network, and no copy was kept.".into());
+                message.try_set("Not shown: there is no network, and no copy was kept.".into());
                 lifecycle::until_online().await;
-                words.try_set(String::new());
+                message.try_set(String::new());
                 return;
             }
             Step::Explain => {
                 let file = file_at(&safe).await;
                 let keeps_outputs = session.keep_limit().is_some();
-                words.try_set(explanation(file, facts.is_foreign, keeps_outputs));
+                message.try_set(explanation(file, facts.is_foreign, keeps_outputs));
                 if file.is_worth_another_try() {
-                    retry_signal::since(begun).await;
-                    words.try_set(String::new());
+                    retry_signal::since(retries_before).await;
+                    message.try_set(String::new());
                 }
                 return;
             }
@@ -107,17 +107,17 @@ async fn file_at(url: &SafeUrl) -> File {
     File::of(&start, is_answered)
 }
 
-/// So long the copy is waited for, in milliseconds.
+/// How long to wait for the copy, in milliseconds.
 const COPY_MS: u32 = 400;
 
-/// Shows the copy, if there is one, and says once it was looked for.
+/// Shows the copy if there is one. Sets `was_looked_for` when the search is done or takes too long.
 pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: RwSignal<bool>) {
     let shown = shown.clone();
-    // Without its file there is nothing to show.
+    // An output that was sent as data has no other source, so the wait has no limit.
     let may_be_late = stored_output::is_reference(&shown.url);
     spawn(async move {
         let name = shown.task.key.output(shown.position);
-        look_up(
+        load_copy(
             contexts,
             &name,
             (shown.url.as_str(), shown.kind),
@@ -134,7 +134,7 @@ pub fn look_for_copy(contexts: Contexts, shown: &ShownOutput, was_looked_for: Rw
     }
 }
 
-/// Shows the copy in the place of a thumbnail, if there is one, and says once it was looked for; makes no call.
+/// Shows the copy as a thumbnail if there is one, and then sets `was_looked_for`. Makes no request.
 pub fn show_copy(
     contexts: Contexts,
     name: String,
@@ -143,13 +143,13 @@ pub fn show_copy(
     was_looked_for: RwSignal<bool>,
 ) {
     spawn(async move {
-        look_up(contexts, &name, (url.as_str(), kind), copy).await;
+        load_copy(contexts, &name, (url.as_str(), kind), copy).await;
         was_looked_for.try_set(true);
     });
 }
 
-/// Puts the address of a copy where its view has room for it, if there is one.
-async fn look_up(
+/// Sets `copy` to the address of the stored copy. Returns whether there is one.
+async fn load_copy(
     contexts: Contexts,
     name: &str,
     (url, kind): (&str, OutputKind),
@@ -163,18 +163,18 @@ async fn look_up(
     let Ok(made) = Url::create_object_url_with_blob(&blob) else {
         return false;
     };
-    // The view may have gone meanwhile.
+    // The view may have been removed.
     if let Some(unwanted) = copy.try_set(made) {
         let _ = Url::revoke_object_url(&unwanted);
     }
     true
 }
 
-/// An output from its address, or else from its copy.
+/// Fetches an output from its address, or else from its copy.
 ///
 /// # Errors
 ///
-/// There is no copy: why the address gave nothing.
+/// Why the address failed, if there is no copy either.
 pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, NoFile> {
     let address = contexts.session.settings_untracked().address;
     match output_file::fetch(&shown.url, address.as_str()).await {
@@ -186,7 +186,7 @@ pub async fn fetch(contexts: Contexts, shown: &ShownOutput) -> Result<Blob, NoFi
     }
 }
 
-/// Saves an output as a file, from its address or else from its copy.
+/// Saves an output as a file, from its address or else from its copy. Sets `busy` to false at the end.
 pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
     spawn(async move {
         let task = &shown.task;
@@ -202,11 +202,12 @@ pub fn save(contexts: Contexts, shown: ShownOutput, busy: RwSignal<bool>) {
                 download::blob(&name, &blob);
             }
             Err(reason) => {
-                let mut words = format!("The output was not downloaded. {}", reason.user_message());
+                let mut message =
+                    format!("The output was not downloaded. {}", reason.user_message());
                 if !matches!(reason, NoFile::Unreadable | NoFile::NotStored) {
-                    words.push_str(" Open it and save it from there.");
+                    message.push_str(" Open it and save it from there.");
                 }
-                contexts.notices.problem(words);
+                contexts.notices.problem(message);
             }
         }
         busy.try_set(false);

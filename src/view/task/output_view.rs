@@ -7,8 +7,8 @@ use crate::state::contexts::{Contexts, contexts};
 use crate::state::known_files;
 use crate::view::parts::media::{Gone, MediaView};
 
-/// An output: the copy that this browser keeps, which needs no service; else what is at its address. Where that is
-/// dead, see [`output_recovery::recover`].
+/// An output: the copy in this browser, which needs no service, or else the file at its address. For a dead address, see
+/// [`output_recovery::recover`].
 #[component]
 pub fn OutputView(shown: ShownOutput, label: String) -> AnyView {
     let contexts = contexts();
@@ -29,14 +29,14 @@ fn media(
     is_copy_broken: StoredValue<bool>,
     label: &str,
 ) -> AnyView {
-    let (copy, words) = (shown.copy, shown.words);
-    if !words.read().is_empty() && copy.read().is_empty() {
-        return view! { <Gone words=words.get() /> }.into_any();
+    let (copy, message) = (shown.copy, shown.message);
+    if !message.read().is_empty() && copy.read().is_empty() {
+        return view! { <Gone words=message.get() /> }.into_any();
     }
     let url = Some(copy.get())
         .filter(|copy| !copy.is_empty())
         .unwrap_or_else(|| shown.url.clone());
-    // Also of a copy, whose address says nothing.
+    // Also for a copy: the address of a copy has no file extension.
     let kind = known_files::kind(&shown.task, &shown.url);
     let (shown, label) = (shown.clone(), label.to_owned());
     let on_gone = move |()| {

@@ -13,31 +13,31 @@ use leptos::prelude::*;
 
 use super::again::Again;
 use super::expected_shape;
-use super::film_sides;
+use super::output_container::output_container;
 use super::output_view::OutputView;
-use super::over;
-use super::room::room;
+use super::overlay;
 use super::shown_output::ShownOutput;
 use super::unreadable;
+use super::video_size;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::media;
 
-/// As many outputs are made at a time: each is a picture to load, and a service may give thousands.
+/// Outputs are shown in chunks of this size: each is a picture to load, and a service may return thousands.
 const MAX_CHUNK_OUTPUTS: usize = 48;
 
 pub(super) const NO_OUTPUT: &str = "Completed, without any output.";
 
-/// The outputs of a task: they are what all this is for.
+/// The outputs of a task.
 #[component]
 pub fn Outputs(
     task: Task,
     outputs: Vec<String>,
     again: Again,
-    /// Set while an output is not to be had from its address.
+    /// Set to true when the address of an output is dead.
     has_dead_link: RwSignal<bool>,
     /// See [`ShownOutput`].
     since: Millis,
-    /// What is done with one that stands alone is in sight next to it, and not to be found over it as well.
+    /// Whether the actions on a single output are visible next to it. The overlay with the same actions is then hidden.
     are_actions_beside: bool,
 ) -> impl IntoView {
     has_dead_link.set(false);
@@ -46,7 +46,7 @@ pub fn Outputs(
     }
     let total = outputs.len();
     let task = Arc::new(task);
-    // One picture alone has the place that was kept for it while it was waited for.
+    // A single picture fills the space that was reserved for it.
     let kinds = [OutputKind::Image, OutputKind::Video];
     let are_pictures = (outputs.iter().take(MAX_PICTURES + 1))
         .all(|url| kinds.contains(&OutputKind::of(url, &task.model.category)));
@@ -89,11 +89,11 @@ pub fn Outputs(
         };
         begins.map(item).collect()
     };
-    let shape_of_only = only.clone().follow();
+    let shape_of_only = only.clone().css_ratio();
     let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
-    // The place of a film is no larger than the film is.
+    // The space for a video is at most as high as the video.
     let most = derived(move || {
-        let (_, height) = only.film().filter(|_| has_place && is_film)?;
+        let (_, height) = only.video_size().filter(|_| has_place && is_film)?;
         Some(format!("{height}px"))
     });
     let left = move || total - shown.get();
@@ -112,7 +112,7 @@ pub fn Outputs(
         </ul>
     };
     view! {
-        {room(shapes, outputs_list.into_any())}
+        {output_container(shapes, outputs_list.into_any())}
         <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more) prop:textContent=text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))></button>
     }
     .into_any()
@@ -134,7 +134,7 @@ fn Output(
         let (task, url) = (task.clone(), url.clone());
         memo(move || known_files::kind(&task, &url))
     };
-    // Made anew where the file turns out to be of another kind than its address says.
+    // Rebuilt if the file turns out to be of another kind than its address suggests.
     let figure = dynamic(move || {
         follow_memo(kind);
         let shown = untrack(|| ShownOutput::new(task.clone(), url.clone(), n - 1, since));
@@ -155,9 +155,9 @@ fn Output(
     }
 }
 
-/// An output, and what can be done with it over it where it is one of several.
+/// An output, with an overlay of actions if it is one of several.
 ///
-/// `n`: which of them it is, from 1. `others`: what else is done with one of several.
+/// `n`: its number, from 1. `others`: further menu items for one of several.
 pub(super) fn figure(
     shown: ShownOutput,
     n: usize,
@@ -178,9 +178,9 @@ pub(super) fn figure(
         "" => which.clone(),
         title => format!("{which}: {title}"),
     };
-    let words = shown.words;
+    let message = shown.message;
     effect(move || {
-        if !words.read().is_empty() {
+        if !message.read().is_empty() {
             has_dead_link.set(true);
         }
     });
@@ -189,28 +189,30 @@ pub(super) fn figure(
     let large = (kind == OutputKind::Image).then(|| enlarge(name));
     let picture = NodeRef::<Div>::new();
     let is_near = RwSignal::new(false);
-    let over = match (total, kind) {
-        (1, OutputKind::Image | OutputKind::Video) => over::over_only(&shown, again, is_near),
+    let overlay = match (total, kind) {
+        (1, OutputKind::Image | OutputKind::Video) => {
+            overlay::single_overlay(&shown, again, is_near)
+        }
         (1, _) => ().into_any(),
-        _ => over::over(&shown, again.answer, others),
+        _ => overlay::overlay(&shown, again.answer, others),
     };
     let point = move |event: web_sys::PointerEvent| {
-        // Made once: a button must not be replaced under the pointer.
+        // Set once: a button must not be replaced under the pointer.
         if event.pointer_type() != "touch" && !is_near.get_untracked() {
             is_near.set(true);
         }
     };
-    let follow = shape.clone();
-    media::follow_sides(picture, move |of| follow.is_loaded(of, kind));
+    let loaded = shape.clone();
+    media::follow_sides(picture, move |size| loaded.set_size(size, kind));
     let width = {
         let shape = shape.clone();
         derived(move || {
-            let (width, _) = shape.film().filter(|_| kind == OutputKind::Video)?;
+            let (width, _) = shape.video_size().filter(|_| kind == OutputKind::Video)?;
             Some(format!("{width}px"))
         })
     };
-    let shape = shape.follow();
-    // What it is a picture of is seen; who hears the page hears which one it is.
+    let shape = shape.css_ratio();
+    // For screen readers: which of the outputs this is.
     let caption = (total > 1).then_some(which);
     view! {
         <figure>
@@ -222,7 +224,7 @@ pub(super) fn figure(
                 on:pointerenter=handler(point)
             >
                 <OutputView shown label />
-                {large} {over}
+                {large} {overlay}
             </div>
             {note}
             {caption.map(|which| {
@@ -233,7 +235,7 @@ pub(super) fn figure(
     .into_any()
 }
 
-/// The shape of an output: until it is there, what its input says of it.
+/// The shape of an output: measured once it is loaded, expected from its input before that.
 #[derive(Clone)]
 pub(super) struct Shape {
     all: Contexts,
@@ -250,26 +252,26 @@ impl Shape {
         }
     }
 
-    fn is_loaded(&self, sides: Option<(u32, u32)>, kind: OutputKind) {
+    fn set_size(&self, sides: Option<(u32, u32)>, kind: OutputKind) {
         self.sides.set(sides);
         let ratio = untrack(|| self.ratio());
         if let (OutputKind::Video, Some(sides), Some(ratio)) = (kind, sides, ratio) {
-            film_sides::keep(&self.task.model, &ratio, sides);
+            video_size::store_size(&self.task.model, &ratio, sides);
         }
     }
 
-    /// How large it is as a film, or will be; tracked. Larger than its own pixels it would be blocky.
-    fn film(&self) -> Option<(u32, u32)> {
+    /// Returns the measured or expected size in pixels of a video, which is not enlarged beyond it; tracked.
+    fn video_size(&self) -> Option<(u32, u32)> {
         let sides = self.sides.get();
-        sides.or_else(|| film_sides::last(&self.task.model, &self.ratio()?))
+        sides.or_else(|| video_size::last_size(&self.task.model, &self.ratio()?))
     }
 
-    /// Before it is there; tracked.
+    /// Returns the expected aspect ratio; tracked.
     fn ratio(&self) -> Option<String> {
         expected_shape::ratio(self.all, &self.task)
     }
 
-    /// Of what is at this address; tracked.
+    /// Returns the shape of the output at this address; tracked.
     pub(super) fn measure(&self, url: &str) -> side_by_side::Shape {
         let kind = self.task.output_kind(url);
         match (kind, self.sides.get()) {
@@ -280,8 +282,8 @@ impl Shape {
         }
     }
 
-    /// As style sheets write it.
-    pub(super) fn follow(self) -> Signal<Option<String>> {
+    /// Returns the aspect ratio in CSS syntax.
+    pub(super) fn css_ratio(self) -> Signal<Option<String>> {
         derived(move || match self.sides.get() {
             Some((width, height)) => Some(format!("{width} / {height}")),
             None => self.ratio(),
@@ -289,7 +291,7 @@ impl Shape {
     }
 }
 
-/// Lies over a picture: pressed, it shows that as large as the window is.
+/// A transparent button over a picture that opens it as large as the window.
 fn enlarge(output: String) -> AnyView {
     let navigation = contexts().navigation;
     view! {

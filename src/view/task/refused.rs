@@ -1,4 +1,4 @@
-//! The way to what the service has refused.
+//! Links to the parameters that the service refused.
 
 use atelier_contract::Schema;
 use atelier_engine::Task;
@@ -12,7 +12,8 @@ use crate::reactive::boxed::{dynamic, handler};
 use crate::state::contexts::contexts;
 use crate::view::form::{Field, field};
 
-/// A link to each parameter that the service has named in refusing the input: in the form where that is on the page.
+/// Links to the parameters that the service named when it refused the input. If the form is on the page, a link focuses
+/// the field.
 pub fn links(task: &Task) -> AnyView {
     let all = contexts();
     let task = task.clone();

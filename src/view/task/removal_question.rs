@@ -1,4 +1,4 @@
-//! Asks before tasks are removed where favorites go with them.
+//! Asks for confirmation before tasks with favorites are removed.
 
 use atelier_engine::Task;
 use atelier_studio::task::removal;
@@ -9,16 +9,17 @@ use crate::view::parts::question::Question;
 #[derive(Clone, Copy, Default)]
 pub struct RemovalQuestion {
     question: Question,
-    asked: RwSignal<String>,
+    message: RwSignal<String>,
 }
 
 impl RemovalQuestion {
-    /// Asks if favorites are among them, and whether it does. `removed`: what they are called together.
+    /// Asks if favorites are among the tasks, and returns whether it asks. `removed`: the name of the tasks together, such
+    /// as "this batch".
     pub fn asks<'a>(self, tasks: impl IntoIterator<Item = &'a Task>, removed: &str) -> bool {
-        let asked = removal::removal_question(tasks, removed);
-        let is_asked = asked.is_some();
-        if let Some(asked) = asked {
-            self.asked.set(asked);
+        let message = removal::removal_question(tasks, removed);
+        let is_asked = message.is_some();
+        if let Some(message) = message {
+            self.message.set(message);
             self.question.ask();
         }
         is_asked
@@ -26,8 +27,8 @@ impl RemovalQuestion {
 
     /// `label` names the dialog.
     pub fn view(self, label: &'static str, remove: impl Fn() + Send + Sync + 'static) -> AnyView {
-        let asked = self.asked.into();
+        let message = self.message.into();
         let confirm = Callback::new(move |()| remove());
-        (self.question).view(label, asked, "Keep", "Remove", "danger", confirm)
+        (self.question).view(label, message, "Keep", "Remove", "danger", confirm)
     }
 }

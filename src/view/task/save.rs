@@ -1,4 +1,4 @@
-//! `Download`.
+//! The Download button.
 
 use atelier_contract::output::SafeUrl;
 use icondata_lu::LuDownload;
@@ -10,7 +10,7 @@ use crate::reactive::boxed::handler;
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// Saves an output as a file; nothing where its address is none that is fetched.
+/// A button that saves an output as a file; `None` if its address must not be fetched.
 pub fn save(shown: &ShownOutput) -> Option<AnyView> {
     let contexts = contexts();
     let address = contexts.session.settings_untracked().address;

@@ -7,24 +7,24 @@ use leptos::prelude::*;
 use crate::state::known_files;
 use crate::view::parts::cached_output::address_of_copy;
 
-/// One output of a task, as a view has it.
+/// An output of a task, as a view shows it.
 #[derive(Clone)]
 pub struct ShownOutput {
     pub task: Arc<Task>,
     pub url: String,
-    /// From 0.
+    /// The position among the task's outputs, from 0.
     pub position: usize,
     pub kind: OutputKind,
-    /// Since when the task is before the person.
+    /// When the view of the task was created.
     pub since: Millis,
-    /// The address of the copy, once it is shown.
+    /// The address of the copy; empty until the copy is shown.
     pub copy: RwSignal<String>,
-    /// What is said instead of showing it; empty while it is shown.
-    pub words: RwSignal<String>,
+    /// The message shown instead of the output; empty while the output is shown.
+    pub message: RwSignal<String>,
 }
 
 impl ShownOutput {
-    /// Tracked: its kind may be known only once its file is looked at.
+    /// Creates the value. Tracked: the kind may change when the file is inspected.
     pub fn new(task: Arc<Task>, url: String, position: usize, since: Millis) -> Self {
         Self {
             kind: known_files::kind(&task, &url),
@@ -33,7 +33,7 @@ impl ShownOutput {
             position,
             since,
             copy: address_of_copy(),
-            words: RwSignal::new(String::new()),
+            message: RwSignal::new(String::new()),
         }
     }
 }

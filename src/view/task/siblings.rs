@@ -8,7 +8,7 @@ use crate::runner::Runner;
 use crate::state::contexts::contexts;
 use crate::view::parts::list::{Item, list};
 
-/// The variations that were sent with this one.
+/// The variations that were submitted together with this task.
 pub fn siblings(task: &Task) -> AnyView {
     let runner = contexts().runner;
     let place = task.batch.as_ref().filter(|_| task.varied.is_some());

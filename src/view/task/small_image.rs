@@ -1,5 +1,5 @@
-//! An image where outputs are shown small: the small picture that this browser has made of it, else the
-//! image itself, of which a small one is made then.
+//! A small view of an image: the thumbnail stored in this browser, or else the image itself, from which a thumbnail is
+//! then made.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -19,29 +19,29 @@ use crate::state::contexts::contexts;
 use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::media::MediaView;
 
-/// Of a larger file no small picture is made, in bytes.
+/// The size in bytes of the largest file from which a thumbnail is made.
 const MAX_BYTES: u64 = 50_000_000;
 
 thread_local! {
-    /// One is made after the other: a decoded picture is large.
-    static TURN: Arc<Mutex<()>> = Arc::default();
-    /// Those that have one, or came to nothing: they are not tried again in this visit.
+    /// Held while a thumbnail is made. Only one is made at a time, because a decoded picture takes much memory.
+    static LOCK: Arc<Mutex<()>> = Arc::default();
+    /// The names of outputs whose thumbnail exists or could not be made. They are not tried again during this visit.
     static TRIED: RefCell<HashSet<String>> = RefCell::default();
 }
 
 #[derive(Clone, PartialEq)]
 enum Source {
-    /// Whether there is a small picture is not known yet.
+    /// The stored thumbnail is still being read.
     Unknown,
     Small(String),
     Whole,
 }
 
-/// The image at this address, of the output of this name.
+/// The image at `url`, of the output `name`.
 pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView {
     let source = RwSignal::new(Source::Unknown);
     let small = address_of_copy();
-    // Tells whether the small picture can be shown.
+    // Shows the thumbnail and returns true if there is one.
     let show_small = move |picture: Option<Blob>| {
         let address = picture.and_then(|it| Url::create_object_url_with_blob(&it).ok());
         if let Some(address) = &address {
@@ -51,7 +51,7 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         address.is_some()
     };
     let (is_small_gone, is_whole_gone) = (StoredValue::new(false), StoredValue::new(false));
-    // The whole image once it has been shown, and its width and height in pixels.
+    // The full image once it is loaded, and its width and height in pixels.
     let image_of_whole = StoredValue::new_local(None);
     let whole = RwSignal::new(None);
     effect({
@@ -59,7 +59,7 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         move || {
             let size = whole.get().and_then(|(w, h)| thumbnail::size(w, h));
             if let (Some(size), Some(image)) = (size, image_of_whole.get_value()) {
-                make(name.clone(), &url, size, Place { image, small });
+                make_thumbnail(name.clone(), &url, size, FullImage { image, small });
             }
         }
     });
@@ -68,15 +68,15 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
         async move {
             let found = thumbnails::read(&name).await;
             if !matches!(found, Ok(None)) {
-                // There is a small picture already, or nowhere to keep one.
-                was_tried(&name);
+                // A thumbnail exists, or storage is unavailable.
+                mark_as_tried(&name);
             }
             if !show_small(found.ok().flatten()) {
                 source.set(Source::Whole);
             }
         }
     });
-    // A small one may have come too late to be waited for: better than none.
+    // The first read may have timed out, so the thumbnail is read again.
     let on_whole_gone = move |()| {
         if is_small_gone.get_value() {
             return on_gone.run(());
@@ -134,25 +134,26 @@ pub fn small_image(name: String, url: String, on_gone: Callback<()>) -> AnyView 
     })
 }
 
-/// Of data in an address no small picture is made.
+/// Returns whether the address refers to a file. No thumbnail is made from a data URL.
 fn is_file(url: &SafeUrl) -> bool {
     url.is_link() || url.as_str().starts_with("blob:")
 }
 
-/// Whether it was tried before.
-fn was_tried(name: &str) -> bool {
+/// Marks an output as tried, and returns whether it already was.
+fn mark_as_tried(name: &str) -> bool {
     TRIED.with_borrow_mut(|tried| !tried.insert(name.to_owned()))
 }
 
-/// Where a whole image is shown, and room for the address of the small one.
-struct Place {
+/// The element that shows a full image, and the signal for the address of its thumbnail.
+struct FullImage {
     image: HtmlImageElement,
     small: RwSignal<String>,
 }
 
-impl Place {
-    /// The whole one is let go, with all that is decoded of it. It stays in sight until the small one is there.
-    fn show(&self, small: &Blob, height: u32) {
+impl FullImage {
+    /// Replaces the full image with its thumbnail, which frees the decoded full image. The full image stays visible until
+    /// then.
+    fn replace_by(&self, small: &Blob, height: u32) {
         let shown = self.image.client_height();
         if !thumbnail::is_sharp(height, shown.into(), window().device_pixel_ratio()) {
             return;
@@ -161,10 +162,10 @@ impl Place {
             return;
         };
         match self.small.try_set(address.clone()) {
-            // The view has gone meanwhile.
+            // The view was removed.
             Some(unwanted) => drop(Url::revoke_object_url(&unwanted)),
             None => {
-                // Between the two there is no frame without a picture.
+                // Decodes synchronously, so that no frame is empty.
                 self.image.set_decoding("sync");
                 self.image.set_src(&address);
             }
@@ -172,28 +173,28 @@ impl Place {
     }
 }
 
-/// Makes a small picture of what has just been shown, and shows it instead. Given up if it is not in sight
-/// any more when its turn comes.
-fn make(name: String, url: &str, size: (u32, u32), place: Place) {
+/// Makes a thumbnail of an image that was just loaded, and shows it instead. Cancelled if the view is removed before the
+/// lock is free.
+fn make_thumbnail(name: String, url: &str, size: (u32, u32), full_image: FullImage) {
     let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::media(url, address.as_str()).filter(is_file) else {
         return;
     };
     spawn_local_scoped_with_cancellation(async move {
-        let turn = TURN.with(Arc::clone).lock_owned().await;
-        if was_tried(&name) {
+        let guard = LOCK.with(Arc::clone).lock_owned().await;
+        if mark_as_tried(&name) {
             return;
         }
-        // The file is read to its end: one left half read holds a connection.
+        // Not cancelled: a response that is not read to its end blocks a connection.
         spawn(async move {
-            // The browser has the file, having just shown it.
+            // The browser has just shown the file, so it is in its cache.
             if let Ok(file) = http::get_blob(safe.as_str(), MAX_BYTES).await
                 && let Ok(small) = picture::resized(&file, size).await
             {
                 thumbnails::write(&name, &small).await;
-                place.show(&small, size.1);
+                full_image.replace_by(&small, size.1);
             }
-            drop(turn);
+            drop(guard);
         });
     });
 }

@@ -9,9 +9,9 @@ use atelier_studio::task::progress;
 use leptos::prelude::*;
 
 use super::expected_shape;
-use super::film_sides;
 use super::notification_offer::offer;
-use super::room::room;
+use super::output_container::output_container;
+use super::video_size;
 use super::{refused, words};
 use crate::browser::location;
 use crate::reactive::boxed::{derived, dynamic, memo, text, when};
@@ -30,7 +30,7 @@ pub fn StatePill(task: ArcRwSignal<Task>) -> impl IntoView {
     }
 }
 
-/// State and time; read out when the state changes, not at every second.
+/// State and time. Screen readers announce changes of the state, but not every second.
 #[component]
 pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     let (runner, now) = (contexts().runner, ticker(1_000));
@@ -39,7 +39,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
         let task = task.read();
         task.duration_text()
             .unwrap_or_else(|| match task.is_hidden() {
-                // A hidden task is not polled: whether it still goes on is unknown.
+                // A hidden task is not polled, so it is unknown whether it still runs.
                 true => String::new(),
                 false => {
                     let elapsed = runner.elapsed(&task, now.get());
@@ -57,7 +57,7 @@ pub fn StateLine(task: ArcRwSignal<Task>) -> impl IntoView {
     }
 }
 
-/// Why a task waits, or what is known of it beyond that it goes on; tracked.
+/// Returns why a task waits, or what is known about it besides that it runs; tracked.
 pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     if let Some(reason) = contexts().runner.wait_reason(task, now) {
         return Some(reason);
@@ -71,20 +71,20 @@ pub(super) fn wait_line(task: &Task, now: Millis) -> Option<String> {
     match &task.state {
         TaskState::Submitting => Some("Sending the request.".into()),
         TaskState::Fetching { .. } => Some("Completed; fetching the output.".into()),
-        _ => unknown_word(task).map(with_leave_to_close),
+        _ => unknown_word(task).map(with_close_hint),
     }
 }
 
-/// Adds that the page may be closed, where tasks are kept; where they are not, the warning above the page says what
-/// closing it means. Tracked.
-fn with_leave_to_close(said: String) -> String {
+/// Adds that the page may be closed, if tasks are stored. If not, the warning at the top of the page explains what closing
+/// means. Tracked.
+fn with_close_hint(message: String) -> String {
     match contexts().runner.unkept_message() {
-        Some(_) => said,
-        None => format!("{said} You can close this page."),
+        Some(_) => message,
+        None => format!("{message} You can close this page."),
     }
 }
 
-/// What is going on while one waits.
+/// The progress of a task that is under way.
 #[component]
 pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let runner = contexts().runner;
@@ -117,7 +117,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         text(move || {
             let line = wait_line(&task.read(), now.get());
-            line.unwrap_or_else(|| with_leave_to_close(waited.get().message))
+            line.unwrap_or_else(|| with_close_hint(waited.get().message))
         })
     };
     let why = {
@@ -131,12 +131,12 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let task = task.clone();
         memo(move || task.read().progress.clone())
     };
-    // A progress bar without a value says only that something goes on.
+    // Without a value, the progress bar is indeterminate.
     let part = {
         let task = task.clone();
         derived(move || {
-            let told = progress.read().as_deref().and_then(progress::fraction);
-            told.or_else(|| waited.get().fraction.filter(|_| is_under_way(&task.read())))
+            let reported = progress.read().as_deref().and_then(progress::fraction);
+            reported.or_else(|| waited.get().fraction.filter(|_| is_under_way(&task.read())))
         })
     };
     let ratio = {
@@ -149,16 +149,16 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         let schema = catalog.schema(&model);
         let schema = schema.loaded().map(|schema| &**schema);
         let ratio = ratio.get();
-        // Outputs without a shape share one place.
+        // Outputs of unknown shape share one space.
         let count = ratio
             .as_ref()
             .map_or(1, |_| expected_output::expected_count(&values, schema));
         (count, ratio)
     });
-    // A film is as large as its own pixels, and so is its place.
+    // The space for a video has the size of the video, which is not enlarged.
     let film = memo(move || {
         let (count, ratio) = expected.get();
-        (is_film && count == 1).then(|| film_sides::last(&of_film, &ratio?))?
+        (is_film && count == 1).then(|| video_size::last_size(&of_film, &ratio?))?
     });
     let shapes = derived(move || {
         let (count, ratio) = expected.get();
@@ -200,10 +200,10 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         {others}
         </div>
     };
-    room(shapes, place.into_any())
+    output_container(shapes, place.into_any())
 }
 
-/// A state that needs explaining: what happened, what it means, what to do.
+/// Explains a state: what happened, what it means, what to do.
 #[component]
 pub fn Explained(task: Task) -> impl IntoView {
     words::explain(&task).map(|explanation| {

@@ -12,9 +12,9 @@ use crate::view::parts::cached_output::address_of_copy;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::media::MediaView;
 
-/// The first output of a task, small, and how many more there are; without any, a mark of its state. Where its address is dead, the copy
-/// that this browser keeps. The service is not asked for a fresh one: of a list of old tasks it would be
-/// asked much.
+/// A thumbnail of a task's first output, with the number of further outputs. Without outputs, an icon of the task's state.
+/// If the address is dead, it shows the copy in this browser. It requests no fresh address from the service, because a list
+/// of old tasks would need many requests.
 pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     let (key, category) =
         task.with_untracked(|task| (task.key.clone(), task.model.category.clone()));
@@ -51,7 +51,7 @@ pub fn thumbnail(task: &ArcRwSignal<Task>) -> AnyView {
     .into_any()
 }
 
-/// One output by its name, small; its copy where the address is dead.
+/// A thumbnail of the output `name`, or of its copy if the address is dead.
 pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
     let contexts = contexts();
     let copy = address_of_copy();
@@ -60,7 +60,7 @@ pub fn small_output(name: String, url: String, kind: OutputKind) -> AnyView {
         let of = (url.clone(), kind);
         output_recovery::show_copy(contexts, name.clone(), of, copy, was_looked_for);
     }
-    // Not looked at again when it is said once more.
+    // A memo: setting the same value again does not rebuild the view.
     let is_known = memo(move || was_looked_for.get());
     dynamic(move || {
         if !is_known.get() {

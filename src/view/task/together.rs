@@ -1,4 +1,4 @@
-//! What was varied with one press, seen together: each large enough to be judged next to the others.
+//! The variations of one press, shown together, each large enough to compare it with the others.
 
 use std::sync::Arc;
 
@@ -11,8 +11,8 @@ use leptos::prelude::*;
 
 use super::actions::{Actions, perform};
 use super::again::Again;
+use super::output_container::output_container;
 use super::outputs::{NO_OUTPUT, Shape, figure};
-use super::room::room;
 use super::shown_output::ShownOutput;
 use super::state::{Explained, StateLine, StatePill, wait_line};
 use super::{edit, more, name, vary};
@@ -24,7 +24,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::settings_link::with_settings_link;
 use crate::view::parts::ticker::ticker;
 
-/// How many outputs a task asks for; tracked.
+/// Returns how many outputs a task requests; tracked.
 pub fn expected(all: Contexts, task: &Task) -> usize {
     let schema = all.catalog.schema(&task.model);
     expected_output::expected_count(task.input.values(), schema.loaded().map(|schema| &**schema))
@@ -82,7 +82,7 @@ pub fn together(batch: &BatchKey, places: &[OutputSlot]) -> AnyView {
         let batch = batch.clone();
         memo(move || runner.keys_of_batch(&batch))
     };
-    let said = text(move || {
+    let status = text(move || {
         runner.track_phases();
         runner.with_tasks_of(&keys.read(), state)
     });
@@ -97,17 +97,17 @@ pub fn together(batch: &BatchKey, places: &[OutputSlot]) -> AnyView {
                 </div>
                 <p class="state-line">
                     <a href=Route::Batch(batch.clone()).path() prop:textContent=count></a>
-                    <span class="muted" role="status" prop:textContent=said></span>
+                    <span class="muted" role="status" prop:textContent=status></span>
                 </p>
             </header>
-            {room(measured, list.into_any())}
+            {output_container(measured, list.into_any())}
             {actions(&first, again, made)}
         </section>
     }
     .into_any()
 }
 
-/// What makes all of them once more, and what shows those that are there side by side.
+/// Buttons that repeat the variations, and one that compares the completed outputs.
 fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
     let navigation = contexts().navigation;
     let edit = view! {
@@ -158,7 +158,7 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
         move || {
             let task = task.read();
             let url = task.outputs().get(position).cloned();
-            // What can be done about it changes its place.
+            // A change of the offered actions rebuilds the item.
             (Action::offered(&task), task.state.phase(), url)
         }
     });
@@ -167,7 +167,7 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
         dynamic(move || {
             let now = Arc::new(task.get_untracked());
             let Some(url) = state.get().2 else {
-                return waited_for(&task, position, shape.clone());
+                return pending_output(&task, position, shape.clone());
             };
             let shown = ShownOutput::new(now, url, position, since);
             let has_dead_link = RwSignal::new(false);
@@ -188,7 +188,7 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
     .into_any()
 }
 
-/// What else can be done with one of them.
+/// Further menu items for one of the outputs.
 fn others(shown: &ShownOutput) -> AnyView {
     let all = contexts();
     let key = shown.task.key.clone();
@@ -205,7 +205,7 @@ fn others(shown: &ShownOutput) -> AnyView {
     .into_any()
 }
 
-/// What a person may do about a task that is on its way.
+/// Buttons for the actions on a task that is under way.
 fn offered(task: &Task) -> AnyView {
     let all = contexts();
     let key = task.key.clone();
@@ -223,13 +223,13 @@ fn offered(task: &Task) -> AnyView {
     offered.map(button).collect_view().into_any()
 }
 
-/// The place of an output, and how it stands with it.
-fn waited_for(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyView {
+/// The space for an output that does not exist yet, with the state of its task.
+fn pending_output(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyView {
     let known = task.get_untracked();
     let content = match known.is_active() {
         _ if position > 0 => ().into_any(),
         true => {
-            // What is done with all of them stands below.
+            // The actions on all variations are below the list.
             let offered = offered(&known);
             let (task, now) = (task.clone(), ticker(1_000));
             let line = {
@@ -259,7 +259,7 @@ fn waited_for(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> AnyVie
         .into_any(),
     };
     view! {
-        <div class="variation" style:--shape=shape.follow()>
+        <div class="variation" style:--shape=shape.css_ratio()>
             {content}
         </div>
     }

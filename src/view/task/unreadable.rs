@@ -1,4 +1,4 @@
-//! What can't be done with an output whose host does not let the page read it, and what can.
+//! A note on outputs whose host does not allow the page to read them (CORS): what can't be done with them, and what can.
 
 use atelier_contract::output::SafeUrl;
 use atelier_studio::output::output_access::UNREADABLE_NOTE;
@@ -9,7 +9,7 @@ use crate::reactive::boxed::dynamic;
 use crate::state::contexts::contexts;
 use crate::state::known_files;
 
-/// The note, while that is known of the output.
+/// The note; empty unless the output is known to be unreadable.
 pub fn note(shown: &ShownOutput) -> AnyView {
     let address = contexts().session.settings_untracked().address;
     let Some(safe) = SafeUrl::link(&shown.url, address.as_str()) else {

@@ -1,4 +1,4 @@
-//! An output as the input of another model.
+//! The menu that uses an output as the input of another model.
 
 use atelier_contract::ModelId;
 use atelier_contract::output::OutputKind;
@@ -18,15 +18,17 @@ use crate::view::parts::status_note::StatusNote;
 const LABEL: &str = "Use as input";
 const NO_MODEL: &str = "No model takes it.";
 
-/// The button, and the menu of the models that take such an output. Where none does, the button says so, and opens
-/// nothing that could only say it again. `place`: where it stands, for the same output may be shown twice, on the page and
-/// large. `answer`: what is said to a press of it.
+/// A button and its menu of the models that accept the output; `None` for an output of unknown kind. If no model accepts
+/// it, the button shows that and opens no menu.
+///
+/// `place` makes the ids unique, because the page and the lightbox may show the same output. `answer` shows the reply to a
+/// press.
 pub fn use_in(shown: &ShownOutput, place: &'static str, answer: StatusNote) -> Option<AnyView> {
     let (button, menu) = parts(shown, place, answer)?;
     Some(view! { {button} {menu} }.into_any())
 }
 
-/// The same, for who puts the button elsewhere than the menu.
+/// Like [`use_in`], but returns the button and the menu separately.
 pub fn parts(
     shown: &ShownOutput,
     place: &'static str,
@@ -36,7 +38,7 @@ pub fn parts(
     if kind == OutputKind::Other {
         return None;
     }
-    let is_vain = is_taken_by_none(kind);
+    let has_no_model = is_accepted_by_none(kind);
     let output = shown.task.key.output(shown.position);
     let id = format!("use-{place}-{output}");
     let is_open = RwSignal::new(false);
@@ -45,16 +47,16 @@ pub fn parts(
         is_open.set(menu.matches(":popover-open").unwrap_or_default());
     };
     let places = dynamic(move || match is_open.get() {
-        true => places(kind, &output),
+        true => model_links(kind, &output),
         false => ().into_any(),
     });
     let target = {
         let id = id.clone();
-        derived(move || (!is_vain.get()).then(|| id.clone()))
+        derived(move || (!has_no_model.get()).then(|| id.clone()))
     };
-    // Touch screens show no titles.
-    let say_why = move |_: web_sys::MouseEvent| {
-        if is_vain.get_untracked() {
+    // Touch screens show no tooltips.
+    let explain = move |_: web_sys::MouseEvent| {
+        if has_no_model.get_untracked() {
             answer.say(NO_MODEL.to_owned());
         }
     };
@@ -62,13 +64,13 @@ pub fn parts(
         <button
             class="button"
             type="button"
-            title=text(move || match is_vain.get() {
+            title=text(move || match has_no_model.get() {
                 true => NO_MODEL.to_owned(),
                 false => LABEL.to_owned(),
             })
-            aria-disabled=text(move || is_vain.get().to_string())
+            aria-disabled=text(move || has_no_model.get().to_string())
             popovertarget=target
-            on:click=handler(say_why)
+            on:click=handler(explain)
         >
             <Glyph icon=LuForward />
             <span class="word">{LABEL}</span>
@@ -82,8 +84,8 @@ pub fn parts(
     Some((button.into_any(), menu.into_any()))
 }
 
-/// One schema after the other is asked for, until one takes it.
-fn is_taken_by_none(kind: OutputKind) -> Memo<bool> {
+/// Returns whether no model accepts outputs of this kind. Requests one schema after the other until one does.
+fn is_accepted_by_none(kind: OutputKind) -> Memo<bool> {
     let catalog = contexts().catalog;
     memo(move || {
         let Load::Loaded(list) = catalog.models() else {
@@ -97,7 +99,7 @@ fn is_taken_by_none(kind: OutputKind) -> Memo<bool> {
     })
 }
 
-fn places(kind: OutputKind, output: &str) -> AnyView {
+fn model_links(kind: OutputKind, output: &str) -> AnyView {
     let catalog = contexts().catalog;
     let Load::Loaded(list) = catalog.models() else {
         return view! { <p class="muted">"The list of models is not here yet."</p> }.into_any();
@@ -116,16 +118,16 @@ fn places(kind: OutputKind, output: &str) -> AnyView {
             links.collect_view().into_any()
         }
     };
-    let said = move || {
-        let (mut found, mut awaited) = (false, false);
+    let message = move || {
+        let (mut found, mut is_loading) = (false, false);
         for model in &candidates {
             match catalog.schema(model) {
                 Load::Loaded(schema) => found |= !reuse::parameters(&schema, kind).is_empty(),
-                Load::Loading => awaited = true,
+                Load::Loading => is_loading = true,
                 Load::Failed(_) => {}
             }
         }
-        match (found, awaited, is_part) {
+        match (found, is_loading, is_part) {
             (_, true, _) => "Looking for models that take it…",
             (false, _, false) => NO_MODEL,
             (false, _, true) => "None of your models takes it. In another one, paste its URL.",
@@ -136,12 +138,12 @@ fn places(kind: OutputKind, output: &str) -> AnyView {
     };
     view! {
         {dynamic(links)}
-        <p class="muted" role="status" prop:textContent=text(said)></p>
+        <p class="muted" role="status" prop:textContent=text(message)></p>
     }
     .into_any()
 }
 
-/// To the form of a model, with the output in a parameter.
+/// A link to the form of a model, with the output filled in for a parameter.
 fn link(model: &ModelId, parameter: &str, output: &str) -> AnyView {
     let found = untrack(|| contexts().catalog.model(model));
     let name = found.map_or_else(

@@ -7,16 +7,16 @@ use crate::browser::local::LocalStore;
 use crate::reactive::boxed::{handler, text, when};
 use crate::view::parts::glyph::Glyph;
 
-/// How many variations were made last, in this browser.
+/// The storage key of the last chosen number of variations.
 const VARIATIONS: &str = "atelier.variations";
 const MAX_VARIATIONS: usize = 8;
 
 thread_local! {
-    // One for the whole page: what is chosen at one button counts for all of them.
-    static COUNT: ArcRwSignal<usize> = ArcRwSignal::new(kept());
+    // Shared by all buttons of the page.
+    static COUNT: ArcRwSignal<usize> = ArcRwSignal::new(stored_count());
 }
 
-/// `Vary`, and how many of each of `tasks`, which have `outputs` together.
+/// The Vary button, and a choice of how many variations to make of each of `tasks`, which have `outputs` in total.
 pub fn vary(tasks: usize, outputs: usize, vary: impl Fn(usize) + 'static) -> AnyView {
     let count = COUNT.with(|count| RwSignal::from(count.clone()));
     let choose = move |event| {
@@ -59,10 +59,10 @@ pub fn vary(tasks: usize, outputs: usize, vary: impl Fn(usize) + 'static) -> Any
     .into_any()
 }
 
-fn kept() -> usize {
-    let kept = LocalStore::Browser.read(VARIATIONS);
-    let kept = kept.and_then(|kept| kept.parse().ok());
-    kept.unwrap_or(4).clamp(1, MAX_VARIATIONS)
+fn stored_count() -> usize {
+    let stored = LocalStore::Browser.read(VARIATIONS);
+    let stored = stored.and_then(|stored| stored.parse().ok());
+    stored.unwrap_or(4).clamp(1, MAX_VARIATIONS)
 }
 
 #[cfg(test)]
@@ -72,12 +72,12 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn a_stored_count_is_read_as_it_was() {
+    fn stored_count_is_clamped_and_defaults_to_four() {
         for (text, count) in [("1", 1), ("8", 8), ("0", 1), ("200", 8), ("", 4), ("{}", 4)] {
             LocalStore::Browser.write("atelier.variations", text);
-            assert_eq!(kept(), count, "{text}");
+            assert_eq!(stored_count(), count, "{text}");
         }
         LocalStore::Browser.remove("atelier.variations");
-        assert_eq!(kept(), 4);
+        assert_eq!(stored_count(), 4);
     }
 }

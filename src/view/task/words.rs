@@ -1,5 +1,4 @@
-//! What a state means for a person: what happened, whether anything was lost or may have been
-//! billed, what to do next.
+//! Texts about the state of a task: what happened, whether anything was lost or may have been billed, and what to do next.
 
 use atelier_contract::ApiError;
 use atelier_contract::output::OutputKind;
@@ -10,7 +9,7 @@ use leptos::prelude::*;
 use crate::browser::location;
 use crate::view::parts::settings_link::with_settings_link;
 
-/// How a task is called where others stand next to it: a variation has its seed.
+/// Returns the accessible name of a task among others: model and prompt, and the seed of a variation.
 pub fn name(task: &Task) -> String {
     match seed::variation_label(task) {
         Some(seed) => format!("{}, {seed}", start(task)),
@@ -18,7 +17,7 @@ pub fn name(task: &Task) -> String {
     }
 }
 
-/// How an output is called: its kind, its prompt or else its model, and its seed where it is a variation.
+/// Returns the accessible name of an output: its kind, its prompt or else its model, and the seed of a variation.
 pub fn output(task: &Task, kind: OutputKind) -> String {
     let title = match task.input.title() {
         "" => &task.model_name,
@@ -31,7 +30,7 @@ pub fn output(task: &Task, kind: OutputKind) -> String {
     }
 }
 
-/// Its model, then the start of its prompt.
+/// Returns the model and the start of the prompt.
 pub fn start(task: &Task) -> String {
     const MAX: usize = 60;
     let title = task.input.title();
@@ -47,18 +46,18 @@ pub fn start(task: &Task) -> String {
     format!("{}: {start}{more}", task.model_name)
 }
 
-/// What happened, and what it means.
+/// The explanation of a state: what happened, and what it means.
 pub struct Explanation {
     pub what: String,
     pub meaning: &'static str,
 }
 
-/// Explains a state that is not simply under way or done.
+/// Explains a state other than under way or completed.
 pub fn explain(task: &Task) -> Option<Explanation> {
     Some(match &task.state {
         TaskState::Unconfirmed { error } => Explanation {
             what: why_unconfirmed(task)?,
-            meaning: unconfirmed(error),
+            meaning: meaning_of_unconfirmed(error),
         },
         TaskState::Failed { message, .. } if task.state.is_output_refused() => Explanation {
             what: message.clone(),
@@ -69,24 +68,24 @@ pub fn explain(task: &Task) -> Option<Explanation> {
             id: Some(_),
             message,
         } => Explanation {
-            what: or_silence(message),
+            what: or_no_reason(message),
             meaning: "Failed runs may still be billed. Your input is kept: retry it as it is, or edit it \
                       first.",
         },
         TaskState::Failed { id: None, message } if refused_input::is_refused(task) => Explanation {
-            what: or_silence(message),
+            what: or_no_reason(message),
             meaning: "Nothing was generated or billed. Your input is kept: edit it first, for as it is it would be \
                       refused again.",
         },
         TaskState::Failed { id: None, message } if ApiError::is_about_credentials(message) => {
             Explanation {
-                what: or_silence(message),
+                what: or_no_reason(message),
                 meaning: "Nothing was generated or billed. Your input is kept: correct them, then retry it as it is.",
             }
         }
         TaskState::Failed { id: None, message } if ApiError::is_about_credits(message) => {
             Explanation {
-                what: or_silence(message),
+                what: or_no_reason(message),
                 meaning: "Nothing was generated or billed: your account has too few credits. Add some at the service, \
                       then retry. Your input is kept as it is.",
             }
@@ -96,7 +95,7 @@ pub fn explain(task: &Task) -> Option<Explanation> {
             meaning: "Nothing was generated or billed. Your other inputs are kept: Retry asks for it again.",
         },
         TaskState::Failed { id: None, message } => Explanation {
-            what: or_silence(message),
+            what: or_no_reason(message),
             meaning: "The service did not accept the request, so nothing was generated or billed. Your input is \
                       kept: retry it as it is, or edit it first.",
         },
@@ -113,7 +112,7 @@ pub fn explain(task: &Task) -> Option<Explanation> {
     })
 }
 
-/// What happened, with a link where it is said here to go to Settings. What else a service says means nothing here.
+/// Shows what happened, with a link to Settings where Atelier's own text mentions them. The text of a service gets no link.
 pub fn linked(task: &Task, what: String) -> AnyView {
     let is_ours = match &task.state {
         TaskState::Failed { message, .. } => ApiError::is_about_credentials(message),
@@ -125,7 +124,7 @@ pub fn linked(task: &Task, what: String) -> AnyView {
     }
 }
 
-/// What the service said of a submission whose outcome is unknown, or that it said nothing.
+/// Returns why the outcome of a submission is unknown: the reply of the service, or that there was none.
 pub fn why_unconfirmed(task: &Task) -> Option<String> {
     let TaskState::Unconfirmed { error } = &task.state else {
         return None;
@@ -133,8 +132,8 @@ pub fn why_unconfirmed(task: &Task) -> Option<String> {
     Some(task.account.user_message(error, &location::origin()))
 }
 
-/// What it means that the outcome of a request is unknown.
-fn unconfirmed(error: &ApiError) -> &'static str {
+/// Returns what an unknown outcome means for the user.
+fn meaning_of_unconfirmed(error: &ApiError) -> &'static str {
     if error.was_certainly_not_accepted() {
         "That is its answer to what was sent again. The first time it may have taken the request, and billed it; no \
          task id came back. Look at your usage in the service's dashboard. Resubmit sends it once more, Dismiss removes \
@@ -153,7 +152,7 @@ fn unconfirmed(error: &ApiError) -> &'static str {
     }
 }
 
-fn or_silence(message: &str) -> String {
+fn or_no_reason(message: &str) -> String {
     match message.trim() {
         "" => "The service gave no reason.".into(),
         message => message.into(),

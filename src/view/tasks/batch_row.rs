@@ -19,15 +19,15 @@ use crate::state::batches::Batches;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{thumbnail, words};
 
-/// As many pictures as fit next to each other on most screens; all are on the batch's page.
+/// The maximum number of pictures in a row, which fills most screens. The page of the batch shows all.
 const PICTURES: usize = 16;
 
-/// What was found of a batch: its latest pictures, how it stands, and what tells its items apart.
+/// A batch in the list of tasks: the latest pictures of the items that match, their states, and how they differ.
 #[component]
 pub fn BatchRow(
     batch_key: BatchKey,
     tasks: Vec<TaskKey>,
-    /// Over all rows: what is retried gives its place to another.
+    /// Shared by all rows: after a retry, another row moves to this position.
     held: DoubleClickGuard,
 ) -> impl IntoView {
     let all = contexts();
@@ -56,7 +56,7 @@ pub fn BatchRow(
             (when_sent(tasks()), last_retry(tasks()))
         });
         let found = tasks.len();
-        // It stands where its latest attempt does.
+        // The list sorts a batch by its latest attempt.
         let retried = retried.map(|at| format!(" · retried {}", dates::as_of(at, now)));
         let (retried, model) = (retried.unwrap_or_default(), first.model_name.clone());
         text(move || {
@@ -88,7 +88,7 @@ pub fn BatchRow(
         move || {
             runner.track_phases();
             runner.with_tasks_of(&tasks, |tasks| {
-                // Why those failed that are to be changed first is said as well.
+                // The reasons include those of tasks whose inputs must be changed before a retry.
                 let failed = || tasks.iter().filter(|task| task.can_retry());
                 let again = failed().filter(|task| refused_input::may_succeed_unchanged(task));
                 let reason = |task: &&Task| words::explain(task).map(|it| it.what);
@@ -108,7 +108,7 @@ pub fn BatchRow(
     let reason = text(move || reasons_message(&failed.read().1));
     let more = tasks.len().saturating_sub(PICTURES);
     let pictures = tasks.iter().take(PICTURES);
-    // The row's link and one picture are stops of Tab; arrows lead to the others.
+    // Tab stops at the row's link and at one picture; arrow keys move to the others.
     let mut pictures = pictures
         .enumerate()
         .filter_map(|(at, key)| picture(runner, key, at == 1));
@@ -116,7 +116,7 @@ pub fn BatchRow(
     let pictures: Vec<AnyView> = pictures.collect();
     let retry_label = text(move || format!("Retry {} failed: {}", to_retry(), name.get()));
     view! {
-        <article class="batch-row" on:keydown=handler(walk) aria-label=text(move || format!("Batch: {}", name.get()))>
+        <article class="batch-row" on:keydown=handler(move_focus) aria-label=text(move || format!("Batch: {}", name.get()))>
             <div class="batch-first">{first_picture}</div>
             <div class="batch-row-head">
                 <div class="task-row-text">
@@ -152,7 +152,7 @@ pub fn BatchRow(
     .into_any()
 }
 
-/// How many of it stand how, each in its colour; read out they are one sentence.
+/// The number of items in each state, in the state's color. Screen readers announce them as one sentence.
 fn pills(counts: &Counts) -> AnyView {
     let pill = |(at, (part, phrase)): (usize, (Part, String))| {
         let comma =
@@ -173,8 +173,8 @@ fn chip(difference: &Difference) -> AnyView {
     view! { <li>{difference.user_message()}</li> }.into_any()
 }
 
-/// Arrows lead from picture to picture.
-fn walk(event: leptos::ev::KeyboardEvent) {
+/// Moves the focus between the pictures with the arrow keys.
+fn move_focus(event: leptos::ev::KeyboardEvent) {
     let forward = match event.key().as_str() {
         "ArrowRight" => true,
         "ArrowLeft" => false,
@@ -190,12 +190,12 @@ fn walk(event: leptos::ev::KeyboardEvent) {
         next.filter(|next| target.has_attribute("href") && next.has_attribute("href"))
     {
         event.prevent_default();
-        // It fails only where the element is gone.
+        // Fails only if the element was removed.
         let _ = next.focus();
     }
 }
 
-/// One item: a way to its task.
+/// The picture of an item, which links to its task.
 fn picture(runner: Runner, key: &TaskKey, is_stop: bool) -> Option<AnyView> {
     let task = runner.task(key)?;
     let shown = thumbnail(&task);

@@ -14,7 +14,7 @@ use crate::view::parts::favorites_chip::{FAVORITES, favorites_chip};
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::search_field::search_field;
 
-/// The states as people group them: the word in the URL, the word on the page, the phases.
+/// The states as users group them: the value in the URL, the label, and the phases.
 const STATES: [(&str, &str, &[Phase]); 4] = [
     (
         "active",
@@ -31,7 +31,7 @@ const STATES: [(&str, &str, &[Phase]); 4] = [
     ("unconfirmed", "Unconfirmed", &[Phase::Unconfirmed]),
 ];
 
-/// The filter as the URL has it; tracked. The text comes from the field, ahead of the URL.
+/// Returns the filter from the URL; tracked. The text comes from the search field, because the URL follows it with a delay.
 pub fn filter(navigation: Navigation, typed: &str) -> Filter {
     let state = navigation.query("state");
     let phases = STATES
@@ -55,11 +55,11 @@ fn model_of(text: &str) -> Option<ModelId> {
     Some(ModelId::new(category, subcategory))
 }
 
-/// Text, state, model and dates; all of it lives in the URL.
+/// Filters by text, state, model and date, which are stored in the URL.
 #[component]
 pub fn Filters(typed: RwSignal<String>, found: Memo<Found>) -> impl IntoView {
     let navigation = contexts().navigation;
-    // On a phone what is needed less is folded away.
+    // On a phone, the less frequent filters are collapsed.
     let is_open = RwSignal::new(false);
     let set = move || {
         let names = ["model", "from", "to"];
@@ -154,7 +154,7 @@ fn ModelChoice(found: Memo<Found>) -> impl IntoView {
             .into_iter()
             .map(|model| {
                 let is_chosen = model == chosen;
-                // As the rows call it.
+                // The same name as in the rows.
                 let known = model_of(&model).and_then(|id| catalog.model(&id));
                 let label = known.map_or_else(|| model.clone(), |it| it.display_name().to_owned());
                 view! {

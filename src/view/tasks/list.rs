@@ -15,8 +15,8 @@ use crate::state::batches::Batches;
 use crate::view::parts::glyph::Glyph;
 use crate::view::parts::question::Question;
 
-/// So many are not removed by one press: the way back is open for seconds only.
-const MANY: usize = 11;
+/// The number of tasks from which removal asks for confirmation, because undo is offered for seconds only.
+const MIN_TO_CONFIRM: usize = 11;
 
 /// `/tasks`: everything submitted, newest first.
 #[component]
@@ -26,10 +26,10 @@ pub fn TasksPage() -> impl IntoView {
     batches.follow();
     let navigation = contexts().navigation;
     let typed = RwSignal::new(untrack(|| navigation.query("q")).unwrap_or_default());
-    // Back, or a link to here, may have changed it.
-    let asked = memo(move || navigation.query("q").unwrap_or_default());
+    // The Back button or a link may change the query.
+    let query = memo(move || navigation.query("q").unwrap_or_default());
     effect(move || {
-        let text = asked.get();
+        let text = query.get();
         if text != typed.read_untracked().trim() {
             typed.set(text);
         }
@@ -55,7 +55,7 @@ pub fn TasksPage() -> impl IntoView {
         let found = found.read();
         records.with_value(|records| history::rows(records, &found.positions))
     });
-    // Of what is shown: what a filter hides is left alone, and so is a favorite.
+    // Only tasks that the filter shows, and no favorites.
     let finished = memo(move || {
         runner.track_phases();
         let is_finished = |key: &TaskKey| {
@@ -88,17 +88,17 @@ pub fn TasksPage() -> impl IntoView {
     };
     let question = Question::default();
     let remove_or_ask = move |_| match finished.read_untracked().len() {
-        0..MANY => remove(),
+        0..MIN_TO_CONFIRM => remove(),
         _ => question.ask(),
     };
-    // What counts the tasks is as wide as its numbers: before they are read it would move what is next to it.
+    // The count is hidden until the tasks are read, because its width depends on the numbers.
     let is_unread = when(move || !runner.is_open() || runner.unread().is_some());
-    // Nor is a row as high before the name of its batch is known.
+    // Rows are hidden until the names of batches are read, because their height depends on the names.
     let placed = memo(move || match batches.is_read() {
         true => rows.get(),
         false => Vec::new(),
     });
-    // Nor is there anything to narrow where nothing was ever sent.
+    // Filters are hidden until a task was submitted.
     let has_no_filters = when(move || is_unread.get() || runner.keys().is_empty());
     let has_note =
         move || runner.unread().is_some() || (runner.is_open() && keys.read().is_empty());
@@ -141,7 +141,7 @@ pub fn TasksPage() -> impl IntoView {
                     }
                 })}
             </div>
-            // At the head, and yet no first stop of Tab. It takes away, and narrows nothing.
+            // Shown at the top, but last in the tab order, because it removes tasks.
             <button
                 class="button quiet small removes remove-finished"
                 type="button"
@@ -152,7 +152,7 @@ pub fn TasksPage() -> impl IntoView {
                 <Glyph icon=LuTrash2 />
                 <span prop:textContent=text(move || {
                     let count = finished.read().len();
-                    let more = if count < MANY { "" } else { "…" };
+                    let more = if count < MIN_TO_CONFIRM { "" } else { "…" };
                     format!("Clear {}{more}", counted_many(count, "finished task"))
                 })></span>
             </button>
@@ -160,7 +160,7 @@ pub fn TasksPage() -> impl IntoView {
     }
 }
 
-/// Brings the records up to date; only tasks that are new or have changed state are read anew.
+/// Updates the entries. Reads only tasks that are new or have changed.
 fn refresh(records: &mut Vec<HistoryEntry>, runner: Runner) {
     runner.track_phases();
     let mut known: HashMap<TaskKey, HistoryEntry> = records

@@ -5,7 +5,7 @@ use leptos::prelude::*;
 use crate::state::contexts::Contexts;
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 
-/// Sends these once more, and says so where all rows are left: theirs may go elsewhere. `held`: over all rows.
+/// Retries these tasks and shows a notice outside the rows, because a row may move. `held` is shared by all rows.
 pub fn retry(all: Contexts, held: DoubleClickGuard, keys: &[TaskKey]) {
     if held.counts("Retry") {
         let count = all.runner.retry_all(keys);
@@ -17,7 +17,7 @@ pub fn retry(all: Contexts, held: DoubleClickGuard, keys: &[TaskKey]) {
         let is_held = is_paused || untrack(|| all.runner.block_reason()).is_some();
         all.notices.say(again::user_message(count, 0, is_held));
     } else {
-        let said = "Sent once. Press again for another one.";
-        all.notices.say(said.to_owned());
+        let message = "Sent once. Press again for another one.";
+        all.notices.say(message.to_owned());
     }
 }

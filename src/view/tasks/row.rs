@@ -10,13 +10,13 @@ use crate::reactive::boxed::{handler, memo, text, when};
 use crate::view::parts::double_click_guard::DoubleClickGuard;
 use crate::view::task::{StateLine, thumbnail, words};
 
-/// One task of the list: enough to know it by; the rest is at its own address.
+/// A task in the list, with enough details to recognize it. The page of the task has the rest.
 #[component]
 pub fn TaskRow(
     task_key: TaskKey,
-    /// What tells it apart from others that have its prompt.
+    /// The difference from other tasks with the same prompt.
     name: Option<String>,
-    /// Over all rows: what is retried gives its place to another.
+    /// Shared by all rows: after a retry, another row moves to this position.
     held: DoubleClickGuard,
 ) -> impl IntoView {
     let all = contexts();

@@ -6,27 +6,27 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{derived, memo, when};
 use crate::view::parts::viewport;
 
-/// What holds the outputs of a task, or of a few, or the places that are kept for them. Several of these `shapes` lie in a block, as
-/// large as the pane has room for; fewer, and more than [`MAX_PICTURES`], are left to the style sheet.
-pub fn room(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
+/// A container for the outputs of one or several tasks, or for the space reserved for them. It lays out 2 to
+/// [`MAX_PICTURES`] `shapes` as a block that fills the pane; the style sheet lays out other numbers.
+pub fn output_container(shapes: Signal<Vec<Shape>>, content: AnyView) -> AnyView {
     let element = NodeRef::<Div>::new();
     let left = viewport::left(element);
-    let room = memo(move || left.read().room(0.0));
+    let space = memo(move || left.read().room(0.0));
     let block = memo(move || {
         let shapes = shapes.read();
         let are_several = (2..=MAX_PICTURES).contains(&shapes.len());
-        are_several.then(|| room.read().block(&shapes))
+        are_several.then(|| space.read().block(&shapes))
     });
     let px = move |of: fn(Block) -> f64| {
         derived(move || block.get().map(|block| format!("{:.1}px", of(block))))
     };
-    let whole = move |is_wanted: fn(f64, f64) -> bool| {
+    let whole = move |is_needed: fn(f64, f64) -> bool| {
         derived(move || {
             let whole = block.get()?.whole;
-            is_wanted(whole, room.read().height).then(|| format!("{whole:.1}px"))
+            is_needed(whole, space.read().height).then(|| format!("{whole:.1}px"))
         })
     };
-    // What needs less than there is leaves the rest to what follows; what needs more is scrolled to.
+    // A block smaller than the pane leaves the rest to the following content; a larger one is scrolled.
     let most = whole(|whole, height| whole + 1.0 < height);
     let least = whole(|whole, height| whole > height);
     view! {

@@ -13,11 +13,11 @@ use crate::reactive::boxed::{dynamic, effect, handler};
 use crate::state::contexts::contexts;
 use crate::view::parts::status_note::StatusNote;
 
-/// What is done with one of several outputs most, over it; the rest, and `others`, in a menu. What makes all of them once more stands
-/// below them.
-pub fn over(shown: &ShownOutput, answer: StatusNote, others: AnyView) -> AnyView {
+/// The most frequent actions on one of several outputs, over it. A menu has the rest and `others`. Actions that repeat the
+/// whole task are below the outputs.
+pub fn overlay(shown: &ShownOutput, answer: StatusNote, others: AnyView) -> AnyView {
     let output = shown.task.key.output(shown.position);
-    let items = view! { {more::of_output(shown, answer)} {others} }.into_any();
+    let items = view! { {more::output_items(shown, answer)} {others} }.into_any();
     view! {
         <div class="over">
             {save::save(shown)} {favorite::output_heart(&shown.task.key, shown.position)}
@@ -27,9 +27,9 @@ pub fn over(shown: &ShownOutput, answer: StatusNote, others: AnyView) -> AnyView
     .into_any()
 }
 
-/// What is done most with an output that stands alone, over it and one press away, once a pointer is near. All of it
-/// stands below as well, where keys and readers find it: here they are spared it.
-pub fn over_only(shown: &ShownOutput, again: Again, is_near: RwSignal<bool>) -> AnyView {
+/// The most frequent actions on a single output, over it once a pointer is near. The same actions are below the output,
+/// so this overlay is hidden from the keyboard and from screen readers.
+pub fn single_overlay(shown: &ShownOutput, again: Again, is_near: RwSignal<bool>) -> AnyView {
     let shown = shown.clone();
     dynamic(move || match is_near.get() {
         true => tools(&shown, again),
@@ -53,10 +53,10 @@ fn tools(shown: &ShownOutput, again: Again) -> AnyView {
     let tools = NodeRef::<Div>::new();
     effect(move || {
         tools.track();
-        // What varies comes with the schema.
+        // The controls for variations appear when the schema is loaded.
         again.has_seed();
         after_frame(move || {
-            // The page may have been left within the frame.
+            // The page may have been closed within the frame.
             let found = tools.try_get_untracked().flatten();
             let Some(found) = found.map(|it| it.get_elements_by_tag_name("button")) else {
                 return;
@@ -67,7 +67,7 @@ fn tools(shown: &ShownOutput, again: Again) -> AnyView {
             }
         });
     });
-    // A press leaves the focus where it is.
+    // Prevents a press from moving the focus.
     let stay = |event: MouseEvent| event.prevent_default();
     view! {
         <div class="over only" aria-hidden="true" node_ref=tools on:mousedown=handler(stay)>

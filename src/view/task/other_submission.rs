@@ -6,8 +6,8 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{dynamic, memo};
 use crate::state::contexts::contexts;
 
-/// What is known of another submission of a task, with the way to it; nothing as long as there is none.
-pub fn late(task: &Task) -> AnyView {
+/// A note about another submission of the same task, with a link to it; empty while there is none.
+pub fn other_submission(task: &Task) -> AnyView {
     let runner = contexts().runner;
     let key = task.key.clone();
     let others: Vec<TaskKey> = key
@@ -16,24 +16,24 @@ pub fn late(task: &Task) -> AnyView {
         .chain([key.late()])
         .collect();
     let other = memo(move || {
-        // One may come, or go.
+        // Tracks the list of tasks: the other submission can appear or be removed.
         runner.keys();
         let task = runner.task(&key)?;
         others.iter().find_map(|key| {
             let other = runner.task(key)?;
             let other = other.read();
-            let said = other_submission_text(&task.read(), &other);
-            other.removed.is_none().then(|| (key.clone(), said))
+            let message = other_submission_text(&task.read(), &other);
+            other.removed.is_none().then(|| (key.clone(), message))
         })
     });
     dynamic(move || {
-        let Some((key, said)) = other.get() else {
+        let Some((key, message)) = other.get() else {
             return ().into_any();
         };
         view! {
             <p class="muted late">
                 <a href=Route::Task(key).path()>"Another submission"</a>
-                {said}
+                {message}
             </p>
         }
         .into_any()

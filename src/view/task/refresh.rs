@@ -1,4 +1,4 @@
-//! New addresses for outputs, at a person's word.
+//! Requests fresh addresses of outputs when the user asks for them.
 
 use std::pin::pin;
 
@@ -14,30 +14,29 @@ use crate::view::parts::status_note::StatusNote;
 
 const TIMEOUT_MS: u32 = 15_000;
 
-/// Asks the service for the addresses once more, or for those of a task that it is said not to know or
-/// whose output it has refused, and says what came
-/// of it.
-pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
+/// Requests the addresses of a task's outputs again and shows the outcome in `answer`. The task may also be one that the
+/// service didn't know or whose output it refused.
+pub fn refresh_addresses(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
     let Some(task) = runner.task(&key) else {
         return;
     };
-    let unasked = untrack(|| task.with(|task| runner.not_asked_reason(task)));
-    let asked = clock::now();
+    let blocked_reason = untrack(|| task.with(|task| runner.not_asked_reason(task)));
+    let requested_at = clock::now();
     let now = move || {
         let task = task.read_untracked();
         (task.state.phase(), task.outputs().to_vec())
     };
     let before = now();
     runner.act(&key, action);
-    if let Some(why) = unasked {
+    if let Some(why) = blocked_reason {
         return answer.say(why);
     }
     answer.say("Asking the service…".into());
     spawn(async move {
-        let refreshed = pin!(runner.refreshed(&key, asked));
+        let refreshed = pin!(runner.refreshed(&key, requested_at));
         let answered = select(refreshed, TimeoutFuture::new(TIMEOUT_MS)).await;
         let now = now();
-        let said = match answered {
+        let message = match answered {
             Either::Left(_) if now.0 == Phase::Gone => "The service still does not know it.",
             Either::Left(_) if before.0 == Phase::Gone => "The service knows it after all.",
             Either::Left(_) if now.0 == Phase::Failed => "The service still gives no output.",
@@ -53,6 +52,6 @@ pub fn ask(runner: Runner, key: TaskKey, action: Action, answer: StatusNote) {
                 "The service has not answered yet. The addresses change when it does."
             }
         };
-        answer.say(said.into());
+        answer.say(message.into());
     });
 }
