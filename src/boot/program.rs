@@ -18,7 +18,7 @@ use crate::view::models::{card_extras, card_keys, first_picture, list_note};
 use crate::view::parts::deferred::deferred;
 use crate::view::shell;
 use crate::view::shell::{
-    commands, deferred_dialogs, dialogs, notice_list, return_place, shortcuts, status,
+    commands, deferred_dialogs, dialogs, notice_list, scroll_restoration, shortcuts, status,
 };
 
 /// How long the page waits for answers to what it has sent before it loads itself anew, in milliseconds: longer than
@@ -98,7 +98,7 @@ fn begin() {
     unavailable_models::follow(contexts.catalog);
     press::listen();
     card_keys::listen();
-    return_place::listen();
+    scroll_restoration::listen();
     shortcuts::listen(contexts.navigation);
     tab_title::follow(contexts);
     offline::begin();

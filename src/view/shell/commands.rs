@@ -1,4 +1,4 @@
-//! Pages, models, tasks and actions by name: `Ctrl+K`, a few letters, Enter.
+//! The command palette: finds pages, models, tasks and actions by name. `Ctrl+K` opens it.
 
 mod found;
 
@@ -19,7 +19,7 @@ use crate::view::shell::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::view::task::{actions, thumbnail};
 use found::{Act, Command, ELSEWHERE, found};
 
-/// The way to them for who does not know the keys.
+/// The button that opens the command palette.
 pub fn go_to() -> AnyView {
     let navigation = contexts().navigation;
     let key = control::command_key(&location::platform());
@@ -52,7 +52,7 @@ pub fn Commands() -> impl IntoView {
     let typed = RwSignal::new(String::new());
     let found = found(contexts, is_open, typed);
     let at = RwSignal::new(0);
-    stay_in_sight(at);
+    scroll_to_selected(at);
     let close = move || {
         shortcuts::close(navigation, COMMANDS);
         typed.set(String::new());
@@ -85,7 +85,7 @@ pub fn Commands() -> impl IntoView {
         }
         event.prevent_default();
     };
-    // What was searched for stands in the order in which it was found.
+    // Search results are sorted by relevance and have no groups.
     let is_grouped = move || typed.read_untracked().trim().is_empty();
     let contents = move || {
         view! {
@@ -123,8 +123,8 @@ pub fn Commands() -> impl IntoView {
             on:click=handler(dialog::close_if_outside)
             on:close=handler(move |_: web_sys::Event| close())
             on:keydown=handler(move |event: KeyboardEvent| {
-                // The keys that have opened it.
-                if is_own_key(&event) {
+                // The key that opens the dialog also closes it.
+                if is_palette_key(&event) {
                     event.prevent_default();
                     close();
                 }
@@ -135,13 +135,14 @@ pub fn Commands() -> impl IntoView {
     }
 }
 
-fn is_own_key(event: &KeyboardEvent) -> bool {
-    let is_held = (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
-    is_held && !event.repeat() && event.key().eq_ignore_ascii_case("k")
+fn is_palette_key(event: &KeyboardEvent) -> bool {
+    let has_modifier =
+        (event.ctrl_key() || event.meta_key()) && !event.shift_key() && !event.alt_key();
+    has_modifier && !event.repeat() && event.key().eq_ignore_ascii_case("k")
 }
 
-/// What is chosen is scrolled to.
-fn stay_in_sight(at: RwSignal<usize>) {
+/// Scrolls to the selected option.
+fn scroll_to_selected(at: RwSignal<usize>) {
     effect(move || {
         let id = option_id(at.get());
         after_frame(move || {

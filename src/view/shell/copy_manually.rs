@@ -6,9 +6,9 @@ use crate::reactive::boxed::{dynamic, effect, handler, when};
 use crate::state::contexts::contexts;
 use crate::view::parts::dialog;
 
-/// What the browser did not let be copied, selected.
+/// A dialog with the text that the browser did not allow to copy, selected so that the user can copy it.
 #[component]
-pub fn CopyByHand() -> impl IntoView {
+pub fn CopyManually() -> impl IntoView {
     let uncopied = contexts().uncopied;
     let dialog = NodeRef::<Dialog>::new();
     let field = NodeRef::<Textarea>::new();

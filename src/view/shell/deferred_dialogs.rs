@@ -1,4 +1,4 @@
-//! The dialogs that may lie over any page, once the part of the program is here that has them.
+//! The dialogs that can open over any page. They are in the last part of the program, which is loaded on demand.
 
 use leptos::html::Dialog;
 use leptos::prelude::*;
@@ -11,26 +11,30 @@ use crate::view::parts::deferred::deferred;
 use crate::view::parts::dialog;
 use crate::view::shell::shortcuts::OPEN;
 
-/// In the address: what asks for one.
-const ASKS: [&str; 4] = [OPEN, SHOWN, COMPARED, EXPLORED];
+/// The query parameters that open a dialog.
+const DIALOG_PARAMETERS: [&str; 4] = [OPEN, SHOWN, COMPARED, EXPLORED];
 
 pub fn dialogs() -> AnyView {
     let (navigation, pages) = (contexts().navigation, pages());
-    let is_asked = when(move || ASKS.iter().any(|name| navigation.query(name).is_some()));
+    let is_requested = when(move || {
+        DIALOG_PARAMETERS
+            .iter()
+            .any(|name| navigation.query(name).is_some())
+    });
     dynamic(move || match pages.functions() {
         Some(pages) => (pages.dialogs)(),
-        None if is_asked.get() => view! { <Opening navigation /> }.into_any(),
+        None if is_requested.get() => view! { <Opening navigation /> }.into_any(),
         None => ().into_any(),
     })
 }
 
-/// In its place, until it is here: what is pressed meanwhile must not be lost on the page below.
+/// Shown until the program part is loaded, so that input does not reach the page below.
 #[component]
 fn Opening(navigation: Navigation) -> impl IntoView {
     let dialog = NodeRef::<Dialog>::new();
     dialog::follow(dialog, when(|| true));
     let close = move || {
-        for name in ASKS {
+        for name in DIALOG_PARAMETERS {
             navigation.set_query(name, None);
         }
     };

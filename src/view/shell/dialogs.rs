@@ -1,4 +1,4 @@
-//! What may lie over any page. Which dialog is open stands in the address.
+//! The dialogs that can open over any page. The address contains which one is open.
 
 use leptos::prelude::*;
 
@@ -6,7 +6,7 @@ use crate::view::lightbox::Lightbox;
 use crate::view::lightbox::comparison::Comparison;
 use crate::view::lightbox::sweep::Sweep;
 use crate::view::shell::commands::Commands;
-use crate::view::shell::copy_manually::CopyByHand;
+use crate::view::shell::copy_manually::CopyManually;
 use crate::view::shell::send_unstored::SendUnstored;
 use crate::view::shell::shortcuts::Shortcuts;
 use crate::view::shell::undo::{self, Undo};
@@ -21,7 +21,7 @@ pub fn dialogs() -> AnyView {
         <Sweep />
         <Shortcuts />
         <Commands />
-        <CopyByHand />
+        <CopyManually />
     }
     .into_any()
 }

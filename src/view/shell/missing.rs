@@ -1,6 +1,6 @@
 use leptos::prelude::*;
 
-/// An address within the app that leads nowhere.
+/// The page shown for an unknown address.
 #[component]
 pub fn MissingPage() -> impl IntoView {
     view! {

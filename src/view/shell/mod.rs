@@ -1,4 +1,4 @@
-//! What surrounds every page: header, dialogs, notices, shortcuts, and the page itself.
+//! The frame around every page: header, dialogs, notices and shortcuts.
 
 pub mod commands;
 mod copy_manually;
@@ -7,7 +7,7 @@ pub mod dialogs;
 pub mod missing;
 pub mod notice_list;
 pub mod pages;
-pub mod return_place;
+pub mod scroll_restoration;
 pub mod send_unstored;
 pub mod shortcuts;
 pub mod status;
@@ -34,12 +34,12 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         ..
     } = contexts();
     let main = NodeRef::<leptos::html::Main>::new();
-    // A new page begins at its top, with the focus there: else a keyboard stays in the old one. It is followed before the
-    // page itself is, and so moves first: browsers lay out a page from which the focused element is about to go.
+    // A new page starts with the focus at its top; without this, the focus would stay in the old page. It runs before the
+    // page is replaced, because browsers compute a layout when the focused element is removed.
     let focus_first = dynamic(move || {
         navigation.route();
         if let Some(main) = main.get_untracked() {
-            // What the page left behind does then is not followed here.
+            // Untracked: moving the focus runs handlers of the old page.
             let _ = untrack(|| main.focus());
         }
         ().into_any()
@@ -47,7 +47,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
     let mut first = true;
     effect(move || {
         navigation.route();
-        // A dialog that went with its page has kept it until then.
+        // A dialog that was removed with its page had the focus until now.
         if !std::mem::take(&mut first)
             && focus::is_lost()
             && let Some(main) = main.get_untracked()
@@ -106,7 +106,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
     }
 }
 
-/// What drives tasks could not be fetched; the list of models works without it.
+/// A message that the part of the program that drives tasks could not be loaded. The list of models works without it.
 fn missing(deferred: Deferred<Program>) -> AnyView {
     view! {
         <div class="limit" role="status">
@@ -127,7 +127,7 @@ fn missing(deferred: Deferred<Program>) -> AnyView {
     .into_any()
 }
 
-/// Three overlapping strokes.
+/// The logo.
 #[component]
 fn Mark() -> impl IntoView {
     view! {

@@ -8,7 +8,7 @@ use crate::view::parts::glyph::Glyph;
 use crate::view::parts::list::{Item, list};
 use crate::view::parts::settings_link::in_text_nodes;
 
-/// What was said, for a moment or until it is dismissed.
+/// The notices. Each is shown for some seconds or until it is dismissed.
 pub fn notice_list() -> AnyView {
     let notices = contexts().notices;
     view! {

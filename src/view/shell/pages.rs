@@ -8,7 +8,7 @@ use crate::view::settings::SettingsPage;
 use crate::view::shell::missing::MissingPage;
 use crate::view::tasks::{TaskPage, TasksPage};
 
-/// The pages behind the first view. They live in the part of the program that comes after it.
+/// Returns the page of a route. These pages are in the last part of the program; the list of models is in the first.
 pub fn page(route: Route) -> AnyView {
     match route {
         Route::Model(model) => view! { <ModelPage model /> }.into_any(),

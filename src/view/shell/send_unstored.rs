@@ -1,4 +1,4 @@
-//! The question whether tasks are to be sent though this browser can't keep them.
+//! Asks whether to send tasks although this browser can't store them.
 
 use atelier_engine::BlockReason;
 use gloo_timers::callback::Timeout;
@@ -8,16 +8,16 @@ use crate::reactive::boxed::{effect, memo};
 use crate::state::contexts::contexts;
 use crate::view::parts::question::Question;
 
-/// How long storage may be away before a person is asked what to do, in milliseconds.
+/// How long storage may be unavailable before the user is asked, in milliseconds.
 const STORAGE_TIMEOUT_MS: u32 = 1_000;
 
-/// Asks before anything is sent that can't be kept: it costs money, and would be lost with the tab.
+/// Asks before a task is sent that can't be stored: it costs money, and is lost when the tab is closed.
 #[component]
 pub fn SendUnstored() -> impl IntoView {
     let runner = contexts().runner;
     let question = Question::default();
     let is_asking = memo(move || runner.block_reason() == Some(BlockReason::StorageError));
-    // No person has to be asked about storage that is gone only for a moment.
+    // Storage that is unavailable only briefly needs no question.
     let timeout = StoredValue::new_local(None::<Timeout>);
     effect(move || {
         let open = move || {
@@ -32,12 +32,12 @@ pub fn SendUnstored() -> impl IntoView {
             question.close();
         }
     });
-    let said = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
+    let message = "This browser can't keep tasks at present. What is sent now runs, and may be billed, but \
                 you lose it if you close this tab. Nothing more is sent until you decide.";
     let send = Callback::new(move |()| runner.send_without_storage());
     question.view(
         "Send without keeping",
-        Signal::stored(said.to_owned()),
+        Signal::stored(message.to_owned()),
         "Not yet",
         "Send anyway",
         "primary",

@@ -1,4 +1,4 @@
-//! Keys that work on every page, and the list of all keys.
+//! Keyboard shortcuts that work on every page, and the list of all shortcuts.
 
 use std::cell::Cell;
 
@@ -16,15 +16,15 @@ use crate::state::contexts::contexts;
 use crate::state::navigation::Navigation;
 use crate::view::parts::{dialog, focus, focus_return};
 
-/// In the address: which of the dialogs is open.
+/// The query parameter that names the open dialog.
 pub const OPEN: &str = "open";
 pub const SHORTCUTS: &str = "shortcuts";
 pub const COMMANDS: &str = "commands";
 
-/// The second key of two follows within this time.
-const SECOND_KEY: Millis = 1_500;
+/// The maximum time between the two keys of a sequence.
+const MAX_KEY_INTERVAL: Millis = 1_500;
 
-/// What each key does, by where it works. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins what is held together.
+/// The shortcuts, grouped by where they work. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins keys that are pressed combination.
 const KEYS: [(&str, &[(&str, &str)]); 6] = [
     (
         "Everywhere",
@@ -99,7 +99,7 @@ const KEYS: [(&str, &[(&str, &str)]); 6] = [
     ),
 ];
 
-/// For as long as the page lives.
+/// Installs the event listener, which is never removed.
 pub fn listen(navigation: Navigation) {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let g_pressed = Cell::new(None::<Millis>);
@@ -119,19 +119,19 @@ pub fn listen(navigation: Navigation) {
             return;
         }
         let is_ours = matches!(key.as_str(), "g" | "m" | "t" | "s" | "?");
-        // Over an output that is shown large, the list can be read as well.
-        let in_the_way = match key.as_str() {
+        // The list of shortcuts can also be opened over the lightbox.
+        let blocking_dialog = match key.as_str() {
             "?" => "dialog[open]:not(.lightbox)",
             _ => "dialog[open]",
         };
-        if !is_ours || is_occupied(in_the_way) {
+        if !is_ours || is_blocked(blocking_dialog) {
             g_pressed.set(None);
             return;
         }
         let now = clock::now();
         let follows_g = g_pressed
             .take()
-            .is_some_and(|then| now.saturating_sub(then) < SECOND_KEY);
+            .is_some_and(|then| now.saturating_sub(then) < MAX_KEY_INTERVAL);
         let page = match (follows_g, key.as_str()) {
             (true, "m") => "/",
             (true, "t") => "/tasks",
@@ -150,9 +150,9 @@ pub fn listen(navigation: Navigation) {
     .forget();
 }
 
-/// The person writes, or has a dialog open that is in the way: plain keys are not ours.
-fn is_occupied(in_the_way: &str) -> bool {
-    let has_dialog = document().query_selector(in_the_way);
+/// Returns whether plain keys are no shortcuts now: the user is typing, or a blocking dialog is open.
+fn is_blocked(blocking_dialog: &str) -> bool {
+    let has_dialog = document().query_selector(blocking_dialog);
     focus::is_writing() || has_dialog.is_ok_and(|dialog| dialog.is_some())
 }
 
@@ -160,7 +160,7 @@ pub fn open(navigation: Navigation, dialog: &str) {
     navigation.set_query(OPEN, Some(dialog));
 }
 
-/// Closes this dialog, if it has not given way to another one.
+/// Closes this dialog, unless another one has replaced it.
 pub fn close(navigation: Navigation, dialog: &str) {
     if untrack(|| navigation.query(OPEN)).as_deref() == Some(dialog) {
         navigation.set_query(OPEN, None);
@@ -209,7 +209,7 @@ fn groups() -> AnyView {
         let rows = keys.iter().map(|(key, does)| {
             view! {
                 <div>
-                    <dt>{keys_of(key)}</dt>
+                    <dt>{key_caps(key)}</dt>
                     <dd>{*does}</dd>
                 </div>
             }
@@ -226,12 +226,12 @@ fn groups() -> AnyView {
     groups.collect_view().into_any()
 }
 
-/// A key cap for each key, plain words between them.
-fn keys_of(text: &'static str) -> AnyView {
-    let caps = |together: &'static str| {
-        let keys: Vec<&str> = match together {
+/// Shows a key cap for each key, with plain text between them.
+fn key_caps(text: &'static str) -> AnyView {
+    let caps = |combination: &'static str| {
+        let keys: Vec<&str> = match combination {
             "+" => vec!["+"],
-            together => together.split('+').collect(),
+            combination => combination.split('+').collect(),
         };
         let caps = keys.into_iter().map(|key| {
             let key = match key {
@@ -244,7 +244,7 @@ fn keys_of(text: &'static str) -> AnyView {
     };
     let parts = text.split(' ').map(|part| match part {
         "then" | "or" => format!(" {part} ").into_any(),
-        together => caps(together),
+        combination => caps(combination),
     });
     parts.collect_view().into_any()
 }

@@ -1,4 +1,4 @@
-//! What tasks have to say on every page: how many are under way, and what holds them up.
+//! The status shown on every page: how many tasks are under way, and what blocks them.
 
 use atelier_engine::BlockReason;
 use leptos::prelude::*;
@@ -9,10 +9,10 @@ use crate::state::outage;
 use crate::view::parts::settings_link::in_text_nodes;
 use crate::view::parts::ticker::ticker;
 
-/// Long enough to be read, in milliseconds. A service that answers is there sooner, and then nothing is said any more.
-const ASKING_MS: u32 = 1_500;
+/// How long a retry is shown as in progress, in milliseconds. If the service replies earlier, the message disappears.
+const RETRY_SHOWN_MS: u32 = 1_500;
 
-/// How many tasks are under way; nothing when none is. The link's name stays `Tasks`.
+/// The number of tasks under way, hidden if there are none. The accessible name of the link stays `Tasks`.
 pub fn task_count() -> AnyView {
     let runner = contexts().runner;
     let active = memo(move || runner.active_count());
@@ -24,7 +24,7 @@ pub fn task_count() -> AnyView {
     .into_any()
 }
 
-/// What stands above every page while calls or storage are held up: why, and until when. What is asked then:
+/// The messages above every page while calls or storage are blocked: why, and until when. The question what to do is in
 /// `send_unstored.rs`.
 pub fn status() -> AnyView {
     let all = contexts();
@@ -36,66 +36,66 @@ pub fn status() -> AnyView {
         None => outage::message(all),
     });
     let is_over = when(move || sentence.read().is_none());
-    // What comes and goes by itself must not move what is about to be pressed: it lies over the page that is open then.
-    // What lasts, and all of it on the next page, has room of its own, for as long as that page is open.
-    let has_room = RwSignal::new(false);
+    // A temporary message must not move a button that is about to be pressed, so it covers part of the open page. A lasting
+    // message, and any message on the next page, has space of its own until the page is closed.
+    let has_space = RwSignal::new(false);
     effect(move || {
         navigation.route();
-        has_room.set(sentence.with_untracked(Option::is_some));
+        has_space.set(sentence.with_untracked(Option::is_some));
     });
     effect(move || {
         let is_brief = runner
             .block_reason()
             .is_some_and(|reason| reason.is_temporary());
         if !is_brief && sentence.read().is_some() {
-            has_room.set(true);
+            has_space.set(true);
         }
     });
-    // The room stays as large as it was.
+    // Keeps the last message, so that the space does not change.
     let last = StoredValue::new(String::new());
-    let said = text(move || match sentence.get() {
+    let message = text(move || match sentence.get() {
         Some(sentence) => {
             last.set_value(sentence.clone());
             sentence
         }
         None => last.get_value(),
     });
-    let can_be_tried = memo(move || {
+    let can_retry = memo(move || {
         let reason = runner.block_reason();
         reason.is_none_or(|reason| reason.can_retry_now())
     });
     let is_unauthorized = memo(move || runner.block_reason() == Some(BlockReason::Unauthorized));
     let is_storage_error = when(move || runner.block_reason() == Some(BlockReason::StorageError));
-    // A press that gets no answer was received all the same.
+    // Shows that the press was received, even if the service does not reply.
     let is_asking = RwSignal::new(false);
     let try_now = move |_| {
         runner.wake();
         all.catalog.ask_again();
         is_asking.set(true);
-        let end = after(ASKING_MS, move || {
-            // The page may be gone.
+        let end = after(RETRY_SHOWN_MS, move || {
+            // The page may have been closed.
             let _ = is_asking.try_set(false);
         });
         end.forget();
     };
-    let unkept = memo(move || runner.unkept_message());
+    let unstored = memo(move || runner.unkept_message());
     let of_others = memo(move || runner.of_other_accounts().user_message());
     view! {
         <div class="limit" role="status" translate="no">
             <p class="limit-line" hidden=when(move || of_others.read().is_none())>
                 <span>{in_text_nodes(text(move || of_others.get().unwrap_or_default()))}</span>
             </p>
-            <p class="limit-line" hidden=when(move || unkept.read().is_none())>
-                {text(move || unkept.get().unwrap_or_default())}
+            <p class="limit-line" hidden=when(move || unstored.read().is_none())>
+                {text(move || unstored.get().unwrap_or_default())}
             </p>
             <div
                 class="limit-line pause"
-                class:passing=when(move || !has_room.get())
+                class:passing=when(move || !has_space.get())
                 class:over=is_over
-                hidden=when(move || is_over.get() && !has_room.get())
+                hidden=when(move || is_over.get() && !has_space.get())
             >
                 <span>
-                    {said} " "
+                    {message} " "
                     <a href="/settings" hidden=when(move || !is_unauthorized.get())>
                         "Check them in Settings"
                     </a>
@@ -103,7 +103,7 @@ pub fn status() -> AnyView {
                 <button
                     class="button quiet small"
                     type="button"
-                    hidden=when(move || !can_be_tried.get())
+                    hidden=when(move || !can_retry.get())
                     on:click=handler(try_now)
                 >
                     {text(move || match is_asking.get() {

@@ -1,4 +1,4 @@
-//! What there is to choose from, and what of it the letters find.
+//! The commands of the palette, and the search in them.
 
 use std::collections::HashMap;
 
@@ -21,16 +21,16 @@ use crate::state::theme::Theme;
 use crate::view::model::mode::Mode;
 use crate::view::task::edit;
 
-/// So many are listed; further letters find the others.
-const SHOWN: usize = 12;
+/// The maximum number of search results.
+const MAX_RESULTS: usize = 12;
 
-/// Of each kind so many are listed before anything is typed.
-const OFFERED: usize = 5;
+/// The number of commands in a group before anything is typed.
+const MAX_PER_GROUP: usize = 5;
 
-/// Of so many latest tasks the names are looked through.
-const TASKS: usize = 500;
+/// The number of latest tasks that are searched.
+const MAX_TASKS: usize = 500;
 
-/// Stands above what is offered then.
+/// The heading above the commands that search all outputs or tasks.
 pub const ELSEWHERE: &str = "Nothing here matches";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -38,7 +38,7 @@ pub enum Act {
     Go(String),
     ShowShortcuts,
     UseTheme(Theme),
-    /// What a task offers on its page.
+    /// An action that a task offers on its page.
     Task(TaskKey, Action),
 }
 
@@ -46,13 +46,14 @@ pub enum Act {
 pub struct Command {
     pub group: &'static str,
     pub label: String,
-    /// What it is, where that stands above no group of its kind.
+    /// The kind of the target, shown if the command is not in a group of its kind.
     kind: &'static str,
     /// A model's category, a task's model.
     about: String,
     pub act: Act,
-    /// What it shows of itself, and what that is an item of.
+    /// The task whose thumbnail is shown.
     pub task: Option<TaskKey>,
+    /// The batch of `task`.
     batch: Option<BatchKey>,
 }
 
@@ -69,7 +70,7 @@ impl Command {
         }
     }
 
-    /// What is read next to its label: `Model · image`; among its kind `image` alone.
+    /// Returns the text next to the label: `Model · image`, or `image` within a group.
     pub fn about(&self, is_grouped: bool) -> String {
         match (is_grouped, self.about.as_str()) {
             (true, about) => about.to_owned(),
@@ -79,12 +80,12 @@ impl Command {
     }
 }
 
-/// Everything that there is, by group; tracked.
+/// Returns all commands, sorted by group; tracked.
 fn all(contexts: Contexts) -> Vec<Command> {
     let mut commands = on_this_page(contexts);
     let runner = contexts.runner;
     let latest = runner.keys();
-    let latest = &latest[..latest.len().min(TASKS)];
+    let latest = &latest[..latest.len().min(MAX_TASKS)];
     if let Load::Loaded(list) = contexts.catalog.models() {
         let recent = runner.with_tasks_of(latest, |tasks| recent(tasks.iter().copied()));
         let known: Vec<&ModelId> = list.models.iter().map(|model| &model.id).collect();
@@ -113,7 +114,7 @@ fn all(contexts: Contexts) -> Vec<Command> {
     commands
 }
 
-/// The way to a task; `name`: what tells it apart from others that have its prompt.
+/// The command that opens a task. `name`: its difference from other tasks with the same prompt.
 fn task_command(task: &Task, name: Option<&String>) -> Command {
     let title = match task.input.title() {
         "" => "No prompt",
@@ -129,7 +130,7 @@ fn task_command(task: &Task, name: Option<&String>) -> Command {
     }
 }
 
-/// Several tasks of a batch, of which this is one.
+/// The command that opens the batch of `task`, in place of the `count` tasks of it that were found.
 fn batch_command(contexts: Contexts, task: &Command, count: usize) -> Command {
     let Some(key) = task.batch.clone() else {
         return task.clone();
@@ -147,7 +148,7 @@ fn batch_command(contexts: Contexts, task: &Command, count: usize) -> Command {
     }
 }
 
-/// What can be done with the model or the task that the page is about; tracked.
+/// Returns the actions on the model or task of the current page; tracked.
 fn on_this_page(contexts: Contexts) -> Vec<Command> {
     let act = |label, act| Command::new("On this page", "Action", label, act);
     match contexts.navigation.route() {
@@ -164,15 +165,15 @@ fn on_this_page(contexts: Contexts) -> Vec<Command> {
             };
             let task = task.read();
             let edit = act("Edit", Act::Go(edit::address(&task)));
-            // What is said of these stands on the task itself; and one of them may cost money.
-            let needs_words = |action: &Action| {
+            // Left out: the task itself shows the outcome of these, and Resubmit may cost money.
+            let is_left_out = |action: &Action| {
                 matches!(
                     action,
                     Action::Refetch | Action::AskAgain | Action::Resubmit
                 )
             };
             let offered = Action::offered(&task).into_iter();
-            let offered = offered.filter(|action| !needs_words(action));
+            let offered = offered.filter(|action| !is_left_out(action));
             let offered = offered.map(|action| act(action.label(), Act::Task(key.clone(), action)));
             [edit].into_iter().chain(offered).collect()
         }
@@ -200,9 +201,9 @@ fn anywhere(contexts: Contexts) -> Vec<Command> {
     others.into_iter().chain(themes).collect()
 }
 
-/// Nothing is called what was typed: outputs and tasks are found by more than their names, and there are more of them
-/// than are looked through here.
-fn elsewhere(typed: &str) -> Vec<Command> {
+/// Returns commands that search the gallery and the list of tasks, for when no command matches. Those searches cover more
+/// than names, and all tasks.
+fn search_commands(typed: &str) -> Vec<Command> {
     let typed = typed.trim();
     let query = with_query_value("", "q", Some(typed));
     let search = |what: &str, page, route: Route| {
@@ -215,20 +216,20 @@ fn elsewhere(typed: &str) -> Vec<Command> {
     ]
 }
 
-/// The first of each group.
-fn offered(contexts: Contexts, commands: &[Command]) -> Vec<Command> {
+/// Returns the first commands of each group.
+fn first_of_groups(contexts: Contexts, commands: &[Command]) -> Vec<Command> {
     let mut offered = Vec::new();
     for group in commands.chunk_by(|one, next| one.group == next.group) {
         let most = match group.first().map(|it| it.kind) {
             Some("Model") => MODELS,
-            _ => OFFERED,
+            _ => MAX_PER_GROUP,
         };
         offered.extend(rows(contexts, group, 0..group.len(), most));
     }
     offered
 }
 
-/// So many rows of what was found.
+/// Returns at most `most` rows for the found commands. Tasks of one batch share a row.
 fn rows(
     contexts: Contexts,
     commands: &[Command],
@@ -244,13 +245,13 @@ fn rows(
     listed.map(row).collect()
 }
 
-/// What the letters find; without any, some of each group.
+/// Returns the commands that match the typed text, or the first of each group while it is empty.
 pub fn found(
     contexts: Contexts,
     is_open: Signal<bool>,
     typed: RwSignal<String>,
 ) -> Memo<Vec<Command>> {
-    // A batch has a name, which its tasks do not know.
+    // Reads the names of batches, which tasks do not contain.
     effect(move || {
         if is_open.get() {
             Batches::new(contexts).follow();
@@ -260,7 +261,7 @@ pub fn found(
         true => all(contexts),
         false => Vec::new(),
     });
-    // A person who has named a batch looks for that name.
+    // The tasks of a batch are also found by its name.
     let names = memo(move || match is_open.get() {
         true => {
             let batches = Batches::new(contexts).all().into_iter();
@@ -279,12 +280,12 @@ pub fn found(
     });
     memo(move || {
         if typed.read().trim().is_empty() {
-            return offered(contexts, &commands.read());
+            return first_of_groups(contexts, &commands.read());
         }
         let found = Query::new(&typed.read()).find_nearest(&*searchable.read());
-        let rows = rows(contexts, &commands.read(), found, SHOWN);
+        let rows = rows(contexts, &commands.read(), found, MAX_RESULTS);
         match rows.is_empty() && is_open.get() {
-            true => elsewhere(&typed.read()),
+            true => search_commands(&typed.read()),
             false => rows,
         }
     })

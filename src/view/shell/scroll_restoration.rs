@@ -1,5 +1,5 @@
-//! Where a person left a list of models, tasks or outputs by a link: Back leads there again, with the focus and what is
-//! in sight. A press before the deferred part of the program has arrived is not noticed.
+//! Scroll restoration: when the user follows a link in a list of models, tasks or outputs and then goes back, the list has
+//! the same scroll position and focus. Clicks before the deferred part of the program is loaded are not recorded.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -15,36 +15,36 @@ use crate::browser::frame::after_frame;
 use crate::browser::location;
 use crate::view::parts::focus;
 
-/// So many frames at most until a page has read and built what was left.
-const FRAMES: u32 = 90;
+/// The maximum number of frames to wait until the page has read and rendered the list.
+const MAX_FRAMES: u32 = 90;
 
-/// The items of a batch, which scroll by themselves.
+/// The items of a batch, which have their own scroll container.
 const ITEMS: &str = ".thumbs-scroll";
 
-struct LeftPlace {
+struct ListPosition {
     /// The address of the list.
     list: (String, String),
-    /// The link, as it stands there.
+    /// The link's `href` as written in the list.
     href: String,
-    /// How far the page and the items in it were scrolled, in pixels.
+    /// The scroll positions of the page and of the items in it, in pixels.
     page: f64,
     items: i32,
 }
 
-/// For as long as the page lives.
+/// Installs the event listeners, which are never removed.
 pub fn listen() {
     let left = Rc::new(RefCell::new(HashMap::new()));
     let followed = left.clone();
-    // Heard before the link is followed, which leads to the top.
+    // In the capture phase, because following the link scrolls to the top.
     let options = EventListenerOptions::run_in_capture_phase();
     let clicks = EventListener::new_with_options(&document(), "click", options, move |event| {
         let target = event.target().and_then(|it| it.dyn_into::<Element>().ok());
         let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
-        match link.map(|link| (LeftPlace::of(&link), location::current())) {
-            Some((Some(place), list)) => {
-                followed.borrow_mut().insert(list, Rc::new(place));
+        match link.map(|link| (ListPosition::of(&link), location::current())) {
+            Some((Some(position), list)) => {
+                followed.borrow_mut().insert(list, Rc::new(position));
             }
-            // It is left from nowhere in particular.
+            // The link is not in a list.
             Some((None, list)) => {
                 followed.borrow_mut().remove(&list);
             }
@@ -53,14 +53,14 @@ pub fn listen() {
     });
     clicks.forget();
     let returns = location::on_pop(move || {
-        if let Some(place) = left.borrow().get(&location::current()) {
-            come_back(place.clone(), interruption(), false, FRAMES);
+        if let Some(position) = left.borrow().get(&location::current()) {
+            restore(position.clone(), interruption(), false, MAX_FRAMES);
         }
     });
     returns.forget();
 }
 
-impl LeftPlace {
+impl ListPosition {
     fn of(link: &Element) -> Option<Self> {
         link.closest("#main").ok().flatten()?;
         let list = location::current();
@@ -77,7 +77,7 @@ impl LeftPlace {
         })
     }
 
-    /// Whether all that is to be scrolled was there.
+    /// Scrolls to the position, and returns whether the page was long enough.
     fn scroll(&self) -> bool {
         window().scroll_to_with_x_and_y(0.0, self.page);
         if let Some(items) = items() {
@@ -94,29 +94,34 @@ fn items() -> Option<Element> {
     document().query_selector(ITEMS).ok().flatten()
 }
 
-/// Whether a person scrolls or presses keys from now on.
+/// Returns a flag that is set once the user scrolls or presses a key.
 fn interruption() -> Rc<Cell<bool>> {
     let is_interrupted = Rc::new(Cell::new(false));
-    for sign in ["wheel", "touchmove", "keydown"] {
-        let heard = is_interrupted.clone();
-        EventListener::once(&document(), sign, move |_| heard.set(true)).forget();
+    for event_name in ["wheel", "touchmove", "keydown"] {
+        let flag = is_interrupted.clone();
+        EventListener::once(&document(), event_name, move |_| flag.set(true)).forget();
     }
     is_interrupted
 }
 
-fn come_back(place: Rc<LeftPlace>, is_interrupted: Rc<Cell<bool>>, is_scrolled: bool, frames: u32) {
+fn restore(
+    position: Rc<ListPosition>,
+    is_interrupted: Rc<Cell<bool>>,
+    is_scrolled: bool,
+    frames: u32,
+) {
     after_frame(move || {
-        // The person may have gone on, or do something else by now.
-        let is_here = location::current() == place.list;
+        // The user may have left the page or started something else.
+        let is_here = location::current() == position.list;
         if !is_here || is_interrupted.get() || !focus::is_free() {
             return;
         }
-        let is_scrolled = is_scrolled || place.scroll();
-        let link = format!("#main a[href={}]", focus::quoted(&place.href));
-        // A page that has become shorter can't be scrolled that far.
-        let is_there = (is_scrolled || frames < FRAMES / 2) && focus::to(&link);
+        let is_scrolled = is_scrolled || position.scroll();
+        let link = format!("#main a[href={}]", focus::quoted(&position.href));
+        // A list that has become shorter can't be scrolled that far: after half of the frames, only the focus is restored.
+        let is_there = (is_scrolled || frames < MAX_FRAMES / 2) && focus::to(&link);
         if !is_there && frames > 0 {
-            come_back(place, is_interrupted, is_scrolled, frames - 1);
+            restore(position, is_interrupted, is_scrolled, frames - 1);
         }
     });
 }
