@@ -1,4 +1,4 @@
-//! The root: what every view may ask for, and the page that the address names.
+//! The root component: provides the contexts of all views and shows the page of the address.
 
 use atelier_studio::navigation::route::Route;
 use leptos::prelude::*;

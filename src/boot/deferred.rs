@@ -1,9 +1,9 @@
-//! The parts of the program that the list of models does not need: what drives tasks, and the pages behind the
-//! list. With the feature `split` (release builds) each is a wasm file of its own; other builds have all in one. What
-//! drives tasks is fetched once the list is shown, but soon anyway; the pages are fetched when one is wanted.
+//! The parts of the program that the list of models does not need: the part that drives tasks, and the other pages. With
+//! the feature `split` (release builds), each is a separate wasm file; other builds have one file. The part that drives
+//! tasks is fetched once the list is shown, or after a second; the pages are fetched when one is needed.
 //!
-//! There is one way into each: [`Program`] and [`Pages`], whose functions can only be had once their code is here.
-//! What they are is said in `program.rs` alone, which imports every view: views import this file.
+//! [`Program`] and [`Pages`] are the only entries to these parts. Their functions are available once the code is loaded.
+//! `program.rs` sets them: it imports every view, while views import this file.
 
 #[cfg(feature = "split")]
 mod fetch;
@@ -18,44 +18,44 @@ use crate::runner::Runner;
 use crate::state::catalog::Catalog;
 use crate::state::navigation::Navigation;
 
-/// What the list of models takes from the part that drives tasks.
+/// The functions of the part that drives tasks.
 #[derive(Clone, Copy)]
 pub struct Program {
-    /// Begins to drive tasks.
+    /// Starts to drive tasks.
     pub begin: fn(),
-    /// The picture of a model's card, and what a person can do there.
+    /// The picture and the actions on the card of a model.
     pub card: fn(Model) -> AnyView,
-    /// Makes a first picture with a model.
+    /// Generates the first picture with a model.
     pub first_picture: fn(Catalog, Navigation, Runner, Model),
-    /// In what order the list of models stands, and that it is as it was kept, while it is.
+    /// The order of the list of models, and a note while the list is stale.
     pub list_note: fn(Signal<bool>) -> AnyView,
-    /// A page behind the list of models, once it is here.
+    /// A page other than the list of models, shown once it is loaded.
     pub page: fn(Route) -> AnyView,
-    /// What stands above every page while calls or storage are held up, and the dialogs of every page.
+    /// The messages above every page while calls or storage are blocked, and the dialogs of every page.
     pub status: fn() -> AnyView,
-    /// How many tasks are under way, next to the link to them.
+    /// The number of tasks under way, next to the link to Tasks.
     pub task_count: fn() -> AnyView,
 }
 
-/// What is only there where it is looked at.
+/// The functions of the part with the pages.
 #[derive(Clone, Copy)]
 pub struct Pages {
-    /// The dialogs that may lie over any page.
+    /// The dialogs that can open over any page.
     pub dialogs: fn() -> AnyView,
-    /// A page behind the list of models.
+    /// A page other than the list of models.
     pub page: fn(Route) -> AnyView,
 }
 
-/// The functions that a part brings.
+/// The functions of a part.
 pub trait Functions: Copy + Send + Sync + 'static {
-    /// Where a release build names the style sheet of the part.
+    /// The name of the `meta` element with the address of the part's style sheet, in release builds.
     const STYLE: &str;
 
-    /// Once, when they are here; what it begins lives as long as the page.
+    /// Called once, when the functions are loaded. Everything it starts lives as long as the page.
     fn begin(self);
 
-    /// Waits until the page may be loaded anew without an end to a request that must not be cut off; whether it
-    /// may. Asked for only while they are not here.
+    /// Waits until the page can be reloaded without aborting a request that must complete, and returns whether it can.
+    /// Called only while the part is not loaded.
     fn may_leave() -> LocalBoxFuture<'static, bool>;
 }
 
@@ -66,13 +66,13 @@ impl Functions for Program {
         (self.begin)();
     }
 
-    /// It is what makes such requests.
+    /// Only this part makes such requests, so there are none before it is loaded.
     fn may_leave() -> LocalBoxFuture<'static, bool> {
         Box::pin(future::ready(true))
     }
 }
 
-/// Brings its functions: at once, where they are part of the one file.
+/// Returns the functions of a part, which is in the same file.
 #[cfg(not(feature = "split"))]
 pub type Loader<F> = fn() -> F;
 
@@ -81,13 +81,13 @@ pub use fetch::Loader;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// Not asked for yet, so that it does not compete with the first view.
+    /// Not requested yet, so that it does not compete with the first page.
     Waiting,
     Coming,
     Here,
-    /// It could not be fetched; if a person has asked for it, it is known why.
+    /// It could not be fetched. The reason is known if the user needs the part.
     Missing(Option<MissingReason>),
-    /// A newer Atelier has taken its place: the page is about to load itself anew.
+    /// A newer release has replaced it: the page is about to reload.
     Leaving,
 }
 
@@ -97,10 +97,10 @@ pub struct Deferred<F: 'static> {
     functions: StoredValue<Option<F>>,
     #[cfg(feature = "split")]
     loader: StoredValue<Option<Loader<F>>>,
-    /// A person wants to see what is in it.
+    /// Whether the user needs the part now.
     #[cfg_attr(not(feature = "split"), expect(dead_code))]
     is_wanted: StoredValue<bool>,
-    /// What it begins belongs to the root. Held from the start until the part is here alone.
+    /// The owner of everything that the part starts. Kept only until the part is loaded.
     root: StoredValue<Option<Owner>>,
 }
 
@@ -126,19 +126,19 @@ impl<F: Functions> Default for Deferred<F> {
 }
 
 impl<F: Functions> Deferred<F> {
-    /// Tracked.
+    /// Returns the state; tracked.
     pub fn state(self) -> State {
         self.state.get()
     }
 
-    /// Its functions, once they are here; tracked.
+    /// Returns the functions once they are loaded; tracked.
     pub fn functions(self) -> Option<F> {
         self.state.track();
         self.functions.get_value()
     }
 
-    fn arrive(self, functions: F) {
-        // Not held any longer: an owner that its own values hold is never cleaned up.
+    fn set_loaded(self, functions: F) {
+        // Releases the owner: an owner that its own values refer to is never disposed.
         let root = self.root.try_update_value(Option::take).flatten();
         if let Some(root) = root {
             root.with(|| functions.begin());
@@ -150,10 +150,10 @@ impl<F: Functions> Deferred<F> {
 
 #[cfg(not(feature = "split"))]
 impl<F: Functions> Deferred<F> {
-    /// It is part of the one file. The present owner is the root.
-    pub fn offer(self, load: Loader<F>) {
+    /// Uses the functions at once, because they are in the same file. The current owner is the root.
+    pub fn set_loader(self, load: Loader<F>) {
         self.root.set_value(Owner::current());
-        self.arrive(load());
+        self.set_loaded(load());
     }
 
     pub fn load(self) {}
@@ -168,6 +168,6 @@ impl<F: Functions> Deferred<F> {
 #[cfg(not(feature = "split"))]
 impl Deferred<Program> {
     pub fn start(self, load: Loader<Program>, _catalog: Catalog) {
-        self.offer(load);
+        self.set_loader(load);
     }
 }

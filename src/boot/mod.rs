@@ -1,4 +1,4 @@
-//! What starts the page: its root, the parts of the program that are fetched later, and the service worker.
+//! Starts the page: the root component, the deferred parts of the program, and the service worker.
 
 pub mod app;
 pub mod deferred;

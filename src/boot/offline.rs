@@ -1,6 +1,5 @@
-//! Atelier as an app: it can be installed, and opens without network. A service worker keeps the page
-//! itself, in release builds, unless a person does not want it; what services said of their models is kept next to it
-//! (`cached_models.rs`).
+//! Atelier as an app that can be installed and opens without network. In release builds, a service worker caches the page
+//! unless the user switches that off; `cached_models.rs` caches the replies of services about their models.
 
 use gloo_timers::future::TimeoutFuture;
 
@@ -9,17 +8,17 @@ use crate::browser::storage::replies;
 use crate::browser::{head, typing, worker};
 use crate::reactive::boxed::spawn;
 
-/// In `localStorage`: [`OFF`], or nothing.
-const PLACE: &str = "atelier.offline";
+/// The key in `localStorage`. Its value is [`OFF`], or missing.
+const KEY: &str = "atelier.offline";
 const OFF: &str = "off";
 
-/// What the page has to do comes first, in milliseconds.
+/// The delay of work that is not urgent, in milliseconds.
 pub const LATE_MS: u32 = 3_000;
 
 pub fn begin() {
     spawn(async {
         TimeoutFuture::new(LATE_MS - typing::PAUSE_MS).await;
-        // On few processors the worker takes its time from the page.
+        // With few processors, the worker slows down the page.
         typing::pause().await;
         head::link_manifest();
         if is_wanted() {
@@ -28,22 +27,23 @@ pub fn begin() {
     });
 }
 
-/// A person may switch it on and off.
+/// Returns whether the user can switch it on and off.
 pub fn is_possible() -> bool {
     head::release().is_some() && worker::is_possible()
 }
 
+/// Returns whether it is switched on, which is the default.
 pub fn is_wanted() -> bool {
-    LocalStore::Browser.read(PLACE).as_deref() != Some(OFF)
+    LocalStore::Browser.read(KEY).as_deref() != Some(OFF)
 }
 
-/// Whether it could be done.
-pub async fn want(is_wanted: bool) -> bool {
+/// Switches it on or off. Returns whether that worked.
+pub async fn set_wanted(is_wanted: bool) -> bool {
     if is_wanted {
-        LocalStore::Browser.remove(PLACE);
+        LocalStore::Browser.remove(KEY);
         return start().await;
     }
-    let is_kept = LocalStore::Browser.write(PLACE, OFF);
+    let is_kept = LocalStore::Browser.write(KEY, OFF);
     worker::stop().await;
     replies::clear().await;
     is_kept
@@ -63,18 +63,18 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    async fn a_stored_no_is_read_and_written_as_it_was() {
+    async fn stored_choice_is_read_and_written() {
         LocalStore::Browser.remove("atelier.offline");
         assert!(is_wanted());
         LocalStore::Browser.write("atelier.offline", "off");
         assert!(!is_wanted());
         LocalStore::Browser.write("atelier.offline", "of a later version");
         assert!(is_wanted());
-        assert!(want(false).await);
+        assert!(set_wanted(false).await);
         let stored = LocalStore::Browser.read("atelier.offline");
         assert_eq!(stored.as_deref(), Some("off"));
-        // Of a page that is no release there is nothing to keep.
-        assert!(!want(true).await);
+        // A page that is not a release has nothing to cache.
+        assert!(!set_wanted(true).await);
         assert_eq!(LocalStore::Browser.read("atelier.offline"), None);
     }
 }

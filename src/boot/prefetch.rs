@@ -1,4 +1,4 @@
-//! The pages behind the list of models are fetched as soon as a person seems to want one.
+//! Fetches the part with the pages as soon as the user seems to need one.
 
 use gloo_events::{EventListener, EventListenerOptions, EventListenerPhase};
 use gloo_timers::future::TimeoutFuture;
@@ -12,22 +12,22 @@ use crate::browser::typing;
 use crate::reactive::boxed::spawn;
 use crate::view::parts::viewport;
 
-/// What leads to them.
-const WAYS: &str = "a[href], [aria-haspopup=dialog]";
+/// Elements that open a page or a dialog.
+const TRIGGERS: &str = "a[href], [aria-haspopup=dialog]";
 
-/// What is on its way there: a pointer, the focus, a finger.
-const SIGNS: [&str; 3] = ["pointerover", "focusin", "pointerdown"];
+/// Events that precede a press, of a mouse, the keyboard or a finger.
+const EVENTS: [&str; 3] = ["pointerover", "focusin", "pointerdown"];
 
-/// For as long as the page lives.
+/// Installs the event listeners, which are never removed.
 pub fn follow(pages: Deferred<Pages>) {
-    let seen = EventListenerOptions {
+    let options = EventListenerOptions {
         phase: EventListenerPhase::Capture,
         passive: true,
     };
-    for sign in SIGNS {
-        EventListener::new_with_options(&document(), sign, seen, move |event| {
+    for event_name in EVENTS {
+        EventListener::new_with_options(&document(), event_name, options, move |event| {
             let at = event.target().and_then(|at| at.dyn_into::<Element>().ok());
-            if at.is_some_and(|at| at.closest(WAYS).is_ok_and(|way| way.is_some())) {
+            if at.is_some_and(|at| at.closest(TRIGGERS).is_ok_and(|trigger| trigger.is_some())) {
                 pages.load_early();
             }
         })
@@ -35,10 +35,10 @@ pub fn follow(pages: Deferred<Pages>) {
     }
     spawn(async move {
         TimeoutFuture::new(offline::LATE_MS - typing::PAUSE_MS).await;
-        // To compile them takes time from the page.
+        // Compiling them slows down the page.
         typing::pause().await;
-        // With a mouse, the signs come half a second before a press. A touch has no hover, and phones compile slowly. The
-        // service worker fetches the pages at this time too, but compiles nothing.
+        // With a mouse, the events come half a second before a press. A touch has no hover, and phones compile slowly. The
+        // service worker also fetches the pages at this time, but compiles nothing.
         if viewport::is_mainly_coarse() || !offline::is_possible() || !offline::is_wanted() {
             pages.load_early();
         }

@@ -1,5 +1,5 @@
-//! All code of the deferred parts, by the functions that lead into them. Only `app.rs` imports this file: it
-//! imports every view, and views import what the page begins with.
+//! The functions of the deferred parts, through which all of their code is reached. Only `app.rs` imports this file: it
+//! imports every view, while views import `deferred.rs`.
 
 use std::pin::pin;
 
@@ -21,8 +21,7 @@ use crate::view::shell::{
     commands, deferred_dialogs, dialogs, notice_list, scroll_restoration, shortcuts, status,
 };
 
-/// How long the page waits for answers to what it has sent before it loads itself anew, in milliseconds: longer than
-/// an answer may take.
+/// The maximum time that a reload waits for replies to requests, in milliseconds: longer than a reply can take.
 const MAX_LEAVE_MS: u32 = 100_000;
 
 #[cfg(feature = "split")]
@@ -88,7 +87,7 @@ fn begin() {
     let contexts = contexts();
     contexts.runner.begin();
     let pages = Deferred::default();
-    pages.offer(load_pages);
+    pages.set_loader(load_pages);
     provide_context(pages);
     prefetch::follow(pages);
     tables::note_interrupted(contexts.runner);
@@ -119,13 +118,14 @@ mod split {
         Box::pin(async { pages().await.ok() })
     }
 
-    /// The border between the first file and the second. `wasm-split-cli` moves all code that only this leads to.
+    /// The split point between the first and the second file. `wasm-split-cli` moves all code that is reachable only through
+    /// this function.
     #[wasm_split(deferred, wasm_split_path = leptos::wasm_split, fallible)]
     fn deferred() -> Result<Program, SplitLoaderError> {
         Ok(super::program())
     }
 
-    /// The border between the second file and the third. What both need is in the second: `.dev/finish.mjs`.
+    /// The split point between the second and the third file. Code that both need is in the second: `.dev/wasm_parts.mjs`.
     #[wasm_split(pages, wasm_split_path = leptos::wasm_split, fallible)]
     fn pages() -> Result<Pages, SplitLoaderError> {
         Ok(super::all_pages())

@@ -1,4 +1,4 @@
-//! ZIP archives as the browser's blobs: their bytes never lie in the program's memory as a whole.
+//! ZIP archives made of blobs, so that they are never in the program's memory as a whole.
 
 use std::ops::Range;
 
@@ -15,13 +15,13 @@ use web_sys::{Blob, BlobPropertyBag, ReadableStreamDefaultReader, ReadableWritab
 
 use super::clock;
 
-/// The checksum that an archive keeps of each file, so that a reader can tell whether the file is whole.
+/// The checksum of each file in an archive, with which a reader detects damage.
 static CRC_32: Crc<u32> = Crc::<u32>::new(&CRC_32_ISO_HDLC);
 
-/// Bytes that are summed and copied in one go: some milliseconds.
-const PIECE: u64 = 1_000_000;
+/// The number of bytes that are read and checksummed at once, which takes some milliseconds.
+const CHUNK: u64 = 1_000_000;
 
-/// Unpacked bytes that are held in memory at one time.
+/// The maximum number of unpacked bytes in memory.
 const MAX_IN_MEMORY: u64 = 32_000_000;
 
 const CANNOT_UNPACK: &str = "This browser can't unpack compressed files. Pack the files again without compression, or use a \
@@ -29,7 +29,7 @@ const CANNOT_UNPACK: &str = "This browser can't unpack compressed files. Pack th
 
 const DAMAGED: &str = "This file is damaged or isn't a ZIP.";
 
-/// An archive that is being made: blobs, one after the other.
+/// Writes an archive as a sequence of blobs.
 #[derive(Default)]
 pub struct ArchiveWriter {
     archive: Archive,
@@ -37,19 +37,21 @@ pub struct ArchiveWriter {
 }
 
 impl ArchiveWriter {
+    /// Adds a file with the current time.
+    ///
     /// # Errors
     ///
-    /// A sentence: the file can't be read, or is larger than an archive takes.
+    /// A sentence for the user: the file can't be read, or is too large for an archive.
     pub async fn add(&mut self, name: &str, blob: &Blob) -> Result<(), String> {
-        self.add_made(name, blob, None).await
+        self.add_with_time(name, blob, None).await
     }
 
-    /// With the time when it was made; without one, it is made now.
+    /// Adds a file with the time when it was created, or with the current time.
     ///
     /// # Errors
     ///
-    /// As [`Self::add`].
-    pub async fn add_made(
+    /// See [`Self::add`].
+    pub async fn add_with_time(
         &mut self,
         name: &str,
         blob: &Blob,
@@ -63,9 +65,11 @@ impl ArchiveWriter {
         Ok(())
     }
 
+    /// Adds a text file with the current time.
+    ///
     /// # Errors
     ///
-    /// A sentence: the text is larger than an archive takes.
+    /// A sentence for the user: the text is too large for an archive.
     pub fn add_text(&mut self, name: &str, text: &str) -> Result<(), String> {
         let sum = CRC_32.checksum(text.as_bytes());
         let header = (self.archive).add(name, text.len() as u64, sum, Some(now()))?;
@@ -78,9 +82,11 @@ impl ArchiveWriter {
         self.parts.push(&Uint8Array::from(bytes));
     }
 
+    /// Returns the complete archive.
+    ///
     /// # Errors
     ///
-    /// A sentence: there is no room.
+    /// A sentence for the user: the browser has not enough space.
     pub fn finish(mut self) -> Result<Blob, String> {
         let end = std::mem::take(&mut self.archive).finish();
         self.push(&end);
@@ -91,16 +97,18 @@ impl ArchiveWriter {
     }
 }
 
-/// An archive with an export, which a person brings.
+/// Reads an archive with an export that the user opened.
 pub struct ArchiveReader {
     file: Blob,
     export: Export,
 }
 
 impl ArchiveReader {
+    /// Opens an archive.
+    ///
     /// # Errors
     ///
-    /// A sentence: it is damaged, or has no manifest of this name.
+    /// A sentence for the user: the archive is damaged, or has no manifest of this name.
     pub async fn open(file: Blob, manifest: &str) -> Result<Self, String> {
         let length = file.size() as u64;
         let entries = entries(&file, length).await.ok_or(DAMAGED)?;
@@ -108,16 +116,16 @@ impl ArchiveReader {
         Ok(Self { file, export })
     }
 
-    /// The length of a file of it, in bytes, as the archive says.
+    /// Returns the unpacked size of a file in bytes, as stated in the archive.
     pub fn size(&self, name: &str) -> Option<u64> {
         self.export.file(name).map(|entry| entry.size)
     }
 
-    /// A file of it, as what it is said to be.
+    /// Unpacks a file as a blob of the MIME type `mime`.
     ///
     /// # Errors
     ///
-    /// A sentence: it is not there, not whole, or packed in a way that can't be read.
+    /// A sentence for the user: the file is missing or damaged, or its compression method is not supported.
     pub async fn file(&self, name: &str, mime: &str) -> Result<Blob, String> {
         let entry = self.export.file(name);
         let entry = entry.ok_or_else(|| format!("{name} is missing in the file."))?;
@@ -154,16 +162,16 @@ async fn entries(file: &Blob, length: u64) -> Option<Vec<Entry>> {
     directory::entries(&bytes(file, range).await?)
 }
 
-/// The browser's own decompression; older ones have none.
+/// Returns the decompressor of the browser, which older browsers don't have.
 fn inflate() -> Option<ReadableWritablePair> {
     let stream = Reflect::get(&window(), &"DecompressionStream".into()).ok()?;
     let format = Array::of1(&"deflate-raw".into());
     let stream = Reflect::construct(&stream.dyn_into::<Function>().ok()?, &format).ok()?;
-    // It has both ends, as a pair has.
+    // It has the properties of a pair: `readable` and `writable`.
     Some(stream.unchecked_into())
 }
 
-/// Unpacks a file that has this size: `None` if it is larger or smaller, or damaged.
+/// Unpacks a file of this size. Returns `None` if the size differs or the data is damaged.
 async fn unpack(
     packed: &Blob,
     stream: &ReadableWritablePair,
@@ -184,7 +192,7 @@ async fn unpack(
         }
         let chunk: Uint8Array = field("value")?.unchecked_into();
         let Some(rest) = left.checked_sub(chunk.length().into()) else {
-            // It would go on for as long as it likes.
+            // The stream is longer than stated, and could be endless.
             drop(reader.cancel());
             return None;
         };
@@ -192,7 +200,7 @@ async fn unpack(
         in_memory += u64::from(chunk.length());
         parts.push(&chunk);
         if in_memory > MAX_IN_MEMORY {
-            // The browser puts blobs on disk.
+            // The browser can store blobs on disk.
             let blob = Blob::new_with_u8_array_sequence(&parts).ok()?;
             parts.set_length(0);
             parts.push(&blob);
@@ -208,8 +216,8 @@ async fn sum(blob: &Blob) -> Option<u32> {
     let mut sum: Digest<'_, u32> = CRC_32.digest();
     let mut from = 0;
     while from < size {
-        let to = size.min(from + PIECE);
-        // Each piece is awaited by itself, so that the page responds in between.
+        let to = size.min(from + CHUNK);
+        // Each chunk is awaited separately, so that the page stays responsive.
         sum.update(&bytes(blob, from..to).await?);
         from = to;
     }

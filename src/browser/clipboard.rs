@@ -11,7 +11,7 @@ use super::picture;
 /// The media type of the pictures that clipboards accept.
 const PNG: &str = "image/png";
 
-/// Whether the text is on the clipboard now. The browser may refuse, e.g. on a page that is not
+/// Copies a text to the clipboard, and returns whether that worked. The browser may refuse, e.g. on a page that is not
 /// served over https or localhost.
 pub async fn copy(text: &str) -> bool {
     let clipboard = window().navigator().clipboard();
@@ -21,10 +21,10 @@ pub async fn copy(text: &str) -> bool {
     JsFuture::from(clipboard.write_text(text)).await.is_ok()
 }
 
-/// Whether the picture is on the clipboard now. It may still be on its way: the browser wants to be asked
-/// while it handles the press.
+/// Copies a picture to the clipboard, and returns whether that worked. `image` is a future because browsers allow the call
+/// only while they handle a press, when the picture may not be loaded yet.
 pub async fn copy_image(image: impl Future<Output = Option<Blob>> + 'static) -> bool {
-    let coming = future_to_promise(async move {
+    let png = future_to_promise(async move {
         let blob = image.await.ok_or(JsValue::NULL)?;
         let blob = match blob.type_() == PNG {
             true => blob,
@@ -37,7 +37,7 @@ pub async fn copy_image(image: impl Future<Output = Option<Blob>> + 'static) -> 
         let write: Function = Reflect::get(&clipboard, &"write".into())?.dyn_into()?;
         let make: Function = Reflect::get(&window(), &"ClipboardItem".into())?.dyn_into()?;
         let kinds = Object::new();
-        Reflect::set(&kinds, &PNG.into(), &coming)?;
+        Reflect::set(&kinds, &PNG.into(), &png)?;
         let item = Reflect::construct(&make, &Array::of1(&kinds))?;
         let written: Promise = write.call1(&clipboard, &Array::of1(&item))?.dyn_into()?;
         Ok::<_, JsValue>(written)

@@ -3,13 +3,13 @@ use atelier_studio::text::calendar::{Day, Local};
 use js_sys::Date;
 use wasm_bindgen::JsValue;
 
-/// The wall clock, in milliseconds since the Unix epoch. It goes on while the machine sleeps, which
-/// `performance.now()` does not in every browser.
+/// Returns the wall clock time in milliseconds since the Unix epoch. It advances while the machine sleeps, unlike
+/// `performance.now()` in some browsers.
 pub fn now() -> Millis {
     Date::now() as Millis
 }
 
-/// Gives the date and the time of day at a point in time, by the person's time zone as it was then.
+/// Converts a time to a date and a time of day in the user's time zone.
 pub fn local(then: Millis) -> Local {
     let date = Date::new(&JsValue::from_f64(then as f64));
     Local {
@@ -23,14 +23,14 @@ pub fn local(then: Millis) -> Local {
     }
 }
 
-/// When a day begins where the person is.
+/// Returns the time when a day begins in the user's time zone.
 pub fn start_of(day: Day) -> Millis {
     let (month, of_month) = (day.month as i32 - 1, day.day as i32);
     Date::new_with_year_month_day(day.year as u32, month, of_month).get_time() as Millis
 }
 
-/// An HTTP date in milliseconds since the Unix epoch.
-pub fn http_date(text: &str) -> Option<Millis> {
+/// Parses an HTTP date, and returns milliseconds since the Unix epoch.
+pub fn parse_http_date(text: &str) -> Option<Millis> {
     let at = Date::parse(text);
     (at >= 0.0).then_some(at as Millis)
 }

@@ -1,4 +1,4 @@
-//! Days and times in words, with the platform's own names for weekdays and months.
+//! Formats days and times, with the browser's names for weekdays and months.
 
 use atelier_engine::Millis;
 use atelier_studio::text::calendar::{Day, DayName};
@@ -16,7 +16,7 @@ thread_local! {
     static DATE: Function = format(&[("day", "numeric"), ("month", "long"), ("year", "numeric")]);
 }
 
-/// The day as a heading: `Today`, `Yesterday`, `Monday` within the last week, else `12 March 2026`.
+/// Formats a day as a heading: `Today`, `Yesterday`, `Monday` within the last week, or else `12 March 2026`.
 pub fn day(day: Day, today: Day) -> String {
     match day.named(today) {
         DayName::Today => "Today".into(),
@@ -26,14 +26,14 @@ pub fn day(day: Day, today: Day) -> String {
     }
 }
 
-/// `Yesterday 09:05`
+/// Formats a time, as in `Yesterday 09:05`.
 pub fn time(then: Millis, now: Millis) -> String {
     let then = clock::local(then);
     let day = day(then.day, clock::local(now).day);
     format!("{day} {:02}:{:02}", then.hour, then.minute)
 }
 
-/// The same within a sentence; of today, the time alone.
+/// Formats a time for use within a sentence, as in `yesterday 09:05`. A time of today has no day.
 pub fn as_of(then: Millis, now: Millis) -> String {
     let time = time(then, now);
     match time.strip_prefix("Today ") {
@@ -54,7 +54,7 @@ fn format(parts: &[(&str, &str)]) -> Function {
 fn formatted(format: &Function, day: Day) -> String {
     let date = Date::new(&JsValue::from_f64(clock::start_of(day) as f64));
     let text = format.call1(&JsValue::UNDEFINED, &date);
-    // It fails only for what is no date.
+    // Fails only for an invalid date.
     text.ok()
         .and_then(|text| text.as_string())
         .unwrap_or_else(|| day.iso())

@@ -319,7 +319,7 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
     // The service's own clock where we may read it, so that a wrong local one does not matter.
     let now = headers
         .get("Date")
-        .and_then(|date| clock::http_date(&date))
+        .and_then(|date| clock::parse_http_date(&date))
         .unwrap_or_else(clock::now);
     // An answer that is no success holds an explanation instead of a file, and is read as any reply.
     let most_bytes = if response.ok() {
@@ -332,7 +332,7 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         status: response.status(),
         retry_after_ms: headers
             .get("Retry-After")
-            .and_then(|header| parse_retry_after(&header, now, clock::http_date)),
+            .and_then(|header| parse_retry_after(&header, now, clock::parse_http_date)),
         mime: headers.get("Content-Type").unwrap_or_default(),
         body: Body(body),
         is_whole,

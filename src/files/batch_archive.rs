@@ -1,8 +1,7 @@
-//! A batch as one file: its media and its manifest in a ZIP archive, stored as they are (media do
-//! not compress).
+//! Packs outputs, such as those of a batch, and a manifest as a ZIP archive. The media are not compressed, because they
+//! would not become smaller.
 //!
-//! The archive never lies in the program's memory: the media stay the browser's, which keeps them on
-//! disk where they are large.
+//! The archive is never in the program's memory: it consists of blobs, which the browser stores on disk if they are large.
 
 use std::collections::HashSet;
 
@@ -23,11 +22,11 @@ use crate::browser::clock;
 use crate::files::output_file;
 use crate::runner::Runner;
 
-/// Outputs that are fetched at one time.
+/// The maximum number of outputs fetched at the same time.
 const CONCURRENCY: usize = 4;
 
-/// An output on its way into the archive.
-struct Wanted {
+/// An output to be packed.
+struct PendingOutput {
     /// The name of its copy in this browser.
     copy: String,
     /// The item in the batch, from 0.
@@ -39,7 +38,7 @@ struct Wanted {
     kind: OutputKind,
 }
 
-impl Wanted {
+impl PendingOutput {
     fn of(task: &Task, index: usize, position: usize, url: &str) -> Self {
         Self {
             copy: task.key.output(position),
@@ -51,14 +50,14 @@ impl Wanted {
         }
     }
 
-    /// Of its file among those of `items` items; `title`: of its own.
+    /// Returns the file name in the archive of a batch of `items` items. `title`: the title of this item.
     async fn name(&self, items: usize, title: &str, file: &Blob) -> String {
         let extension = output_file::extension(file, &self.url, self.kind).await;
         file_name::in_archive(self.index + 1, items, title, self.n, &extension)
     }
 
-    /// Of its file among others that were chosen from everything.
-    async fn name_of_chosen(
+    /// Returns the file name in an archive of selected outputs.
+    async fn dated_name(
         &self,
         taken: &mut HashSet<String>,
         task: &Task,
@@ -77,10 +76,10 @@ impl Wanted {
     }
 }
 
-/// How far it has come: outputs done, of how many.
+/// The number of outputs done, and their total.
 pub type Progress = (usize, usize);
 
-/// The manifest as it stands, with the outputs' addresses and no files.
+/// Returns the manifest with the addresses of the outputs, but without files.
 pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     let items = batch.items(tasks.iter().copied());
     let mut manifest = Manifest::of(batch, &items);
@@ -92,12 +91,12 @@ pub fn manifest(batch: &Batch, tasks: &[&Task]) -> Manifest {
     manifest
 }
 
-/// Fetches every output, from its address or else from its copy, and packs them with the manifest, as JSON and as CSV.
-/// Where one can't be had, the manifest says so. `names`: of the items, which tell them apart.
+/// Fetches every output, from its address or else from its copy, and packs them with the manifest, as JSON and as CSV. The
+/// manifest lists missing outputs with the reason. `names`: names of the items that distinguish them.
 ///
 /// # Errors
 ///
-/// A sentence for a person: there is no room, or a file is larger than an archive takes.
+/// A sentence for the user: there is not enough space, or a file is too large for an archive.
 pub async fn make(
     runner: Runner,
     mut manifest: Manifest,
@@ -107,7 +106,7 @@ pub async fn make(
     on_progress: impl Fn(Progress),
 ) -> Result<(Blob, MissingOutputs), String> {
     let size = tasks.len();
-    let wanted: Vec<Wanted> = tasks
+    let wanted: Vec<PendingOutput> = tasks
         .iter()
         .enumerate()
         .filter_map(|(index, task)| Some((index, task.as_ref()?)))
@@ -115,7 +114,7 @@ pub async fn make(
             task.outputs()
                 .iter()
                 .enumerate()
-                .map(move |(at, url)| Wanted::of(task, index, at, url))
+                .map(move |(at, url)| PendingOutput::of(task, index, at, url))
         })
         .collect();
     let total = wanted.len();
@@ -133,7 +132,7 @@ pub async fn make(
                 let name = wanted.name(size, title, &blob).await;
                 let task = tasks.get(wanted.index).and_then(Option::as_ref);
                 let made = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
-                packed.add_made(&name, &blob, made).await?;
+                packed.add_with_time(&name, &blob, made).await?;
                 ManifestOutput::fetched(&wanted.url, name)
             }
             Err(reason) => {
@@ -153,12 +152,12 @@ pub async fn make(
     Ok((packed.finish()?, missing))
 }
 
-/// Packs outputs, each of a task and by its position from 0, with how they were made. How many are missing is said
-/// next to the archive as well.
+/// Packs outputs, each given by its task and its position from 0, with the inputs they were made from. Returns the archive
+/// and the outputs that are missing.
 ///
 /// # Errors
 ///
-/// A sentence: there is no room, or a file is larger than an archive takes.
+/// A sentence for the user: there is not enough space, or a file is too large for an archive.
 pub async fn pack(
     runner: Runner,
     outputs: Vec<(Task, usize)>,
@@ -170,7 +169,12 @@ pub async fn pack(
         .iter()
         .enumerate()
         .filter_map(|(index, (task, at))| {
-            Some(Wanted::of(task, index, *at, task.outputs().get(*at)?))
+            Some(PendingOutput::of(
+                task,
+                index,
+                *at,
+                task.outputs().get(*at)?,
+            ))
         })
         .collect();
     let mut packed = ArchiveWriter::default();
@@ -182,8 +186,8 @@ pub async fn pack(
         let output = match blob {
             Ok(blob) => {
                 let made = clock::local(task.finished.unwrap_or(task.created));
-                let name = wanted.name_of_chosen(&mut names, task, made, &blob).await;
-                packed.add_made(&name, &blob, Some(made)).await?;
+                let name = wanted.dated_name(&mut names, task, made, &blob).await;
+                packed.add_with_time(&name, &blob, Some(made)).await?;
                 ManifestOutput::fetched(&wanted.url, name)
             }
             Err(reason) => {
@@ -201,12 +205,12 @@ pub async fn pack(
     Ok((packed.finish()?, missing))
 }
 
-/// Each with its file, from its address or else from its copy, in their order.
+/// Fetches the file of each output, from its address or else from its copy, in order.
 fn fetch_all(
     runner: Runner,
-    wanted: Vec<Wanted>,
+    wanted: Vec<PendingOutput>,
     address: &str,
-) -> LocalBoxStream<'_, (Wanted, Result<Blob, NoFile>)> {
+) -> LocalBoxStream<'_, (PendingOutput, Result<Blob, NoFile>)> {
     let fetched = stream::iter(wanted).map(move |wanted| async move {
         let fetched = match output_file::fetch(&wanted.url, address).await {
             Err(error) => runner.copy(&wanted.copy).await.ok_or(error),

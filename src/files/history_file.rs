@@ -1,4 +1,4 @@
-//! The history of this browser as one file, and that of another one taken in.
+//! Exports the history of this browser as a file, and imports such files.
 
 use std::collections::{HashMap, HashSet};
 
@@ -22,40 +22,40 @@ use crate::runner::Runner;
 use crate::state::batches::Batches;
 use crate::state::contexts::Contexts;
 
-/// A manifest is read as a whole: larger ones would not fit into the page.
+/// The maximum size of a manifest in bytes. It is read as a whole, and a larger one would not fit into the page's memory.
 const MAX_MANIFEST: u64 = 256 << 20;
 
-/// Where the names of accounts are kept, as JSON.
-const NAMES: &str = "atelier.account-names";
+/// The storage key of the names of accounts, as JSON.
+const NAMES_KEY: &str = "atelier.account-names";
 
-/// How far it has come.
+/// The progress of an export or import.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
-    Begun,
-    /// So many tasks are on their way into storage.
+    Started,
+    /// This many tasks are being stored.
     Storing(usize),
-    /// Outputs done, of how many.
+    /// The number of outputs done, and their total.
     Outputs(usize, usize),
 }
 
 impl Progress {
     pub fn user_message(self) -> String {
         match self {
-            Self::Begun | Self::Outputs(0, _) => "One moment…".to_owned(),
+            Self::Started | Self::Outputs(0, _) => "One moment…".to_owned(),
             Self::Storing(tasks) => format!("Storing {}…", counted(tasks, "task")),
             Self::Outputs(done, total) => format!("{done} of {}", counted(total, "output")),
         }
     }
 }
 
-/// Long enough for the browser to show what is said, in ms.
+/// Long enough for the browser to show a message, in milliseconds.
 const SHOWN_MS: u32 = 30;
 
-/// Packs every task and batch of this browser, and the kept outputs, if wanted.
+/// Packs every task and batch of this browser, and its copies of outputs if `with_outputs` is set.
 ///
 /// # Errors
 ///
-/// A sentence: there is no room, or an output can't be read.
+/// A sentence for the user: there is not enough space, or an output can't be read.
 pub async fn export(
     all: Contexts,
     with_outputs: bool,
@@ -70,12 +70,12 @@ pub async fn export(
         let copies = copies.map_err(|error| format!("This browser {}.", error.reason()))?;
         for (at, copy) in copies.iter().enumerate() {
             on_progress(Progress::Outputs(at, copies.len()));
-            // It may have made way for another one meanwhile.
+            // The copy may have been evicted in the meantime.
             if let Some(blob) = runner.copy(&copy.key).await {
                 let head = peek::head_of(&blob).await;
-                let filed = ExportedOutput::of(copy, at + 1, &blob.type_(), &head);
-                packed.add(&filed.file, &blob).await?;
-                outputs.push(filed);
+                let exported = ExportedOutput::of(copy, at + 1, &blob.type_(), &head);
+                packed.add(&exported.file, &blob).await?;
+                outputs.push(exported);
             }
         }
     }
@@ -85,7 +85,7 @@ pub async fn export(
         let account = all.session.account();
         let origin = location::origin();
         runner.with_tasks(|tasks| {
-            let here = LocalContext {
+            let context = LocalContext {
                 account: &account,
                 origin: &origin,
                 names: &name_accounts(tasks, &origin),
@@ -93,14 +93,15 @@ pub async fn export(
             };
             let mut tasks: Vec<&Task> = tasks.to_vec();
             tasks.sort_by_key(|task| (task.created, &task.key));
-            history_file::write(&tasks, &batches, &outputs, here)
+            history_file::write(&tasks, &batches, &outputs, context)
         })
     });
     packed.add_text(MANIFEST, &manifest)?;
     packed.finish()
 }
 
-/// Packs the files of all outputs that came as data, each once: no service need have them any more, and no task's record does.
+/// Packs the files of all outputs that were sent as data, each file once: the service may no longer have them, and the
+/// records of tasks don't contain them.
 async fn pack_stored(
     runner: Runner,
     packed: &mut ArchiveWriter,
@@ -121,26 +122,25 @@ async fn pack_stored(
                 shown: clock::now(),
             };
             let head = peek::head_of(&blob).await;
-            let filed = ExportedOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
-            packed.add(&filed.file, &blob).await?;
-            files.insert(url.clone(), filed);
+            let exported = ExportedOutput::of(&copy, outputs.len() + 1, &blob.type_(), &head);
+            packed.add(&exported.file, &blob).await?;
+            files.insert(url.clone(), exported);
         }
-        if let Some(filed) = files.get(&url) {
+        if let Some(exported) = files.get(&url) {
             outputs.push(ExportedOutput {
                 output: name,
-                ..filed.clone()
+                ..exported.clone()
             });
         }
     }
     Ok(())
 }
 
-/// Takes in what another browser, or this one, has exported. What is here already stays as it is;
-/// nothing is sent.
+/// Imports a file that this or another browser has exported. Existing records stay unchanged, and nothing is sent.
 ///
 /// # Errors
 ///
-/// A sentence: the file is damaged, none of ours, or a newer Atelier's. Nothing was changed then.
+/// A sentence for the user: the file is damaged, is not an export, or is from a newer Atelier. Nothing was changed.
 pub async fn import(
     all: Contexts,
     file: Blob,
@@ -170,17 +170,17 @@ pub async fn import(
     };
     let known: Vec<&Task> = tasks.iter().filter(is_known).collect();
     let followed = known.iter().filter(|task| is_claimed(task)).count();
-    let mut taken = ImportResult {
+    let mut result = ImportResult {
         known: known.len() - followed,
         followed,
         unfollowed,
         damaged,
         ..ImportResult::default()
     };
-    taken.tasks = tasks.len() - known.len();
-    if taken.tasks > 0 {
-        on_progress(Progress::Storing(taken.tasks));
-        // Thousands hold up the page: what is said is to be seen before.
+    result.tasks = tasks.len() - known.len();
+    if result.tasks > 0 {
+        on_progress(Progress::Storing(result.tasks));
+        // Storing thousands of tasks blocks the page, so the message must be visible before.
         TimeoutFuture::new(SHOWN_MS).await;
     }
     let keys: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
@@ -189,60 +189,64 @@ pub async fn import(
         .map(|task| task.key)
         .filter(|key| keys.contains(key));
     runner.act_on_all(&wanted_again.collect::<Vec<_>>(), Action::Restore);
-    // Their records come before those of their tasks.
+    // Batches are stored before their tasks.
     for batch in batches {
         Batches::new(all).take_in(batch);
     }
     runner.import(tasks);
-    // Not imported before they are stored: a person who closes the page now has to find them again.
+    // Waits until the tasks are stored: the import must not report success for tasks that closing the page would lose.
     if let Err(error) = runner.written().await {
         return Err(format!("Not stored: this browser {}.", error.reason()));
     }
-    take_in_outputs(all, &archive, outputs, &mut taken, on_progress).await;
-    Ok(taken)
+    import_outputs(all, &archive, outputs, &mut result, on_progress).await;
+    Ok(result)
 }
 
-/// Keeps copies of those outputs whose tasks are there, as far as there is room, and counts them.
-async fn take_in_outputs(
+/// Stores copies of the outputs whose tasks exist, as far as there is space, and counts them in `result`.
+async fn import_outputs(
     all: Contexts,
     archive: &ArchiveReader,
     outputs: Vec<ExportedOutput>,
-    taken: &mut ImportResult,
+    result: &mut ImportResult,
     on_progress: impl Fn(Progress),
 ) {
     let runner = all.runner;
     let copies = runner.copies().await.unwrap_or_default();
-    let has: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
+    let existing: HashSet<&str> = copies.iter().map(|copy| copy.key.as_str()).collect();
     let limit = output_cache::valid_limit(all.session.settings_untracked().keep_limit);
     let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
-    let mut room =
+    let mut free_bytes =
         output_cache::free_space(&output_cache::evictable(copies.clone(), &favorites), limit);
     let total = outputs.len();
     for (at, output) in outputs.into_iter().enumerate() {
         on_progress(Progress::Outputs(at, total));
         let task = output_cache::parse_name(&output.output).and_then(|(key, _)| runner.task(&key));
-        if task.is_none() || has.contains(output.output.as_str()) {
+        if task.is_none() || existing.contains(output.output.as_str()) {
             continue;
         }
         let is_stored = stored_output::is_reference(&output.url);
         if is_stored {
-            let is_its = runner.address(&output.output).as_ref() == Some(&output.url);
-            if !is_its || runner.copy(&output.output).await.is_some() {
+            let is_referenced = runner.address(&output.output).as_ref() == Some(&output.url);
+            if !is_referenced || runner.copy(&output.output).await.is_some() {
                 continue;
             }
         }
-        // What a page would run is only kept as bytes.
+        // Only media keep their type: files of other types could be executed by a page.
         let is_media = OutputKind::of_mime(&output.mime) != OutputKind::Other;
         let mime = if is_media { output.mime.as_str() } else { "" };
         let is_favorite = favorites.contains(&output.output);
-        // Before it is unpacked.
-        let needs_room = !is_favorite && !is_stored;
-        if needs_room && archive.size(&output.file).is_some_and(|bytes| bytes > room) {
-            taken.out_of_space += 1;
+        // Checked before the file is unpacked.
+        let needs_space = !is_favorite && !is_stored;
+        if needs_space
+            && archive
+                .size(&output.file)
+                .is_some_and(|bytes| bytes > free_bytes)
+        {
+            result.out_of_space += 1;
             continue;
         }
         let Ok(blob) = archive.file(&output.file, mime).await else {
-            taken.damaged += 1;
+            result.damaged += 1;
             continue;
         };
         let bytes = blob.size() as u64;
@@ -254,11 +258,11 @@ async fn take_in_outputs(
             shown: output.shown,
         };
         match runner.take_in_copy(copy, blob).await {
-            Ok(()) => taken.outputs += 1,
-            Err(_) => taken.out_of_space += 1,
+            Ok(()) => result.outputs += 1,
+            Err(_) => result.out_of_space += 1,
         }
-        if needs_room {
-            room -= bytes;
+        if needs_space {
+            free_bytes -= bytes;
         }
     }
 }
@@ -279,23 +283,24 @@ async fn read(
     let manifest = archive.file(MANIFEST, "application/json").await?;
     let text = file::all_text(&manifest).await?;
     let account = untrack(|| all.session.account());
-    let here = LocalContext {
+    let context = LocalContext {
         account: &account,
         origin: &location::origin(),
         names: &account_names(),
         now: clock::now(),
     };
-    history_file::read(&text, owner, here)
+    history_file::read(&text, owner, context)
 }
 
 fn account_names() -> AccountNames {
-    let kept = LocalStore::Browser.read(NAMES);
-    kept.and_then(|text| serde_json::from_str(&text).ok())
+    let stored = LocalStore::Browser.read(NAMES_KEY);
+    stored
+        .and_then(|text| serde_json::from_str(&text).ok())
         .unwrap_or_default()
 }
 
-/// Gives the accounts of the tasks names that this browser recognises later. Where it keeps nothing, it does not
-/// recognise its file as its own.
+/// Gives each account of the tasks a name by which this browser recognizes it later. If storage is unavailable, the browser
+/// will not recognize its own export.
 fn name_accounts(tasks: &[&Task], origin: &str) -> AccountNames {
     let before = account_names();
     let mut names = before.clone();
@@ -305,7 +310,7 @@ fn name_accounts(tasks: &[&Task], origin: &str) -> AccountNames {
     if names != before
         && let Ok(text) = serde_json::to_string(&names)
     {
-        LocalStore::Browser.write(NAMES, &text);
+        LocalStore::Browser.write(NAMES_KEY, &text);
     }
     names
 }

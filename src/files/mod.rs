@@ -1,4 +1,4 @@
-//! Files that a person saves or opens: outputs, batches as archives, and the history of this browser.
+//! Files that the user saves or opens: outputs, batches as archives, and the history of this browser.
 
 pub mod batch_archive;
 pub mod history_file;

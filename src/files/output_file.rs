@@ -10,11 +10,11 @@ use web_sys::Blob;
 use crate::browser::{file, http, peek};
 use crate::runner::Runner;
 
-/// Fetches the file at an output's address; one that a reference stands for is no address. `address`: that of the service.
+/// Fetches the file at an output's address. `address`: the address of the service.
 ///
 /// # Errors
 ///
-/// Why there is none: see [`NoFile`].
+/// See [`NoFile`]. A reference to a stored output is not an address and gives [`NoFile::NotStored`].
 pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
     if stored_output::is_reference(url) {
         return Err(NoFile::NotStored);
@@ -31,8 +31,8 @@ pub async fn fetch(url: &str, address: &str) -> Result<Blob, NoFile> {
     }
 }
 
-/// The address of an output for use elsewhere: of one that came as data, which this browser stored, the data once more; none if
-/// that is gone. `name`: the output's.
+/// Returns the address of an output for use outside Atelier. For an output that was sent as data, this is a data URL of the
+/// file in this browser, or `None` if that was deleted. `name`: the name of the output.
 pub async fn address(runner: Runner, url: &str, name: &str) -> Option<String> {
     match stored_output::is_reference(url) {
         true => file::data_url(&runner.copy(name).await?).await,
@@ -40,7 +40,7 @@ pub async fn address(runner: Runner, url: &str, name: &str) -> Option<String> {
     }
 }
 
-/// The extension for the name of this file, by what it is.
+/// Returns the extension for the name of a file, from its content, its MIME type and its address.
 pub async fn extension(file: &Blob, url: &str, kind: OutputKind) -> String {
     let head = peek::head_of(file).await;
     file_type::extension(&head, &file.type_(), url, kind)

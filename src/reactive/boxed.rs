@@ -1,7 +1,7 @@
-//! Closures behind one type each.
+//! Wrappers that give all closures of one kind the same type.
 //!
-//! Leptos generates code for every type that it renders, follows or runs, and every closure is a type of its own. What
-//! goes through here shares one type, so that the code exists once. With plain closures in all of these functions the
+//! Leptos generates code for every type that it renders, tracks or runs, and every closure has a type of its own. Closures
+//! wrapped here share one type, so that the code exists once. With plain closures in all of these functions, the
 //! compressed files of a release build were larger: the first one by 1.8 %, the deferred one by 2.8 %, that of the pages
 //! by 7.5 %.
 
@@ -11,10 +11,10 @@ use std::pin::Pin;
 use gloo_timers::callback::Timeout;
 use leptos::prelude::*;
 
-/// A part of the page that is made anew whenever a signal it reads changes.
+/// A part of the page that is rebuilt whenever a signal that it reads changes.
 ///
-/// The same as a closure in `view!`; but all of them share one type, so that the code that renders
-/// them is there once and not once for each.
+/// This is the same as a closure in `view!`, but all of them share one type, so that the code that renders them exists only
+/// once.
 pub fn dynamic(view: impl Fn() -> AnyView + Send + Sync + 'static) -> AnyView {
     boxed(ViewFn::from(view))
 }
@@ -23,17 +23,17 @@ fn boxed(view: ViewFn) -> AnyView {
     (move || view.run()).into_any()
 }
 
-/// A text that follows its signals; one type for all, as with [`dynamic`].
+/// A text derived from signals; one type for all, as with [`dynamic`].
 pub fn text(text: impl Fn() -> String + Send + Sync + 'static) -> Signal<String> {
     boxed_signal(Box::new(text))
 }
 
-/// A condition that follows its signals; one type for all.
+/// A condition derived from signals; one type for all.
 pub fn when(condition: impl Fn() -> bool + Send + Sync + 'static) -> Signal<bool> {
     boxed_signal(Box::new(condition))
 }
 
-/// A signal of what a closure gives; one type for all of the same value.
+/// A value derived from signals; one type for all with the same type of value.
 pub fn derived<T: Send + Sync + 'static>(
     derive: impl Fn() -> T + Send + Sync + 'static,
 ) -> Signal<T> {
@@ -44,12 +44,12 @@ fn boxed_signal<T: Send + Sync + 'static>(derive: Box<dyn Fn() -> T + Send + Syn
     Signal::derive(derive)
 }
 
-/// What to do on an event; one type for all handlers of events of one kind.
+/// An event handler; one type for all with the same type of event.
 pub fn handler<E: 'static>(handle: impl FnMut(E) + 'static) -> Box<dyn FnMut(E)> {
     Box::new(handle)
 }
 
-/// Follows signals for as long as its owner lives; one type for all.
+/// Runs a closure now and whenever a signal that it read changes, until the owner is disposed; one type for all.
 pub fn effect(follow: impl FnMut() + 'static) {
     boxed_effect(Box::new(follow));
 }
@@ -60,8 +60,8 @@ fn boxed_effect(mut follow: Box<dyn FnMut()>) {
     Effect::new(move |_| follow());
 }
 
-/// What is derived from signals and worth comparing: followers are notified of real changes
-/// alone. One type for all of the same value.
+/// A value derived from signals that notifies its subscribers only when it differs from the last one; one type for all with
+/// the same type of value.
 pub fn memo<T: PartialEq + Send + Sync + 'static>(
     derive: impl Fn() -> T + Send + Sync + 'static,
 ) -> Memo<T> {
@@ -69,13 +69,13 @@ pub fn memo<T: PartialEq + Send + Sync + 'static>(
     Memo::new(move |_| derive())
 }
 
-/// Follows what is derived, whatever it is. `Memo::track` alone does not derive what was never read, and what was never
-/// derived never changes.
+/// Subscribes to a memo and computes it. `Memo::track` alone does not compute a memo that was never read, and such a memo
+/// never notifies.
 pub fn follow_memo<T: Send + Sync + 'static>(memo: Memo<T>) {
     memo.with(|_| ());
 }
 
-/// Runs a future to its end, whatever becomes of who started it.
+/// Runs a future to completion, even if the current owner is disposed.
 pub fn spawn(future: impl Future<Output = ()> + 'static) {
     spawn_boxed(Box::pin(future));
 }
@@ -84,7 +84,7 @@ fn spawn_boxed(future: Pin<Box<dyn Future<Output = ()>>>) {
     wasm_bindgen_futures::spawn_local(future);
 }
 
-/// Does something after a while, unless it is dropped before; one type for all.
+/// Runs a closure after a delay, unless the returned timeout is dropped before; one type for all.
 pub fn after(ms: u32, act: impl FnOnce() + 'static) -> Timeout {
     after_boxed(ms, Box::new(act))
 }

@@ -1,4 +1,4 @@
-//! Helpers for signals and closures that all rooms use.
+//! Helpers for signals and closures.
 
 pub mod boxed;
 pub mod until;

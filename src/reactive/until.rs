@@ -1,21 +1,21 @@
-//! Waiting for what signals say.
+//! Waits for a condition on signals.
 
 use futures::channel::oneshot;
 use futures::future;
 use leptos::prelude::*;
 
-/// Waits until there is an answer; it is looked for again whenever a signal changes that was read.
+/// Waits until `look` returns a value, and returns it. Calls `look` again whenever a signal that it read changes.
 pub async fn until<T: 'static>(look: impl Fn() -> Option<T> + 'static) -> T {
-    let (tell, told) = oneshot::channel();
-    let mut tell = Some(tell);
+    let (sender, receiver) = oneshot::channel();
+    let mut sender = Some(sender);
     let _following = RenderEffect::new(move |_| {
-        let found = tell.is_some().then(&look).flatten();
-        if let Some((tell, found)) = tell.take_if(|_| found.is_some()).zip(found) {
-            // The receiver may be gone.
-            let _ = tell.send(found);
+        let found = sender.is_some().then(&look).flatten();
+        if let Some((sender, found)) = sender.take_if(|_| found.is_some()).zip(found) {
+            // The receiver may have been dropped.
+            let _ = sender.send(found);
         }
     });
-    match told.await {
+    match receiver.await {
         Ok(found) => found,
         Err(_) => future::pending().await,
     }

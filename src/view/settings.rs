@@ -13,7 +13,7 @@ use leptos::prelude::*;
 use crate::reactive::boxed::{handler, text, when};
 use entered::Entered;
 
-/// `/settings`: where the service is and who asks, what is kept, and the history as a file.
+/// `/settings`: the connection to the service, what this browser stores, and the history as a file.
 #[component]
 pub fn SettingsPage() -> impl IntoView {
     let entered = Entered::new();
@@ -32,10 +32,10 @@ pub fn SettingsPage() -> impl IntoView {
                             "Save"
                         </button>
                         {connection::test(entered)}
-                        <span class="muted" hidden=when(move || entered.saved.get() || entered.is_unsaved.get())>
+                        <span class="muted" hidden=when(move || entered.is_saved.get() || entered.is_unsaved.get())>
                             "Saves the connection. Everything else takes effect at once."
                         </span>
-                        <span role="status" prop:textContent=text(move || match (entered.saved.get(), entered.is_unsaved.get()) {
+                        <span role="status" prop:textContent=text(move || match (entered.is_saved.get(), entered.is_unsaved.get()) {
                                 (true, _) => "Saved.".into(),
                                 (false, true) => "What you typed here is not saved yet.".into(),
                                 (false, false) => String::new(),

@@ -1,5 +1,5 @@
-//! How a part comes: what drives tasks after the first view, but soon; each at once where a person wants it; again
-//! where it failed; or, where its file is gone, in the newer release.
+//! Fetches the parts: the one that drives tasks soon after the first page, each at once when the user needs it, and again
+//! after a failure. If its file no longer exists, reloads the page to get the newer release.
 
 use atelier_studio::fault::release::{self, MissingReason, Remedy};
 use futures::future::{self, LocalBoxFuture};
@@ -13,29 +13,28 @@ use crate::browser::{head, http, lifecycle, location, style};
 use crate::reactive::boxed::{after, effect, spawn};
 use crate::state::catalog::{Catalog, Load};
 
-/// The releases that this tab was loaded anew for.
+/// The storage key of the releases for which this tab was reloaded.
 const TRIED: &str = "atelier.releases-tried";
 
-/// How long it waits for the list of models at most: tasks wait for it.
+/// The maximum time that the part waits for the list of models, in milliseconds: no task runs before the part is loaded.
 const MAX_WAIT_MS: u32 = 1_000;
 
-/// How long the page says that it is about to load itself anew: to be read, and longer than
-/// anything that keeps what is typed may wait.
+/// How long the page shows that it is about to reload, in milliseconds: long enough to read, and longer than the delay
+/// after which typed text is stored.
 const READ_MS: u32 = 600;
 
-/// Brings its functions; none if their file can't be fetched.
+/// Fetches the functions of a part; `None` if the file can't be fetched.
 pub type Loader<F> = fn() -> LocalBoxFuture<'static, Option<F>>;
 
 impl Deferred<Program> {
-    /// Fetches it once the list of models is on the screen, or can't be had, or lets itself be waited
-    /// for: where the processor is slow, it would take the time of the first cards. And again, where
-    /// it was missed, when the page is looked at or the network comes back.
+    /// Fetches the part once the list of models is shown or has failed, or after [`MAX_WAIT_MS`]: on a slow processor it
+    /// would delay the first cards. After a failure, fetches it again when the page becomes visible or the network returns.
     pub fn start(self, load: Loader<Program>, catalog: Catalog) {
-        self.offer(load);
+        self.set_loader(load);
         let load = move || self.load_early();
         effect(move || {
             if !matches!(catalog.models(), Load::Loading) {
-                // The first cards come in the next frame, and those below them in the one after it.
+                // The first cards are rendered in the next frame, and those below them in the one after it.
                 after_frame(move || after_frame(load));
             }
         });
@@ -49,36 +48,36 @@ impl Deferred<Program> {
 }
 
 impl<F: Functions> Deferred<F> {
-    /// It can be fetched from now on. The present owner is the root.
-    pub fn offer(self, load: Loader<F>) {
+    /// Sets the function that fetches the part. The current owner is the root.
+    pub fn set_loader(self, load: Loader<F>) {
         self.root.set_value(Owner::current());
         self.loader.set_value(Some(load));
     }
 
-    /// Fetches it, if that was not tried yet: it will be wanted.
+    /// Fetches the part if that was not tried yet, because it will probably be needed.
     pub fn load_early(self) {
         if self.state.try_get_untracked() == Some(State::Waiting) {
             self.load();
         }
     }
 
-    /// Fetches it, once more if it has failed before.
+    /// Fetches the part, also again after a failure.
     pub fn load(self) {
         self.state.set(State::Coming);
         let Some(load) = self.loader.get_value() else {
             return;
         };
         spawn(async move {
-            // Without its styles it must not be shown.
+            // The part must not be shown without its styles.
             match future::join(load(), style_of(F::STYLE)).await {
-                (Some(functions), true) => self.arrive(functions),
-                _ if self.is_wanted.get_value() => self.remedy().await,
+                (Some(functions), true) => self.set_loaded(functions),
+                _ if self.is_wanted.get_value() => self.handle_failure().await,
                 _ => self.state.set(State::Missing(None)),
             }
         });
     }
 
-    /// A person wants to see what is in it. Until then no message is shown for its sake.
+    /// Fetches the part because the user needs it now. Only from then on is a failure shown.
     pub fn want(self) {
         self.is_wanted.set_value(true);
         let state = self.state.get_untracked();
@@ -87,8 +86,8 @@ impl<F: Functions> Deferred<F> {
         }
     }
 
-    /// It could not be fetched: goes on to the newer release that is there, or says why not.
-    async fn remedy(self) {
+    /// Handles a failed fetch: reloads the page if there is a newer release, or else sets the reason of the failure.
+    async fn handle_failure(self) {
         let page = http::get_fresh_text("/").await.unwrap_or_default();
         let tried = LocalStore::Tab.read(TRIED).unwrap_or_default();
         let remedy = release::remedy(head::release().as_deref(), release::of_page(&page), &tried);
@@ -99,18 +98,18 @@ impl<F: Functions> Deferred<F> {
         self.leave(Some(release::with_tried(&tried, &newest))).await;
     }
 
-    /// A person wants the page to load itself anew.
+    /// Reloads the page at the user's request.
     pub fn reload(self) {
         spawn(self.leave(None));
     }
 
-    /// `tried`: which releases the tab was loaded anew for, where it does so by itself.
+    /// Reloads the page. `tried`: the releases to store as tried, for an automatic reload.
     async fn leave(self, tried: Option<String>) {
         self.state.set(State::Leaving);
         TimeoutFuture::new(READ_MS).await;
         let root = self.root.get_value();
         let may_leave = root.map_or_else(F::may_leave, |root| root.with(F::may_leave));
-        // Unless the attempt is remembered, the page would be reloaded again and again.
+        // If the attempt could not be stored, the page would reload endlessly.
         let is_remembered = |tried: String| LocalStore::Tab.write(TRIED, &tried);
         if may_leave.await && tried.is_none_or(is_remembered) {
             location::reload();

@@ -6,8 +6,8 @@ use crate::browser::http;
 use crate::reactive::boxed::{effect, memo, spawn, text};
 use crate::state::contexts::contexts;
 
-/// The hint at User ID. Where the service tells them, it names the account that calls are made as, and how much of
-/// its limits is used. It takes the place of another hint, so that nothing moves.
+/// The hint at User ID. If the service has accounts, it shows the account of the credentials and how much of its limits is
+/// used. This replaces another hint, so that the layout does not shift.
 #[component]
 pub fn AccountHint() -> AnyView {
     let session = contexts().session;
@@ -15,8 +15,8 @@ pub fn AccountHint() -> AnyView {
     let line = RwSignal::new(String::new());
     let has_accounts = memo(move || {
         let models = catalog.models();
-        let is_said = models.loaded().is_some_and(|list| list.has_accounts);
-        is_said && catalog.models_as_of().is_none()
+        let is_reported = models.loaded().is_some_and(|list| list.has_accounts);
+        is_reported && catalog.models_as_of().is_none()
     });
     effect(move || {
         line.set(String::new());
@@ -26,8 +26,8 @@ pub fn AccountHint() -> AnyView {
         };
         let version = session.credentials_name();
         spawn(async move {
-            // Problems with them are shown where they get in the way.
-            if let Ok(status) = ask(&address, &credentials).await
+            // Errors are shown where they block something.
+            if let Ok(status) = request_account(&address, &credentials).await
                 && status.uid == credentials.uid
                 && untrack(|| session.credentials_name()) == version
             {
@@ -37,7 +37,7 @@ pub fn AccountHint() -> AnyView {
     });
     view! {
         <p class="hint" id="uid-hint" role="status" prop:textContent=text(move || match line.get() {
-                told if !told.is_empty() => told,
+                line if !line.is_empty() => line,
                 _ => {
                     "Some services know it from the token: leave it empty and press Test connection."
                         .to_owned()
@@ -47,16 +47,16 @@ pub fn AccountHint() -> AnyView {
     .into_any()
 }
 
-/// Which account a token is of.
+/// Requests the account that a token belongs to.
 ///
 /// # Errors
-/// [`ApiError`], also if the answer is no account.
-pub async fn ask(
+/// [`ApiError`], also if the reply is not an account.
+pub async fn request_account(
     address: &ServiceAddress,
     credentials: &Credentials,
 ) -> Result<AccountStatus, ApiError> {
     let body = http::get_with(&address.url(path::ACCOUNT), credentials).await?;
     let read = serde_json::from_value::<Envelope<AccountStatus>>(body);
     read.map(|reply| reply.data)
-        .map_err(|_| ApiError::malformed("the answer is no account"))
+        .map_err(|_| ApiError::malformed("the reply is not an account"))
 }

@@ -8,18 +8,18 @@ use super::tick::Tick;
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
 
-/// Where the service is and who asks.
+/// The fields of the connection: service address, User ID and access token.
 pub fn connection(entered: Entered) -> AnyView {
     let session = contexts().session;
-    // Of an address that is only typed that is not known.
-    let is_told = when(move || {
+    // Known for the saved address only, not for one that is being typed.
+    let is_guest = when(move || {
         let typed = ServiceAddress::parse(&entered.address.read());
         session.is_guest() && typed.is_ok_and(|typed| typed == session.settings().address)
     });
     view! {
         <section class="form" aria-labelledby="connection-heading">
             <h2 id="connection-heading">"Connection"</h2>
-            <p class="muted" hidden=when(move || !is_told.get())>
+            <p class="muted" hidden=when(move || !is_guest.get())>
                 "No account needed. User ID and Access token may stay empty."
             </p>
             {address(entered)} {user_id(entered)} {token(entered)}
@@ -27,7 +27,7 @@ pub fn connection(entered: Entered) -> AnyView {
                 id="remember"
                 label="Remember on this device"
                 checked=entered.remember
-                on_change=move |()| entered.changed()
+                on_change=move |()| entered.mark_changed()
             />
         </section>
     }
@@ -36,12 +36,14 @@ pub fn connection(entered: Entered) -> AnyView {
 
 fn address(entered: Entered) -> AnyView {
     let Entered {
-        address, visited, ..
+        address,
+        is_visited,
+        ..
     } = entered;
     let problem = memo(move || {
         ServiceAddress::parse(&address.read())
             .err()
-            .filter(|_| visited.get())
+            .filter(|_| is_visited.get())
     });
     view! {
         <div class="field" class:wrong=when(move || problem.read().is_some())>
@@ -60,9 +62,9 @@ fn address(entered: Entered) -> AnyView {
                 prop:value=address
                 on:input=handler(move |event| {
                     address.set(event_target_value(&event));
-                    entered.changed();
+                    entered.mark_changed();
                 })
-                on:blur=handler(move |_| visited.set(true))
+                on:blur=handler(move |_| is_visited.set(true))
             />
             <p class="hint" id="address-hint">
                 "Leave it empty if the service and this page have the same address."
@@ -88,7 +90,7 @@ fn user_id(entered: Entered) -> AnyView {
                 prop:value=entered.uid
                 on:input=handler(move |event| {
                     entered.uid.set(event_target_value(&event));
-                    entered.changed();
+                    entered.mark_changed();
                 })
             />
             <AccountHint />
@@ -112,7 +114,7 @@ fn token(entered: Entered) -> AnyView {
                 on:input=handler(move |event| {
                     entered.token.set(event_target_value(&event));
                     entered.is_token_typed.set(true);
-                    entered.changed();
+                    entered.mark_changed();
                 })
             />
             <p class="hint" id="token-hint">
@@ -123,15 +125,15 @@ fn token(entered: Entered) -> AnyView {
     .into_any()
 }
 
-/// Tries what stands in the fields, saved or not.
+/// The button that tests the connection with the values in the fields, saved or not, and the result.
 pub fn test(entered: Entered) -> AnyView {
     let (session, runner) = (contexts().session, contexts().runner);
     let test = RwSignal::new(None::<Test>);
-    // What was found holds of what stood there.
+    // A result is valid only for the values that were tested.
     let now = move || [entered.address, entered.uid, entered.token].map(|field| field.get());
     let tested = StoredValue::new(None);
     let runs = StoredValue::new(0);
-    // Another one may have begun meanwhile, of the same fields.
+    // False if the fields have changed or another test of the same values was started.
     let is_tested = move |run: usize| {
         let tested = tested.try_get_value().flatten();
         tested.is_some_and(|tested| tested == untrack(now) && runs.get_value() == run)
@@ -152,13 +154,13 @@ pub fn test(entered: Entered) -> AnyView {
         let is_saved =
             settings == session.settings_untracked() && token == session.token_untracked();
         spawn(async move {
-            let name = move |account| {
+            let on_account = move |account| {
                 if is_tested(run) {
-                    entered.name(account);
+                    entered.fill_user_id(account);
                     tested.set_value(Some(untrack(now)));
                 }
             };
-            let result = connection_test::run(session, settings, token, name).await;
+            let result = connection_test::run(session, settings, token, on_account).await;
             if is_saved && result.is_ok() {
                 runner.credentials_accepted();
             }

@@ -1,4 +1,4 @@
-//! Whether the service answers, and takes the credentials.
+//! Tests whether the service replies and accepts the credentials.
 
 use atelier_contract::{ApiError, ModelList, TaskId, TaskRequest, path};
 use atelier_engine::{CallKind, MissingCredentials, ReplyLimits};
@@ -11,7 +11,7 @@ use super::account;
 use crate::browser::{http, location};
 use crate::state::session::{Session, Settings};
 
-/// How the last one ended.
+/// The state of the test: running, or its result as a sentence.
 #[derive(Clone)]
 pub enum Test {
     Running,
@@ -28,9 +28,11 @@ impl Test {
     }
 }
 
-/// Asks for the models, then whose the token is; gives a sentence that says what was found. A service without
-/// accounts is asked for the status of a task that cannot exist: one that knows the credentials says that it
-/// does not know the task. Nothing is generated. `name` is told the account.
+/// Requests the models and then the account of the token, and returns a sentence with the result. `on_account` receives
+/// the name of the account.
+///
+/// If the service has no accounts, requests the status of a task that can't exist: a service that accepts the credentials
+/// replies that it doesn't know the task. Nothing is generated.
 ///
 /// # Errors
 ///
@@ -39,21 +41,21 @@ pub async fn run(
     session: Session,
     settings: Settings,
     token: String,
-    name: impl Fn(String),
+    on_account: impl Fn(String),
 ) -> Result<String, String> {
     let address = &settings.address;
-    let said = |error: &ApiError| error.user_message_of(address, &location::origin());
+    let explain = |error: &ApiError| error.user_message_of(address, &location::origin());
     let list = http::get_models(&address.url(path::MODELS))
         .await
         .and_then(|body| ModelList::from_body(&body.bytes()))
-        .map_err(|error| said(&error))?;
+        .map_err(|error| explain(&error))?;
     let models = counted(list.models.len(), "model");
     let found = format!("The service answers and lists {models}");
     let credentials = if settings.uid.is_empty() && token.is_empty() && list.guest.is_some() {
         session.set_guest(address.clone(), list.guest.clone());
         return Ok(format!("{found}; no account needed."));
     } else if list.has_accounts && !token.is_empty() {
-        return test_account(&settings, token, &found, name).await;
+        return test_account(&settings, token, &found, on_account).await;
     } else if token.is_empty() {
         let missing = match settings.uid.is_empty() {
             true => MissingCredentials::Both,
@@ -81,18 +83,18 @@ pub async fn run(
     )
     .await;
     let has_uid = !credentials.uid.is_empty();
-    verdict(&found, has_uid, answer.map(drop), said)
+    verdict(&found, has_uid, answer.map(drop), explain)
 }
 
-/// Whether the token is of the account that the User ID names.
+/// Tests whether the token belongs to the account in User ID.
 async fn test_account(
     settings: &Settings,
     token: String,
     found: &str,
-    name: impl Fn(String),
+    on_account: impl Fn(String),
 ) -> Result<String, String> {
     let credentials = atelier_contract::Credentials::new(settings.uid.clone(), token);
-    let status = account::ask(&settings.address, &credentials)
+    let status = account::request_account(&settings.address, &credentials)
         .await
         .map_err(|error| {
             let why = error.user_message_of(&settings.address, &location::origin());
@@ -104,6 +106,6 @@ async fn test_account(
             "{found}, but the token belongs to the account {account}, not to {uid}. Set User ID to {account}."
         ));
     }
-    name(account.clone());
+    on_account(account.clone());
     Ok(format!("{found}. {}", user_message(&status)))
 }

@@ -8,54 +8,52 @@ use crate::reactive::boxed::effect;
 use crate::state::contexts::{Contexts, contexts};
 use crate::state::session::Settings;
 
-/// A service's address and a User ID.
-type Whose = (String, String);
+/// The address of a service and a User ID.
+type Login = (String, String);
 
 thread_local! {
-    /// The tokens of those that the settings named before, for as long as the page is open: many services show a token
-    /// once, and a person who tries another address and comes back has not thrown it away.
-    static EARLIER_TOKENS: RefCell<HashMap<Whose, String>> = RefCell::default();
-    /// What was typed when the page was left and is not saved: it is nowhere but here.
+    /// The tokens of logins that the settings contained earlier, for as long as the page is open. Many services show a token
+    /// only once, so a user who tries another address must get it back.
+    static EARLIER_TOKENS: RefCell<HashMap<Login, String>> = RefCell::default();
+    /// Fields that were typed but not saved when the user left the page.
     static UNSAVED: RefCell<Option<Unsaved>> = const { RefCell::new(None) };
 }
 
-/// The fields of the connection as they were left, of those that were changed: what another tab saves shows in the
-/// others.
+/// The changed but unsaved fields of the connection. The others are not included, because they show what another tab saves.
 struct Unsaved {
-    whose: Option<Whose>,
+    login: Option<Login>,
     token: Option<String>,
     remember: bool,
 }
 
-fn whose(settings: &Settings) -> Whose {
+fn login(settings: &Settings) -> Login {
     (settings.address.to_string(), settings.uid.clone())
 }
 
-/// What stands in the fields of the settings. Those of the connection are saved together, once they are
-/// complete; all others at once.
+/// The fields of the settings page. Those of the connection are saved together by Save, all others as soon as they change.
 #[derive(Clone, Copy)]
 pub struct Entered {
     all: Contexts,
     pub address: RwSignal<String>,
     pub uid: RwSignal<String>,
     pub token: RwSignal<String>,
-    /// The token was changed here: it is not the one that is known.
+    /// The token was typed here, so it may differ from the stored one.
     pub is_token_typed: RwSignal<bool>,
     pub remember: RwSignal<bool>,
     pub send_defaults: RwSignal<bool>,
     pub notify: RwSignal<bool>,
     pub keep: RwSignal<bool>,
     pub keep_limit: RwSignal<u64>,
-    /// The address was left or asked for: from then on what is wrong with it is said.
-    pub visited: RwSignal<bool>,
+    /// The address field has lost the focus or was submitted: from then on, its problem is shown.
+    pub is_visited: RwSignal<bool>,
     /// The connection has just been saved.
-    pub saved: RwSignal<bool>,
-    /// What stands in its fields was typed on an earlier visit, and is not saved yet.
+    pub is_saved: RwSignal<bool>,
+    /// The fields of the connection contain text from an earlier visit of the page that is not saved yet.
     pub is_unsaved: RwSignal<bool>,
 }
 
 impl Entered {
-    /// Begins with what is saved, and follows what another tab saves.
+    /// Starts with the saved settings, and follows what other tabs save.
     pub fn new() -> Self {
         let all = contexts();
         let session = all.session;
@@ -71,20 +69,20 @@ impl Entered {
             notify: RwSignal::new(now.notify),
             keep: RwSignal::new(now.keep),
             keep_limit: RwSignal::new(now.keep_limit),
-            visited: RwSignal::new(false),
-            saved: RwSignal::new(false),
+            is_visited: RwSignal::new(false),
+            is_saved: RwSignal::new(false),
             is_unsaved: RwSignal::new(false),
         };
-        entered.take_unsaved();
+        entered.restore_unsaved();
         entered.follow_other_tabs(now);
         entered.follow_credentials();
         entered
     }
 
-    /// What was typed and not saved is there again on the next visit, for as long as the page is open.
-    fn take_unsaved(self) {
+    /// Restores unsaved fields from the last visit, and keeps those of this visit in memory for the next one.
+    fn restore_unsaved(self) {
         if let Some(left) = UNSAVED.take() {
-            if let Some((address, uid)) = left.whose {
+            if let Some((address, uid)) = left.login {
                 self.address.set(address);
                 self.uid.set(uid);
             }
@@ -103,20 +101,20 @@ impl Entered {
         let named = (self.address.get(), self.uid.get());
         let is_token_typed = self.is_token_typed.get();
         let left = Unsaved {
-            // A token is for those that it was typed below.
-            whose: (is_token_typed || named != whose(&saved)).then_some(named),
+            // A token belongs to the address and User ID it was typed with.
+            login: (is_token_typed || named != login(&saved)).then_some(named),
             token: is_token_typed.then(|| self.token.get()),
             remember: self.remember.get(),
         };
-        (left.whose.is_some() || left.remember != saved.remember).then_some(left)
+        (left.login.is_some() || left.remember != saved.remember).then_some(left)
     }
 
-    /// What is being changed here stays.
+    /// Shows what other tabs save, except in fields that were changed here.
     fn follow_other_tabs(self, mut before: Settings) {
         let session = self.all.session;
         effect(move || {
             let saved = session.settings();
-            // A token that is being typed is for what stands above it.
+            // A typed token belongs to the address and User ID above it, so they stay.
             if !self.is_token_typed.get_untracked() {
                 let (from, to) = (before.address.to_string(), saved.address.to_string());
                 follow(self.address, from, to);
@@ -135,7 +133,7 @@ impl Entered {
         });
     }
 
-    /// A token is for one service and one User ID: with others named, it is not theirs.
+    /// Shows the known token of the address and User ID in the fields: a token belongs to one service and one user.
     fn follow_credentials(self) {
         let session = self.all.session;
         effect(move || {
@@ -149,14 +147,17 @@ impl Entered {
                         ..session.settings()
                     };
                     let earlier =
-                        || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&whose(&named)).cloned());
-                    // One that was saved before the User ID is for the user who is named now.
-                    let nameless = Settings {
+                        || EARLIER_TOKENS.with_borrow(|tokens| tokens.get(&login(&named)).cloned());
+                    // A token that was saved without a User ID belongs to the user who is entered now.
+                    let without_user = Settings {
                         uid: String::new(),
                         ..named.clone()
                     };
-                    let of_nobody = || session.token_of(&nameless);
-                    session.token_of(&named).or_else(earlier).or_else(of_nobody)
+                    let token_without_user = || session.token_of(&without_user);
+                    session
+                        .token_of(&named)
+                        .or_else(earlier)
+                        .or_else(token_without_user)
                 });
             let known = known.unwrap_or_default();
             if !self.is_token_typed.get_untracked() && self.token.get_untracked() != known {
@@ -165,9 +166,9 @@ impl Entered {
         });
     }
 
-    /// The connection as settings, and the token; none while the address is no address, which is then said.
+    /// Returns the connection as settings, and the token; `None` if the address is invalid, which the field then shows.
     pub fn settings(self) -> Option<(Settings, String)> {
-        self.visited.set(true);
+        self.is_visited.set(true);
         let settings = Settings {
             address: ServiceAddress::parse(&self.address.read_untracked()).ok()?,
             uid: self.uid.read_untracked().trim().to_owned(),
@@ -188,57 +189,58 @@ impl Entered {
             self.all.session.token_untracked(),
         );
         EARLIER_TOKENS.with_borrow_mut(|tokens| {
-            // Who empties both has signed out.
+            // A user who empties both fields signs out.
             let is_signed_out =
                 settings.address == before.address && settings.uid.is_empty() && token.is_empty();
             if !is_signed_out && !token_before.is_empty() {
-                tokens.insert(whose(&before), token_before);
+                tokens.insert(login(&before), token_before);
             }
-            // What is saved now holds.
-            tokens.remove(&whose(&settings));
+            // The token that is saved now replaces an earlier one.
+            tokens.remove(&login(&settings));
         });
         let is_entered = self.is_token_typed.get_untracked();
         self.is_token_typed.set(false);
         self.is_unsaved.set(false);
-        self.saved.set(keep(self.all, settings, token, is_entered));
+        self.is_saved
+            .set(store(self.all, settings, token, is_entered));
     }
 
-    /// Saves a choice that is complete with a press. What stands in the fields of the connection waits.
+    /// Saves a setting that takes effect at once. The fields of the connection stay unsaved.
     pub fn choose(self, change: impl FnOnce(&mut Settings)) {
         let session = self.all.session;
         let mut settings = session.settings_untracked();
         change(&mut settings);
-        keep(self.all, settings, session.token_untracked(), false);
+        store(self.all, settings, session.token_untracked(), false);
     }
 
-    /// Something was changed since it was saved.
-    pub fn changed(self) {
-        self.saved.set(false);
+    /// Records that the connection was changed since it was saved.
+    pub fn mark_changed(self) {
+        self.is_saved.set(false);
     }
 
-    /// Takes the name of the account that a token is of: who pastes a token alone need not know it.
-    pub fn name(self, account: String) {
+    /// Fills User ID with the account of the token, if it is empty: the user need not know it.
+    pub fn fill_user_id(self, account: String) {
         if self.uid.read_untracked().trim().is_empty() {
             self.is_token_typed.set(true);
             self.uid.try_set(account);
-            self.changed();
+            self.mark_changed();
         }
     }
 }
 
-/// Whether the browser keeps them; where it does not, that is said.
-fn keep(all: Contexts, settings: Settings, token: String, is_token_entered: bool) -> bool {
-    let is_kept = all.session.save(settings, token, is_token_entered);
-    if !is_kept {
+/// Saves the settings and returns whether the browser stored them. If it did not, shows a notice.
+fn store(all: Contexts, settings: Settings, token: String, is_token_entered: bool) -> bool {
+    let is_stored = all.session.save(settings, token, is_token_entered);
+    if !is_stored {
         all.notices
             .problem("This browser refuses to keep settings; they hold until this tab is closed.");
     }
-    // More may be kept now, or less.
+    // The limit for copies may have changed.
     all.runner.fit_copies_into_limit();
-    is_kept
+    is_stored
 }
 
-/// Sets a field to what is saved now, unless it was changed since it showed what was saved before.
+/// Sets a field to the newly saved value, unless the user has changed the field.
 fn follow<T: PartialEq + Send + Sync + 'static>(field: RwSignal<T>, before: T, saved: T) {
     if before != saved && *field.read_untracked() == before {
         field.set(saved);

@@ -6,7 +6,7 @@ use crate::reactive::boxed::handler;
 use crate::state::contexts::contexts;
 use crate::state::notification_choice;
 
-/// What is sent, and what is told when it is done.
+/// The settings for notifications and for the parameters that are sent.
 pub fn generating(entered: Entered) -> AnyView {
     let all = contexts();
     let ask = move |event| {

@@ -14,7 +14,7 @@ use crate::state::batches::Batches;
 use crate::state::contexts::contexts;
 use crate::view::parts::glyph::Glyph;
 
-/// The history of this browser as one file, out and in.
+/// Exports and imports the history of this browser as one file.
 #[component]
 pub fn HistoryFile() -> impl IntoView {
     let all = contexts();
@@ -23,12 +23,12 @@ pub fn HistoryFile() -> impl IntoView {
     let with_outputs = RwSignal::new(false);
     let are_mine = RwSignal::new(false);
     let progress = RwSignal::new(None::<Progress>);
-    let said = RwSignal::new(Ok(String::new()));
+    let outcome = RwSignal::new(Ok(String::new()));
     let copies = RwSignal::new(String::new());
     effect(move || {
         all.runner.track_copies();
         all.runner.track_phases();
-        // They are packed in any case: nothing else has them.
+        // Outputs that were sent as data are always packed, because they exist only in this browser.
         let stored = all.runner.with_tasks(stored_message);
         let stored = stored.map_or_else(String::new, |stored| format!("; {stored}, in any case"));
         spawn(async move {
@@ -54,12 +54,12 @@ pub fn HistoryFile() -> impl IntoView {
         progress.try_set(Some(now));
     };
     let begin = move || {
-        said.set(Ok(String::new()));
-        progress.set(Some(Progress::Begun));
+        outcome.set(Ok(String::new()));
+        progress.set(Some(Progress::Started));
     };
     let end = move |result| {
         progress.try_set(None);
-        said.try_set(result);
+        outcome.try_set(result);
     };
     let export = move |_| {
         begin();
@@ -85,9 +85,9 @@ pub fn HistoryFile() -> impl IntoView {
             false => Owner::Named,
         };
         spawn(async move {
-            let taken = history_file::import(all, file.into(), owner, on_progress).await;
-            end(taken.map(|taken| taken.user_message()));
-            // The same file may be chosen again.
+            let imported = history_file::import(all, file.into(), owner, on_progress).await;
+            end(imported.map(|imported| imported.user_message()));
+            // Allows the user to choose the same file again.
             input.set_value("");
         });
     };
@@ -138,9 +138,9 @@ pub fn HistoryFile() -> impl IntoView {
                     />
                 </label>
             </div>
-            <p role="status" class:problem=when(move || said.read().is_err()) prop:textContent=text(move || match progress.get() {
+            <p role="status" class:problem=when(move || outcome.read().is_err()) prop:textContent=text(move || match progress.get() {
                     Some(progress) => progress.user_message(),
-                    None => said.get().unwrap_or_else(|sentence| sentence),
+                    None => outcome.get().unwrap_or_else(|sentence| sentence),
                 })></p>
         </section>
     }

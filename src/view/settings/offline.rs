@@ -4,19 +4,19 @@ use crate::boot::offline;
 use crate::reactive::boxed::{handler, spawn, text, when};
 use crate::state::contexts::contexts;
 
-/// Whether Atelier opens without network.
+/// The setting to open Atelier without network.
 #[component]
 pub fn Offline() -> impl IntoView {
     let runner = contexts().runner;
-    // What can't store tasks keeps no pages either.
+    // A browser that can't store tasks can't store pages either.
     let is_possible = when(move || offline::is_possible() && runner.own_storage_error().is_none());
-    let said = RwSignal::new(String::new());
+    let message = RwSignal::new(String::new());
     let change = move |event| {
         let is_wanted = event_target_checked(&event);
-        said.set(String::new());
+        message.set(String::new());
         spawn(async move {
-            let is_done = offline::want(is_wanted).await;
-            let words = match (is_wanted, is_done) {
+            let is_done = offline::set_wanted(is_wanted).await;
+            let text_of_result = match (is_wanted, is_done) {
                 (true, true) => "Atelier is being kept in this browser.",
                 (true, false) => "This browser does not allow it.",
                 (false, true) => "Off. The offline copy is deleted; your tasks remain.",
@@ -24,7 +24,7 @@ pub fn Offline() -> impl IntoView {
                     "Off until this page is reloaded: this browser refuses to keep settings."
                 }
             };
-            said.try_set(words.to_owned());
+            message.try_set(text_of_result.to_owned());
         });
     };
     view! {
@@ -48,7 +48,7 @@ pub fn Offline() -> impl IntoView {
                         false => "This browser keeps no pages for use without network, or only those that come over https.",
                     }.to_owned())></p>
             </div>
-            <p role="status" prop:textContent=text(move || said.get())></p>
+            <p role="status" prop:textContent=text(move || message.get())></p>
         </section>
     }
 }

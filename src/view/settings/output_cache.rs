@@ -9,8 +9,8 @@ use crate::browser::storage;
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::view::parts::confirm::ConfirmButton;
 
-/// Whether copies of outputs are kept in this browser, how much space they may take, and what there
-/// is of them.
+/// The settings for copies of outputs in this browser: whether to make them, how much space they may use, and what is
+/// stored now.
 pub fn output_cache(entered: Entered) -> AnyView {
     let Entered {
         keep, keep_limit, ..
@@ -24,14 +24,18 @@ pub fn output_cache(entered: Entered) -> AnyView {
         });
     });
     let used_bytes = memo(move || copies.read().as_deref().map_or(0, output_cache::total));
-    let told = memo(move || {
+    let messages = memo(move || {
         runner.track_phases();
         let favorites = runner.with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()));
         let copies = copies.read();
         let copies = copies.as_deref();
         copies.map(|copies| output_cache::messages(copies, &favorites, session.settings().keep))
     });
-    let used = text(move || told.get().map_or_else(String::new, |told| told.count));
+    let used = text(move || {
+        messages
+            .get()
+            .map_or_else(String::new, |messages| messages.count)
+    });
     let stored = memo(move || {
         runner.track_phases();
         runner.with_tasks(history_file::stored_message)
@@ -41,7 +45,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
         None => used.get(),
     });
     let why = text(move || {
-        let why = told.get().and_then(|told| told.reason);
+        let why = messages.get().and_then(|messages| messages.reason);
         why.unwrap_or_default().to_owned()
     });
     let on_tick = move |()| {
@@ -57,14 +61,14 @@ pub fn output_cache(entered: Entered) -> AnyView {
         let limit = keep_limit.get_untracked();
         entered.choose(|settings| settings.keep_limit = limit);
     };
-    // A key on the list chooses in passing, and copies that go do not come back.
-    let is_asking = when(move || {
+    // A lower limit needs confirmation: arrow keys on the list change it in passing, and deleted copies can't be restored.
+    let needs_confirmation = when(move || {
         let limit = keep_limit.get();
         limit < used_bytes.get()
             && limit != output_cache::valid_limit(session.settings().keep_limit)
     });
     let too_many = dynamic(move || {
-        if !is_asking.get() {
+        if !needs_confirmation.get() {
             return ().into_any();
         }
         view! {
@@ -109,7 +113,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                     aria-describedby="keep-limit-hint"
                     on:change=handler(move |event| {
                         keep_limit.set(event_target_value(&event).parse().unwrap_or_default());
-                        if !untrack(|| is_asking.get()) {
+                        if !untrack(|| needs_confirmation.get()) {
                             apply();
                         }
                     })
@@ -126,7 +130,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"
-                    disabled_reason=derived(move || told.get().and_then(|told| told.undeletable_reason))
+                    disabled_reason=derived(move || messages.get().and_then(|messages| messages.undeletable_reason))
                     question=text(move || format!(
                         "Delete the copies kept in this browser ({})? Outputs whose addresses have expired can then no longer be shown. Favorites stay.",
                         used.read(),

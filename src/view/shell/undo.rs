@@ -1,4 +1,4 @@
-//! The way back for what was removed.
+//! Undo after tasks were removed.
 
 use atelier_engine::Action;
 use atelier_engine::removed::last_removed;
@@ -15,13 +15,14 @@ use crate::state::contexts::contexts;
 use crate::view::parts::ticker::ticker;
 use crate::view::parts::{focus, focus_return};
 
-/// What is said of an output that is shown large.
+/// The panel of the lightbox.
 const LARGE: &str = "dialog.lightbox[open] .lightbox-panel";
 
-/// The focus is looked for at so many of the tasks that are back.
+/// The maximum number of restored tasks that are searched for an element to focus.
 const MAX_TASKS: usize = 50;
 
-/// Ctrl/⌘+Z presses the `Undo` that is offered, for as long as the owner lives. In a text field it undoes what was typed.
+/// Makes Ctrl/⌘+Z press the Undo button that is shown, until the owner is disposed. In a text field, the browser undoes
+/// the typing.
 pub fn follow_key() {
     let may_prevent = EventListenerOptions::enable_prevent_default();
     let keys = EventListener::new_with_options(&document(), "keydown", may_prevent, |event| {
@@ -34,9 +35,9 @@ pub fn follow_key() {
         if !is_undo || is_other || focus::is_writing() {
             return;
         }
-        if let Some(button) = offered() {
+        if let Some(button) = latest_button() {
             event.prevent_default();
-            // Held down, it is one press all the same.
+            // Key repeat counts as one press.
             if !event.repeat() {
                 button.click();
             }
@@ -45,8 +46,8 @@ pub fn follow_key() {
     StoredValue::new_local(keys);
 }
 
-/// The button of the class `undoes` that was offered last: of the dialogs that lie over the page, if any does.
-fn offered() -> Option<HtmlElement> {
+/// Returns the button with the class `undoes` that was offered last. While a dialog is open, only buttons in dialogs count.
+fn latest_button() -> Option<HtmlElement> {
     const SHOWN: &str = ".undoes:not([hidden], [hidden] *, dialog:not([open]) *)";
     let dialog = document().query_selector("dialog[open]").ok().flatten();
     let buttons = document().get_elements_by_class_name("undoes");
@@ -57,7 +58,7 @@ fn offered() -> Option<HtmlElement> {
         let is_in_dialog = button.matches("dialog *") == Ok(true);
         button.matches(SHOWN) == Ok(true) && (is_in_dialog || dialog.is_none())
     });
-    // Of several, what was done last.
+    // When the button was offered.
     let since = |button: &Element| {
         let since = button.get_attribute(OFFERED_SINCE)?;
         since.parse::<u64>().ok()
@@ -66,10 +67,10 @@ fn offered() -> Option<HtmlElement> {
     latest?.dyn_into().ok()
 }
 
-/// The attribute that says when an `Undo` was offered, in ms since 1970.
+/// The attribute with the time when an Undo button was offered, in milliseconds since the Unix epoch.
 const OFFERED_SINCE: &str = "data-since";
 
-/// For an `Undo` that is offered anew where this changes; tracked.
+/// Returns the time of the latest change of `change`, for the `data-since` of an Undo button; tracked.
 pub fn offered_since<T: Send + Sync + 'static>(change: Memo<T>) -> Signal<String> {
     text(move || {
         change.track();
@@ -77,7 +78,7 @@ pub fn offered_since<T: Send + Sync + 'static>(change: Memo<T>) -> Signal<String
     })
 }
 
-/// Brings back what was removed just now, in whichever tab.
+/// Offers to restore the tasks that were just removed, in this or another tab.
 #[component]
 pub fn Undo() -> impl IntoView {
     let runner = contexts().runner;
@@ -91,7 +92,7 @@ pub fn Undo() -> impl IntoView {
     let undo = move |_| {
         let back = removed.get_untracked();
         runner.act_on_all(&back, Action::Restore);
-        // The button goes. A dialog is not to lose the focus to what lies behind it; on a page it goes to what is back.
+        // The button disappears. In the lightbox the focus must not leave the dialog; on a page it moves to a restored task.
         let places = back.iter().take(MAX_TASKS).flat_map(|key| {
             let tile = format!("[data-output={}]", focus::quoted(&key.output(0)));
             let link = format!(
