@@ -1,6 +1,6 @@
-//! Atelier's front-end, by room: what starts the page (`boot`), what the app knows (`state`), what drives tasks
-//! (`runner`), what a person sees (`view`), and what talks to the browser (`browser`, `files`). Decisions live in the
-//! crates `atelier-engine`, `atelier-studio` and `atelier-contract`.
+//! The page of Atelier: `boot` starts it, `state` contains its state as signals, `runner` drives tasks, `view` contains the
+//! views, and `browser` and `files` use features of the browser. Decisions are in the crates `atelier-engine`,
+//! `atelier-studio` and `atelier-contract`.
 
 mod boot;
 pub mod browser;

@@ -11,31 +11,31 @@ fn main() {
 }
 
 fn open() {
-    // A press that has begun on the first view ends there: it would be lost with the element under
-    // it.
+    // Waits until a press on the first page ends: it would be lost if its element were removed.
     if let Ok(Some(_)) = document().query_selector("#boot:active") {
         return request_animation_frame(open);
     }
     let mut is_searching = false;
-    // The first view, drawn by boot/.
+    // The first page, drawn by `boot/`.
     if let Some(boot) = document().get_element_by_id("boot") {
         let focused = document().active_element();
         is_searching = focused.is_some_and(|it| boot.contains(Some(&it)) && is_search(&it));
-        set_least_height(Some(document().body().map_or(0, |it| it.scroll_height())));
+        set_min_height(Some(document().body().map_or(0, |it| it.scroll_height())));
         boot.remove();
     }
     mount_to_body(App);
-    // By then the list is there.
+    // The list is rendered by then.
     request_animation_frame(move || {
-        set_least_height(None);
+        set_min_height(None);
         if is_searching {
-            go_on_searching();
+            continue_search();
         }
     });
 }
 
-/// In pixels: while nothing is in the page's place it would be short, and scrolled to its top.
-fn set_least_height(height: Option<i32>) {
+/// Sets the minimum height of the page in pixels. Without it, the page would be short during the replacement and lose its
+/// scroll position.
+fn set_min_height(height: Option<i32>) {
     let height = height.map(|height| format!("{height}px"));
     if let Some(body) = document().body() {
         let style = body.style();
@@ -47,11 +47,11 @@ fn is_search(element: &Element) -> bool {
     element.matches(SEARCH).unwrap_or_default()
 }
 
-fn go_on_searching() {
+fn continue_search() {
     let search = document().query_selector(SEARCH).ok().flatten();
     if let Some(search) = search.and_then(|it| it.dyn_into::<HtmlInputElement>().ok()) {
         let _ = search.focus();
-        // The cursor stands behind what was typed.
+        // Moves the cursor behind the typed text.
         let end = search.value().encode_utf16().count() as u32;
         let _ = search.set_selection_range(end, end);
     }

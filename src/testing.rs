@@ -1,4 +1,4 @@
-//! What tests of this crate share.
+//! Helpers shared by the tests of this crate.
 
 use leptos::prelude::document;
 use wasm_bindgen::JsCast;
@@ -10,8 +10,8 @@ thread_local! {
     };
 }
 
-/// Leptos runs effects once something was mounted, as a page always is. Tests run in any order, so none may count on
-/// another to have done it.
+/// Mounts an empty view, once. Leptos runs effects only after something was mounted, and tests run in any order, so each
+/// test that needs effects calls this.
 pub fn mount_nothing() {
     MOUNTED.with(|()| ());
 }

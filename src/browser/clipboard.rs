@@ -28,7 +28,7 @@ pub async fn copy_image(image: impl Future<Output = Option<Blob>> + 'static) -> 
         let blob = image.await.ok_or(JsValue::NULL)?;
         let blob = match blob.type_() == PNG {
             true => blob,
-            false => picture::converted(&blob, PNG).await?,
+            false => picture::convert(&blob, PNG).await?,
         };
         Ok(blob.into())
     });

@@ -1,4 +1,4 @@
-//! Hands files to the person: a download never opens a tab.
+//! Saves files for the user. A download never opens a tab.
 
 use js_sys::Array;
 use leptos::prelude::document;
@@ -17,7 +17,7 @@ pub fn blob(name: &str, file: &Blob) -> bool {
         return false;
     };
     let saved = click(name, &url);
-    // The download reads the URL after this turn; a minute is ample for it to start.
+    // The download starts after this function has returned, and needs the URL until then. A minute is enough.
     gloo_timers::callback::Timeout::new(60_000, move || {
         let _ = Url::revoke_object_url(&url);
     })

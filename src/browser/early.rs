@@ -1,32 +1,33 @@
-//! An answer that `index.html` has asked for while the program was still loading.
+//! A request that `index.html` has sent while the program was still loading.
 
 use js_sys::{Promise, Reflect, Uint8Array};
 use leptos::prelude::window;
 use wasm_bindgen::{JsCast, JsValue};
 use web_sys::AbortController;
 
-/// Under which name the page hands it over: `{ url, answer, controller, body }`.
+/// The property of `window` with the request: `{ url, answer, controller, body }`.
 const NAME: &str = "atelierEarly";
 
+/// The request and its reply.
 pub struct Early {
-    /// It resolves to a `Response`.
+    /// Resolves to a `Response`.
     pub answer: Promise,
     pub controller: AbortController,
-    handed_over: JsValue,
+    object: JsValue,
 }
 
 impl Early {
-    /// The whole body of an answer of success, if it is read by now.
+    /// Returns the complete body of a successful reply, if it has been read by now.
     pub fn body(&self) -> Option<Uint8Array> {
-        field(&self.handed_over, "body")?.dyn_into().ok()
+        field(&self.object, "body")?.dyn_into().ok()
     }
 }
 
-/// The answer to a `GET` of this URL, if it was asked for; it can be had once.
+/// Returns the request for this URL, if there is one. It can be taken once.
 pub fn take(url: &str) -> Option<Early> {
     let name = JsValue::from_str(NAME);
     let early = Reflect::get(&window(), &name).ok()?;
-    // It does no harm if it stays: the next caller asks for another URL.
+    // A failure is harmless, because the next caller requests another URL.
     let _ = Reflect::delete_property(&window(), &name);
     if field(&early, "url")?.as_string().as_deref() != Some(url) {
         return None;
@@ -34,7 +35,7 @@ pub fn take(url: &str) -> Option<Early> {
     Some(Early {
         answer: field(&early, "answer")?.dyn_into().ok()?,
         controller: field(&early, "controller")?.dyn_into().ok()?,
-        handed_over: early,
+        object: early,
     })
 }
 

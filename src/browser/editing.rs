@@ -1,4 +1,4 @@
-//! Changes of a text that the browser knows of: Ctrl+Z takes them back like anything typed.
+//! Changes to text fields that the browser's own undo includes: Ctrl+Z reverts them like typed text.
 
 use std::cell::Cell;
 
@@ -13,13 +13,13 @@ thread_local! {
     static IS_REPLACING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Returns whether [`replace`] is at work: an `input` event that comes meanwhile is no typing of a person.
+/// Returns whether [`replace`] is running. An `input` event is then not caused by the user.
 pub fn is_replacing() -> bool {
     IS_REPLACING.get()
 }
 
-/// Puts a text in the place of all that stands in a text field, as if it were typed. Returns whether the browser has
-/// done so. The field has the focus then.
+/// Replaces the whole text of a field as if the new text were typed, and moves the focus to the field. Returns whether the
+/// browser did so.
 pub fn replace(field: &HtmlElement, text: &str) -> bool {
     let _ = field.focus();
     let document = document();
@@ -59,7 +59,7 @@ mod tests {
         input.unchecked_into()
     }
 
-    /// Guards against a text that is written into the field that has the focus instead.
+    /// Guards against writing the text into the focused field instead.
     #[wasm_bindgen_test]
     fn replace_writes_nothing_if_the_field_cannot_take_the_focus() {
         let body = document().body().unwrap();

@@ -1,4 +1,4 @@
-//! Files that a person brings.
+//! Reads files that the user opened.
 
 use atelier_studio::text::encoding::{self, Encoding};
 use futures::channel::oneshot;
@@ -6,16 +6,16 @@ use gloo_events::EventListener;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{Blob, FileReader, TextDecoder, TextDecoderOptions};
 
-/// Larger files are no tables of inputs.
+/// The maximum size of a table of inputs, in bytes.
 const MAX_BYTES: f64 = 32.0 * 1024.0 * 1024.0;
 
 const UNREADABLE: &str = "The file could not be read.";
 
-/// The text of a file, and the encoding in which it was.
+/// Returns the text of a file and its encoding.
 ///
 /// # Errors
 ///
-/// A sentence for a person: the file is too large, can't be read, is no text, or its encoding can't be told.
+/// A sentence for the user: the file is too large, can't be read, is not text, or has an unknown encoding.
 pub async fn text(file: &Blob) -> Result<(String, Encoding), String> {
     if file.size() > MAX_BYTES {
         return Err("The file is larger than 32 MB.".into());
@@ -24,43 +24,43 @@ pub async fn text(file: &Blob) -> Result<(String, Encoding), String> {
     let bytes = bytes.map_err(|_| UNREADABLE)?;
     let bytes = js_sys::Uint8Array::new(&bytes).to_vec();
     let encoding = encoding::encoding_of(&bytes, &languages())?;
-    let text = decoded(&bytes, encoding);
+    let text = decode(&bytes, encoding);
     let text = text.ok_or_else(|| encoding::refusal(encoding))?;
     Ok((text, encoding))
 }
 
-/// The languages that the person prefers, the first one most.
+/// Returns the preferred languages of the user, most preferred first.
 fn languages() -> Vec<String> {
     let languages = leptos::prelude::window().navigator().languages();
     languages.iter().filter_map(|it| it.as_string()).collect()
 }
 
-fn decoded(bytes: &[u8], encoding: Encoding) -> Option<String> {
+fn decode(bytes: &[u8], encoding: Encoding) -> Option<String> {
     let options = TextDecoderOptions::new();
     options.set_fatal(true);
     let decoder = TextDecoder::new_with_label_and_options(encoding.label, &options).ok()?;
     decoder.decode_with_u8_array(bytes).ok()
 }
 
-/// The text of a file in UTF-8, however large it is.
+/// Returns the text of a UTF-8 file of any size.
 ///
 /// # Errors
 ///
-/// A sentence for a person: the file can't be read.
+/// A sentence for the user: the file can't be read.
 pub async fn all_text(file: &Blob) -> Result<String, String> {
     let text = JsFuture::from(file.text()).await.ok();
     text.and_then(|text| text.as_string())
         .ok_or_else(|| UNREADABLE.into())
 }
 
-/// All of a file as a `data:` address; none if it can't be read.
+/// Returns a file as a data URL, or `None` if it can't be read.
 pub async fn data_url(file: &Blob) -> Option<String> {
     let reader = FileReader::new().ok()?;
-    let (end, ended) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let _listener = EventListener::once(&reader, "loadend", move |_| {
-        let _ = end.send(());
+        let _ = sender.send(());
     });
     reader.read_as_data_url(file).ok()?;
-    ended.await.ok()?;
+    receiver.await.ok()?;
     reader.result().ok()?.as_string()
 }

@@ -1,13 +1,13 @@
-//! Waits that fit between the frames that the browser shows.
+//! Waits for the frames that the browser renders.
 
 use std::time::Duration;
 
 use leptos::prelude::{request_animation_frame, set_timeout};
 
-/// A wait of no time at all would end first after the frame, before what waits for the frame's end.
-const AFTER: Duration = Duration::from_millis(1);
+/// Without a delay, the callback would run before others that wait for the end of the frame.
+const DELAY: Duration = Duration::from_millis(1);
 
-/// Does something once the browser has shown what there is now. Not while the page is hidden.
+/// Runs a callback once the browser has rendered the current state of the page, which it does not while the page is hidden.
 pub fn after_frame(act: impl FnOnce() + 'static) {
-    request_animation_frame(move || set_timeout(act, AFTER));
+    request_animation_frame(move || set_timeout(act, DELAY));
 }

@@ -1,4 +1,4 @@
-//! Full screen, where the browser has it for elements: phones of Apple do not.
+//! The Fullscreen API for elements, which iPhones don't support.
 
 use gloo_events::EventListener;
 use js_sys::{Function, Promise};
@@ -14,7 +14,7 @@ pub fn is_supported() -> bool {
     get(&document(), "fullscreenEnabled").and_then(|it| it.as_bool()) == Some(true)
 }
 
-/// Whether anything is shown in full screen, followed for as long as its owner lives.
+/// Returns a signal that is true while an element is in full screen. It is updated until its owner is disposed.
 pub fn is_on() -> RwSignal<bool> {
     let is_on = RwSignal::new(has_any());
     let listener = EventListener::new(&document(), "fullscreenchange", move |_| {
@@ -28,17 +28,17 @@ fn has_any() -> bool {
     get(&document(), "fullscreenElement").is_some_and(|it| it.is_instance_of::<Element>())
 }
 
-/// Shows an element in full screen, or leaves it; must be called from a press.
+/// Enters full screen with an element, or exits full screen. Must be called while a press is handled.
 pub fn turn(element: &Element) {
     let (on, name): (JsValue, _) = match has_any() {
         true => (document().into(), "exitFullscreen"),
         false => (element.into(), "requestFullscreen"),
     };
     let function = get(&on, name).and_then(|it| it.dyn_into::<Function>().ok());
-    let begun = function.and_then(|function| function.call0(&on).ok());
-    if let Some(promise) = begun.and_then(|begun| begun.dyn_into::<Promise>().ok()) {
+    let started = function.and_then(|function| function.call0(&on).ok());
+    if let Some(promise) = started.and_then(|started| started.dyn_into::<Promise>().ok()) {
         spawn(async move {
-            // Refused, it stays as it is, which is to be seen.
+            // If the browser refuses, nothing changes.
             let _ = JsFuture::from(promise).await;
         });
     }

@@ -1,14 +1,14 @@
-//! Reads the page's own `<head>`.
+//! Reads the page's `<head>` and adds to it.
 
 use leptos::prelude::document;
 
-/// Gives the content of the `<meta>` element of this name.
+/// Returns the content of the `<meta>` element of this name.
 pub fn meta(name: &str) -> Option<String> {
     let meta = document().query_selector(&format!("meta[name={name}]"));
     meta.ok()??.get_attribute("content")
 }
 
-/// Says to the browser by which manifest the page can be installed.
+/// Links the web app manifest, with which the browser can install the page.
 pub fn link_manifest() {
     let (Some(address), Some(head)) = (meta("manifest"), document().head()) else {
         return;
@@ -21,7 +21,7 @@ pub fn link_manifest() {
     }
 }
 
-/// The release that this page is of; only release builds are of any.
+/// Returns the release of this page; `None` unless it is a release build.
 pub fn release() -> Option<String> {
     meta("release")
 }

@@ -1,5 +1,4 @@
-//! HTTP calls to the service: bounded in time and size, aborted when dropped, every failure an
-//! [`ApiError`].
+//! HTTP requests. They are limited in time and size, are aborted when dropped, and fail with an [`ApiError`].
 
 use std::cell::Cell;
 
@@ -22,19 +21,20 @@ use web_sys::{
 use super::early::Early;
 use super::{clock, early};
 
-/// Replies larger than this are not read on: no JSON of the interface comes near it.
+/// The limits for JSON replies, none of which comes near this size.
 const LIMITS: ReplyLimits = ReplyLimits::new(16 << 20, 30_000);
 
-/// The list of models grows with the service: a hundred thousand entries are 25 MB.
+/// The limits for the list of models, which grows with the service: a hundred thousand entries are 25 MB.
 const LIST_LIMITS: ReplyLimits = ReplyLimits::new(128 << 20, LIMITS.timeout_ms);
 
-/// A long video over a slow line.
+/// The timeout for files, in milliseconds: enough for a long video over a slow connection.
 const FILE_TIMEOUT_MS: u32 = 900_000;
 
-/// The body of a reply as it came, in parts: what is large does not stay in the memory of the wasm.
+/// The body of a reply, in the chunks in which it was received. It is outside of the wasm memory, because it can be large.
 pub struct Body(Array);
 
 impl Body {
+    /// Copies the body into the wasm memory.
     pub fn bytes(&self) -> Vec<u8> {
         let parts = || self.0.iter().map(JsCast::unchecked_into::<Uint8Array>);
         let mut bytes = vec![0; parts().map(|part| part.length() as usize).sum()];
@@ -47,7 +47,7 @@ impl Body {
         bytes
     }
 
-    /// The same, outside of the memory of the wasm.
+    /// Returns the body as one array, outside of the wasm memory.
     pub fn array(&self) -> Uint8Array {
         let parts = || self.0.iter().map(JsCast::unchecked_into::<Uint8Array>);
         let whole = Uint8Array::new_with_length(parts().map(|part| part.length()).sum());
@@ -59,8 +59,10 @@ impl Body {
         whole
     }
 
+    /// Returns the body as a blob of this MIME type.
+    ///
     /// # Errors
-    /// If the browser has no room for it.
+    /// If the browser has not enough space for the blob.
     fn blob(&self, mime: &str) -> Result<Blob, ApiError> {
         let options = BlobPropertyBag::new();
         options.set_type(mime);
@@ -68,29 +70,29 @@ impl Body {
     }
 }
 
-/// `GET` of a discovery endpoint, without credentials.
+/// Sends a `GET` request to a discovery endpoint, without credentials.
 ///
 /// # Errors
-/// As for every call here: there was no answer in time, it broke off or was too large, or it was no success.
+/// There was no complete reply in time, its status is outside 200–299, or its body is too large.
 pub async fn get(url: &str) -> Result<Body, ApiError> {
     let reply = exchange(Request::get(url), None, LIMITS).await?;
     Ok(reply.ok()?.body)
 }
 
-/// `GET` of the list of models, which the page may have asked for already, while the program was
-/// loading. Where that came to nothing, it is asked for once more.
+/// Requests the list of models. `index.html` may have requested it already, while the program was loading; if that request
+/// failed, it is sent again.
 ///
-/// Whatever the browser has kept, the service is asked: who is not there can't be sent anything.
+/// The browser must not reply from its cache alone, because nothing can be sent to a service that is unavailable.
 ///
 /// # Errors
-/// No whole answer in time, an HTTP status outside 200–299, or a body that is too large.
+/// See [`get`].
 pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     let early = early::take(url);
     if let Some(body) = early.as_ref().and_then(Early::body) {
         return Ok(Body(Array::of1(&body)));
     }
     let early = match early {
-        Some(early) => answered_early(early).await,
+        Some(early) => early_reply(early).await,
         None => None,
     };
     let reply = match early {
@@ -103,33 +105,33 @@ pub async fn get_models(url: &str) -> Result<Body, ApiError> {
     Ok(reply.ok()?.body)
 }
 
-/// The answer to the early call; `None` if it did not reach the service, or its answer did not arrive.
-async fn answered_early(early: Early) -> Option<Result<Reply, ApiError>> {
+/// Returns the reply to the early request; `None` if it did not reach the service, or its reply is incomplete.
+async fn early_reply(early: Early) -> Option<Result<Reply, ApiError>> {
     let response = async {
         let response = JsFuture::from(early.answer).await.map_err(broken)?;
         let response: web_sys::Response = response.dyn_into().map_err(broken)?;
         Ok(Response::from(response))
     };
     let guard = AbortGuard(early.controller);
-    match answered(guard, response.boxed_local(), LIST_LIMITS).await {
+    match receive(guard, response.boxed_local(), LIST_LIMITS).await {
         Err(ApiError::Network { .. }) => None,
         Ok(reply) if !reply.is_whole => None,
         reply => Some(reply),
     }
 }
 
-/// `GET` of a text file of the service, without credentials.
+/// Requests a text file of the service, without credentials.
 ///
 /// # Errors
-/// As for [`get_models`].
+/// See [`get`].
 pub async fn get_text(url: &str) -> Result<String, ApiError> {
     text(exchange(Request::get(url), None, LIMITS).await?)
 }
 
-/// A text as the page's own host gives it out now, whatever the browser has kept.
+/// Requests a text file from the host of the page, bypassing the browser's cache.
 ///
 /// # Errors
-/// As for [`get_models`].
+/// See [`get`].
 pub async fn get_fresh_text(url: &str) -> Result<String, ApiError> {
     let request = Request::get(url).cache(RequestCache::NoStore);
     text(exchange(request, None, LIMITS).await?)
@@ -140,11 +142,10 @@ fn text(reply: Reply) -> Result<String, ApiError> {
         .map_err(|_| ApiError::malformed("the file is not UTF-8 text"))
 }
 
-/// A file at its own address, e.g. an output, of at most so many bytes: no credentials, no
-/// referrer.
+/// Requests a file at its own address, such as an output, of at most `most` bytes, without credentials and referrer.
 ///
 /// # Errors
-/// As for [`get_models`].
+/// See [`get`].
 pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     let request = Request::get(url).credentials(RequestCredentials::Omit);
     let limits = ReplyLimits::new(most, FILE_TIMEOUT_MS);
@@ -152,7 +153,7 @@ pub async fn get_blob(url: &str, most: u64) -> Result<Blob, ApiError> {
     reply.body.blob(&reply.mime)
 }
 
-/// How long a file is, as its host says it without giving it.
+/// Returns the size of a file in bytes as reported by its host, without fetching the file.
 pub async fn content_length(url: &str) -> Option<u64> {
     let request = Request::get(url).method(Method::HEAD);
     let request = request
@@ -162,10 +163,10 @@ pub async fn content_length(url: &str) -> Option<u64> {
     reply.headers().get("content-length")?.parse().ok()
 }
 
-/// `GET` with credentials. The token goes to this address alone: a redirect is not followed.
+/// Sends a `GET` request with credentials. Redirects are not followed, so that the token is sent to this address only.
 ///
 /// # Errors
-/// As for [`get_models`]; also a redirect, or a body that is no JSON.
+/// See [`get`]; also a redirect, or a body that is not JSON.
 pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, ApiError> {
     let request = Request::get(url)
         .header("Authorization", &credentials.authorization())
@@ -174,10 +175,11 @@ pub async fn get_with(url: &str, credentials: &Credentials) -> Result<Value, Api
     exchange(request, None, LIMITS).await?.into_json()
 }
 
-/// `POST` of a v2 endpoint. The token goes to this address alone: a redirect is not followed.
+/// Sends a `POST` request to a v2 endpoint. Redirects are not followed, so that the token is sent to this address only.
 ///
 /// # Errors
-/// As for [`get_with`]; none if a generate was refused but took tasks ([`envelope::submitted`]).
+/// See [`get_with`]. A generate request that was refused but whose tasks were accepted is no error
+/// ([`envelope::submitted`]).
 pub async fn post_json(
     kind: CallKind,
     limits: ReplyLimits,
@@ -207,15 +209,15 @@ struct Reply {
     retry_after_ms: Option<u64>,
     mime: String,
     body: Body,
-    /// Otherwise the connection broke before its end was said.
+    /// Whether the connection lasted until the end of the body.
     is_whole: bool,
 }
 
 impl Reply {
-    /// Itself, where it is one of success.
+    /// Returns the reply if its status is a success and its body is complete.
     fn ok(self) -> Result<Self, ApiError> {
         if (200..300).contains(&self.status) {
-            return if self.has_its_end() {
+            return if self.is_complete() {
                 Ok(self)
             } else {
                 Err(cut())
@@ -229,8 +231,9 @@ impl Reply {
         ))
     }
 
-    /// A JSON object has its end in itself, whatever became of the connection after it. A film is not looked at.
-    fn has_its_end(&self) -> bool {
+    /// Returns whether the body is complete. A JSON object is complete if it can be parsed, even if the connection broke
+    /// after it. Only JSON is parsed, not a video for example.
+    fn is_complete(&self) -> bool {
         let is_json = self.mime.starts_with("application/json");
         self.is_whole || is_json && json::parse(&self.body.bytes()).is_ok_and(|it| it.is_object())
     }
@@ -248,15 +251,15 @@ impl Reply {
             Ok(body) if self.is_whole || body.is_object() => {
                 read(self.status, body, self.retry_after_ms)
             }
-            // A refusal may have had the id of what was taken all the same; that the service wants no calls is told
-            // by its head.
+            // A refusal that was cut off may have contained the ids of accepted tasks. The statuses 429 and 503 need no
+            // body.
             _ if !self.is_whole && !matches!(self.status, 429 | 503) => Err(cut()),
             _ => Err(ApiError::not_json(&self.ok()?.body.bytes())),
         }
     }
 }
 
-/// Boxed, so that its code is there once and not in each of its callers.
+/// Sends a request and reads the reply. Boxed, so that the code exists once and not in each caller.
 fn exchange(
     builder: RequestBuilder,
     body: Option<String>,
@@ -280,19 +283,19 @@ async fn exchange_once(
     }
     .map_err(network)?;
     let response = async { request.send().await.map_err(network) };
-    answered(guard, response.boxed_local(), limits).await
+    receive(guard, response.boxed_local(), limits).await
 }
 
-/// The whole reply, in time; else the call is ended.
-async fn answered(
+/// Waits for the complete reply. Aborts the request if it takes longer than the limits.
+async fn receive(
     _guard: AbortGuard,
     response: LocalBoxFuture<'static, Result<Response, ApiError>>,
     limits: ReplyLimits,
 ) -> Result<Reply, ApiError> {
-    let has_begun = Cell::new(false);
+    let has_response = Cell::new(false);
     let mut work = Box::pin(async {
         let response = response.await?;
-        has_begun.set(true);
+        has_response.set(true);
         read(response, limits.bytes).await
     });
     for wait_ms in [limits.timeout_ms, limits.more_ms] {
@@ -300,7 +303,7 @@ async fn answered(
             Either::Left((result, _)) => return result,
             Either::Right((_, rest)) => work = rest,
         }
-        if !has_begun.get() {
+        if !has_response.get() {
             return Err(ApiError::Timeout {
                 after_ms: limits.timeout_ms.into(),
             });
@@ -316,12 +319,12 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
         });
     }
     let headers = response.headers();
-    // The service's own clock where we may read it, so that a wrong local one does not matter.
+    // The clock of the service, if the page may read this header: a wrong local clock does not matter then.
     let now = headers
         .get("Date")
         .and_then(|date| clock::parse_http_date(&date))
         .unwrap_or_else(clock::now);
-    // An answer that is no success holds an explanation instead of a file, and is read as any reply.
+    // An error reply contains an explanation instead of a file, so the limit for JSON applies.
     let most_bytes = if response.ok() {
         most_bytes
     } else {
@@ -339,8 +342,8 @@ async fn read(response: Response, most_bytes: u64) -> Result<Reply, ApiError> {
     })
 }
 
-/// Reads the body chunk by chunk, so that an endless one is given up instead of filling memory; and whether
-/// its end was said.
+/// Reads the body chunk by chunk, so that an endless body is aborted before it fills the memory. Also returns whether the
+/// end of the body was reached.
 async fn read_bounded(response: &Response, most_bytes: u64) -> Result<(Array, bool), ApiError> {
     let parts = Array::new();
     let mut left = most_bytes;
@@ -359,7 +362,7 @@ async fn read_bounded(response: &Response, most_bytes: u64) -> Result<(Array, bo
         let value = Reflect::get(&chunk, &"value".into()).map_err(broken)?;
         let chunk: Uint8Array = value.unchecked_into();
         let Some(rest) = left.checked_sub(chunk.length().into()) else {
-            // The reader is given up with the request: the guard aborts it.
+            // The guard aborts the request, and with it the reader.
             return Err(ApiError::malformed(ApiError::TOO_LARGE));
         };
         left = rest;
@@ -379,12 +382,12 @@ fn cut() -> ApiError {
     }
 }
 
-/// The browser's own words for a broken answer are of no help, so that they are dropped.
+/// Drops the browser's message about a broken reply, because it does not help.
 fn broken(_: JsValue) -> ApiError {
     cut()
 }
 
-/// Dropping the future of a call ends the call: the browser does not by itself.
+/// Aborts a request when its future is dropped, which the browser does not do by itself.
 pub(super) struct AbortGuard(pub(super) AbortController);
 
 impl AbortGuard {

@@ -1,4 +1,4 @@
-//! Whether the page is seen and online, and the events that say so.
+//! Whether the page is visible and online, and events for changes of that.
 
 use std::cell::Cell;
 
@@ -15,7 +15,7 @@ thread_local! {
     static IS_REACHED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// There is a network, or none is needed.
+/// Returns whether there is a network, or none is needed.
 pub fn is_online() -> bool {
     if window().navigator().on_line() {
         IS_REACHED.set(false);
@@ -24,28 +24,28 @@ pub fn is_online() -> bool {
     IS_REACHED.get()
 }
 
-/// The service has answered although the browser says that there is no network: it is on this machine. That
-/// holds until the network has come, and gone again.
+/// Records that the service has replied although the browser reports no network: the service runs on this machine. This is
+/// valid until the network returns.
 pub fn mark_reached() {
     IS_REACHED.set(true);
 }
 
-/// Waits for the network, where there is none.
+/// Waits until there is a network.
 pub async fn until_online() {
     if is_online() {
         return;
     }
-    let (tell, told) = oneshot::channel();
+    let (sender, receiver) = oneshot::channel();
     let _listening = EventListener::once(&window(), "online", move |_| {
-        // The receiver may be gone.
-        let _ = tell.send(());
+        // The receiver may have been dropped.
+        let _ = sender.send(());
     });
-    // The sender lives as long as the listener, so an answer comes.
-    let _ = told.await;
+    // The sender lives as long as the listener, so this ends only with a message.
+    let _ = receiver.await;
 }
 
-/// Calls back whenever the page wakes (`visibilitychange`, `pageshow`, `focus`) or the network
-/// comes or goes. Lives as long as the page.
+/// Calls back whenever the page becomes active (`visibilitychange`, `pageshow`, `focus`) or the network becomes available
+/// or unavailable. The listeners are never removed.
 pub fn on_change(callback: impl Fn() + Clone + 'static) {
     let listen = |target: &web_sys::EventTarget, name: &'static str| {
         let callback = callback.clone();
@@ -57,12 +57,12 @@ pub fn on_change(callback: impl Fn() + Clone + 'static) {
     }
 }
 
-/// Calls back whenever the page is left, perhaps for good, for as long as the listeners live.
+/// Calls back whenever the user leaves the page, perhaps permanently, until the listeners are dropped.
 pub fn on_leaving(callback: impl Fn() + Clone + 'static) -> [EventListener; 2] {
     let hidden = callback.clone();
     [
         EventListener::new(&window(), "pagehide", move |_| callback()),
-        // On a phone nothing else may be said before it ends.
+        // On a phone, this may be the only event before the browser discards the page.
         EventListener::new(&document(), "visibilitychange", move |_| {
             if !is_visible() {
                 hidden();
@@ -71,13 +71,13 @@ pub fn on_leaving(callback: impl Fn() + Clone + 'static) -> [EventListener; 2] {
     ]
 }
 
-/// The browser asks a person who wants to leave the page while something would be lost, until this is dropped.
+/// Makes the browser ask before the user leaves the page while something would be lost, until the listener is dropped.
 pub fn ask_before_leaving(would_lose: impl Fn() -> bool + 'static) -> EventListener {
     let options = EventListenerOptions::enable_prevent_default();
     EventListener::new_with_options(&window(), "beforeunload", options, move |event| {
         if would_lose() {
             event.prevent_default();
-            // Older browsers ask for this alone.
+            // Older browsers ask only if this is set.
             let _ = js_sys::Reflect::set(event, &"returnValue".into(), &true.into());
         }
     })

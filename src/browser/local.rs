@@ -1,5 +1,5 @@
-//! Small texts that outlive a reload: `localStorage` for this browser, `sessionStorage` for this
-//! tab. Both may be refused (private mode, blocked by policy); then nothing is kept.
+//! Small texts that survive a reload: `localStorage` for this browser, `sessionStorage` for this tab. The browser may refuse
+//! both (private mode, blocked by policy); then nothing is stored.
 
 use gloo_events::EventListener;
 use leptos::prelude::window;
@@ -9,7 +9,7 @@ use web_sys::Storage;
 pub enum LocalStore {
     /// Until the tab is closed.
     Tab,
-    /// Until a person clears it.
+    /// Until the user clears the site data.
     Browser,
 }
 
@@ -26,12 +26,12 @@ impl LocalStore {
         self.try_read(key)?
     }
 
-    /// `None` where the browser refuses, `Some(None)` where there is nothing.
+    /// Returns `None` if the browser refuses, and `Some(None)` if there is no value.
     pub fn try_read(self, key: &str) -> Option<Option<String>> {
         self.storage()?.get_item(key).ok()
     }
 
-    /// Whether it was kept.
+    /// Stores a text, and returns whether the browser did so.
     pub fn write(self, key: &str, text: &str) -> bool {
         self.storage()
             .is_some_and(|storage| storage.set_item(key, text).is_ok())
@@ -39,19 +39,19 @@ impl LocalStore {
 
     pub fn remove(self, key: &str) {
         if let Some(storage) = self.storage() {
-            // A refused removal leaves what a refused write left: nothing to mend.
+            // A browser that refuses removal also refuses writing.
             let _ = storage.remove_item(key);
         }
     }
 }
 
-/// Calls back whenever another tab has changed what is kept in [`LocalStore::Browser`] under this key, or
-/// has cleared everything. Lives as long as the page.
+/// Calls back whenever another tab has changed this key of [`LocalStore::Browser`] or has cleared all keys. The listener is
+/// never removed.
 pub fn on_change(key: &'static str, callback: impl Fn() + 'static) {
     listen(key.to_owned(), callback).forget();
 }
 
-/// The same for as long as the listener lives.
+/// Like [`on_change`], but until the listener is dropped.
 pub fn listen(key: String, callback: impl Fn() + 'static) -> EventListener {
     EventListener::new(&window(), "storage", move |event| {
         let changed = js_sys::Reflect::get(event, &"key".into()).ok();
@@ -62,11 +62,12 @@ pub fn listen(key: String, callback: impl Fn() + 'static) -> EventListener {
     })
 }
 
-/// Calls back with what another tab has put there under this key, for as long as the listener lives.
+/// Calls back with each text that another tab stores in [`LocalStore::Browser`] under this key, until the listener is
+/// dropped.
 pub fn on_text(key: String, callback: impl Fn(String) + 'static) -> EventListener {
     EventListener::new(&window(), "storage", move |event| {
-        let said = |name: &str| js_sys::Reflect::get(event, &name.into()).ok()?.as_string();
-        if let (Some(changed), Some(text)) = (said("key"), said("newValue"))
+        let property = |name: &str| js_sys::Reflect::get(event, &name.into()).ok()?.as_string();
+        if let (Some(changed), Some(text)) = (property("key"), property("newValue"))
             && changed == key
         {
             callback(text);

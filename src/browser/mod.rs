@@ -1,4 +1,4 @@
-//! Effects, one file each: what the browser does for us. No decisions here.
+//! Browser features, one file each. They perform effects and decide nothing.
 
 pub mod archive;
 pub mod clipboard;

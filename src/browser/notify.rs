@@ -1,4 +1,4 @@
-//! Telling a person who looks elsewhere: the document's title and system notifications.
+//! Notifies a user who looks elsewhere: the title of the document and system notifications.
 
 use leptos::prelude::{document, window};
 use wasm_bindgen_futures::JsFuture;
@@ -8,7 +8,8 @@ pub fn set_title(title: &str) {
     document().set_title(title);
 }
 
-/// Whether this browser has system notifications that a page can show: Chrome on Android wants a service worker for that.
+/// Returns whether a page can show system notifications in this browser. Chrome on Android requires a service worker for
+/// them.
 pub fn is_supported() -> bool {
     let agent = window().navigator().user_agent().unwrap_or_default();
     let is_phone = agent.contains("Android") && agent.contains("Chrome/");
@@ -19,12 +20,12 @@ pub fn is_granted() -> bool {
     is_supported() && Notification::permission() == NotificationPermission::Granted
 }
 
-/// Neither allowed nor refused: the browser would ask.
+/// Returns whether the user has neither allowed nor refused notifications, so that the browser would ask.
 pub fn is_undecided() -> bool {
     is_supported() && Notification::permission() == NotificationPermission::Default
 }
 
-/// Asks the person; must be called from their click.
+/// Asks the user for permission, and returns whether it is granted. Must be called while a click is handled.
 pub async fn ask() -> bool {
     if !is_supported() {
         return false;
@@ -38,7 +39,7 @@ pub async fn ask() -> bool {
     }
 }
 
-/// Shows a notification; a later one with the same `tag` takes its place.
+/// Shows a notification; a later one with the same `tag` replaces it.
 pub fn show(title: &str, body: &str, tag: &str) {
     if !is_granted() {
         return;
@@ -46,6 +47,6 @@ pub fn show(title: &str, body: &str, tag: &str) {
     let options = NotificationOptions::new();
     options.set_body(body);
     options.set_tag(tag);
-    // Where a page may not show one, there is none.
+    // The browser may refuse.
     let _ = Notification::new_with_options(title, &options);
 }

@@ -1,4 +1,4 @@
-//! Looks at a file at its own address without fetching all of it: no credentials, no referrer.
+//! Inspects a file at its own address without fetching all of it, and without credentials and referrer.
 
 use atelier_contract::ApiError;
 use atelier_studio::output::file_type::HEAD_LENGTH;
@@ -13,13 +13,13 @@ use web_sys::{Blob, ReadableStreamDefaultReader, ReferrerPolicy, RequestCredenti
 
 use super::http::AbortGuard;
 
-/// So long a host is waited for, in milliseconds.
+/// How long to wait for a host, in milliseconds.
 const TIMEOUT_MS: u32 = 20_000;
 
-/// The start of the file.
+/// Returns the start of the file.
 ///
 /// # Errors
-/// No answer in time that the page may read, or an HTTP status outside 200–299.
+/// No reply in time that the page may read, or a status outside 200–299.
 pub async fn start(url: &str) -> Result<FileStart, ApiError> {
     let guard = AbortGuard::new()?;
     let request = plain(Request::get(url), &guard);
@@ -40,7 +40,7 @@ pub async fn start(url: &str) -> Result<FileStart, ApiError> {
     })
 }
 
-/// Whether the host answers at all, a page that may not read the answer too.
+/// Returns whether the host replies at all, even if the page may not read the reply.
 pub async fn is_answered(url: &str) -> bool {
     let Ok(guard) = AbortGuard::new() else {
         return false;
@@ -51,12 +51,12 @@ pub async fn is_answered(url: &str) -> bool {
     in_time(work.boxed_local()).await == Some(true)
 }
 
-/// Whether the host answers, and does not let the page read the answer (CORS).
+/// Returns whether the host replies but does not allow the page to read the reply (CORS).
 pub async fn is_unreadable(url: &str) -> bool {
     is_answered(url).await && matches!(start(url).await, Err(ApiError::Network { .. }))
 }
 
-/// The first bytes of what the page has.
+/// Returns the first bytes of a file that the page has.
 pub async fn head_of(file: &Blob) -> Vec<u8> {
     let Ok(head) = file.slice_with_i32_and_i32(0, HEAD_LENGTH as i32) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Pictures drawn anew: in another format, or smaller.
+//! Converts and resizes pictures, and draws grids of them.
 
 use atelier_studio::batch::grid_picture::{GridPicture, OutputPlace};
 use js_sys::Promise;
@@ -11,35 +11,35 @@ use web_sys::{
     ResizeQuality,
 };
 
-/// The picture in another format.
+/// Converts a picture to another format.
 ///
 /// # Errors
-/// If it can't be read.
-pub async fn converted(picture: &Blob, mime: &str) -> Result<Blob, JsValue> {
+/// If the picture can't be read.
+pub async fn convert(picture: &Blob, mime: &str) -> Result<Blob, JsValue> {
     let bitmap = window().create_image_bitmap_with_blob(picture)?;
-    drawn(&JsFuture::from(bitmap).await?.dyn_into()?, mime).await
+    encode_bitmap(&JsFuture::from(bitmap).await?.dyn_into()?, mime).await
 }
 
-/// The picture in so many pixels, as WebP, or as PNG where the browser writes no WebP.
+/// Resizes a picture to this width and height, as WebP, or as PNG if the browser can't write WebP.
 ///
 /// # Errors
-/// If it can't be read.
-pub async fn resized(picture: &Blob, (width, height): (u32, u32)) -> Result<Blob, JsValue> {
+/// If the picture can't be read.
+pub async fn resize(picture: &Blob, (width, height): (u32, u32)) -> Result<Blob, JsValue> {
     let options = ImageBitmapOptions::new();
     options.set_resize_width(width);
     options.set_resize_height(height);
     options.set_resize_quality(ResizeQuality::Medium);
-    // Decoded and resized off the main thread.
+    // The browser decodes and resizes off the main thread.
     let bitmap =
         window().create_image_bitmap_with_blob_and_image_bitmap_options(picture, &options)?;
-    drawn(&JsFuture::from(bitmap).await?.dyn_into()?, "image/webp").await
+    encode_bitmap(&JsFuture::from(bitmap).await?.dyn_into()?, "image/webp").await
 }
 
-async fn drawn(bitmap: &ImageBitmap, mime: &str) -> Result<Blob, JsValue> {
+async fn encode_bitmap(bitmap: &ImageBitmap, mime: &str) -> Result<Blob, JsValue> {
     let (canvas, context) = canvas(bitmap.width(), bitmap.height())?;
     context.draw_image_with_image_bitmap(bitmap, 0.0, 0.0)?;
     bitmap.close();
-    written(&canvas, mime).await
+    encode_canvas(&canvas, mime).await
 }
 
 fn canvas(
@@ -53,7 +53,7 @@ fn canvas(
     Ok((canvas, context.dyn_into()?))
 }
 
-async fn written(canvas: &HtmlCanvasElement, mime: &str) -> Result<Blob, JsValue> {
+async fn encode_canvas(canvas: &HtmlCanvasElement, mime: &str) -> Result<Blob, JsValue> {
     let written = Promise::new(&mut |resolve, reject| {
         let take = Closure::once_into_js(move |blob: JsValue| resolve.call1(&JsValue::NULL, &blob));
         if let Err(error) = canvas.to_blob_with_type(take.unchecked_ref(), mime) {
@@ -64,17 +64,17 @@ async fn written(canvas: &HtmlCanvasElement, mime: &str) -> Result<Blob, JsValue
     JsFuture::from(written).await?.dyn_into()
 }
 
-/// A grid that is drawn output by output, so that not all of them lie in memory at one time.
+/// A grid that is drawn output by output, so that not all of them are in memory at the same time.
 pub struct GridCanvas {
     canvas: HtmlCanvasElement,
     context: CanvasRenderingContext2d,
 }
 
 impl GridCanvas {
-    /// The words of the grid, on white.
+    /// Creates the canvas and draws the texts of the grid on white.
     ///
     /// # Errors
-    /// If the browser draws none of this size.
+    /// If the browser can't create a canvas of this size.
     pub fn new(grid: &GridPicture) -> Result<Self, JsValue> {
         let (canvas, context) = canvas(grid.width as u32, grid.height as u32)?;
         context.set_fill_style_str("#fff");
@@ -90,10 +90,10 @@ impl GridCanvas {
         Ok(Self { canvas, context })
     }
 
-    /// Draws an output whole into its place; grey, where it is no picture.
+    /// Draws an output at its place, scaled to fit; a grey area if it is not a picture.
     ///
     /// # Errors
-    /// If the browser has no room for it.
+    /// If the browser has not enough memory for it.
     pub async fn draw(&self, place: &OutputPlace, file: Option<&Blob>) -> Result<(), JsValue> {
         let bitmap = async {
             let bitmap = window().create_image_bitmap_with_blob(file?).ok()?;
@@ -129,11 +129,11 @@ impl GridCanvas {
         drawn
     }
 
-    /// The grid as a PNG.
+    /// Returns the grid as a PNG.
     ///
     /// # Errors
-    /// If the browser can't write one of this size.
+    /// If the browser can't write a PNG of this size.
     pub async fn finish(self) -> Result<Blob, JsValue> {
-        written(&self.canvas, "image/png").await
+        encode_canvas(&self.canvas, "image/png").await
     }
 }

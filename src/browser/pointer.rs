@@ -1,5 +1,5 @@
-//! Where and when the pointer comes down. What moves while it is down is missed by the press; and what has come to lie
-//! under it because of a press is not what its second half is meant for, where that was a double click.
+//! Where and when the pointer is pressed. An element that moves while the pointer is down misses the click. An element that
+//! moves under the pointer because of a press must not receive the second click of a double click.
 
 use std::cell::{Cell, OnceCell, RefCell};
 
@@ -12,15 +12,15 @@ use web_sys::{Element, MouseEvent};
 use super::press;
 use crate::reactive::boxed::after;
 
-/// A hand is not quite still, in px.
-const SAME_PLACE: u32 = 8;
+/// The distance within which two presses are at the same place, in pixels: a hand is not quite still.
+const MAX_DISTANCE: u32 = 8;
 const PRESSED: &str = "button, a, summary, label, input, select, textarea";
 
 struct Press {
     on: Element,
     place: (i32, i32),
     at: f64,
-    /// The system takes it for a further half of the one before.
+    /// Whether the system counts it as part of a double click with the press before.
     is_repeated: bool,
 }
 
@@ -32,16 +32,16 @@ thread_local! {
     static LISTENING: OnceCell<()> = const { OnceCell::new() };
 }
 
-/// Follows it from now on, for as long as the page lives.
+/// Installs the event listeners on the first call. They are never removed.
 pub fn follow() {
     LISTENING.with(|listening| {
         listening.get_or_init(|| {
-            // A finger, too, presses with these; what it presses gets the focus between them.
+            // Touches also fire these events, and the pressed element gets the focus between them.
             listen("mousedown", |event| {
-                // Another button opens a menu, which may take the end of the press.
+                // Other buttons open a menu, and the page may not receive the release.
                 if number(event, "button") == Some(0.0) {
                     IS_DOWN.set(true);
-                    come_down(event);
+                    record_press(event);
                 }
             });
             for up in [
@@ -51,7 +51,7 @@ pub fn follow() {
                 "contextmenu",
                 "keydown",
             ] {
-                listen(up, |_| lift());
+                listen(up, |_| release());
             }
         });
     });
@@ -66,12 +66,14 @@ fn number(event: &web_sys::Event, name: &str) -> Option<f64> {
     press::get(event, name)?.as_f64()
 }
 
-fn come_down(event: &web_sys::Event) {
+fn record_press(event: &web_sys::Event) {
     let Some(press) = Press::of(event) else {
         return;
     };
-    let is_astray =
-        LAST.with_borrow(|last| last.as_ref().is_some_and(|last| last.strays_to(&press)));
+    let is_astray = LAST.with_borrow(|last| {
+        last.as_ref()
+            .is_some_and(|last| last.is_followed_astray_by(&press))
+    });
     IS_ASTRAY.set(is_astray);
     if !is_astray {
         LAST.replace(Some(press));
@@ -80,7 +82,7 @@ fn come_down(event: &web_sys::Event) {
 
 impl Press {
     fn of(event: &web_sys::Event) -> Option<Self> {
-        // As all that is listened to here.
+        // Called only for `mousedown`.
         let event: &MouseEvent = event.unchecked_ref();
         let target: Element = event.target()?.dyn_into().ok()?;
         let on = target.closest(PRESSED).ok()?;
@@ -92,9 +94,9 @@ impl Press {
         })
     }
 
-    /// The next one is its second half, and meets something else.
-    fn strays_to(&self, next: &Self) -> bool {
-        let is_near = |one: i32, other: i32| one.abs_diff(other) <= SAME_PLACE;
+    /// Returns whether `next` is the second click of a double click and hits another element.
+    fn is_followed_astray_by(&self, next: &Self) -> bool {
+        let is_near = |one: i32, other: i32| one.abs_diff(other) <= MAX_DISTANCE;
         let is_same_place =
             is_near(self.place.0, next.place.0) && is_near(self.place.1, next.place.1);
         let is_same_press = next.at - self.at < DEBOUNCE_MS as f64;
@@ -106,14 +108,14 @@ impl Press {
     }
 }
 
-fn lift() {
+fn release() {
     IS_DOWN.set(false);
-    // The click comes right after this.
+    // The click event follows immediately.
     let waiting = WAITING.take();
     after(0, move || waiting.into_iter().for_each(|act| act())).forget();
 }
 
-/// Acts now, or once the pointer is up and what it pressed has heard of it.
+/// Calls `act` now, or once the pointer is released and the pressed element has handled its click.
 pub fn once_up(act: impl FnOnce() + 'static) {
     match IS_DOWN.get() {
         true => WAITING.with_borrow_mut(|waiting| waiting.push(Box::new(act))),
@@ -121,8 +123,8 @@ pub fn once_up(act: impl FnOnce() + 'static) {
     }
 }
 
-/// A click is the second half of a double click, whose first half met something else in the same place.
+/// Returns whether a click is the second click of a double click whose first click hit another element at the same place.
 pub fn is_astray(click: &MouseEvent) -> bool {
-    // One of the keyboard has no count.
+    // Clicks by keyboard have the count 0.
     click.detail() > 0 && IS_ASTRAY.get()
 }

@@ -1,5 +1,5 @@
-//! When a press was made: a page that is busy comes to it later, and two halves of a double click must not be taken
-//! for two presses then.
+//! The time of a press. A busy page handles a press late, and the two clicks of a double click must not count as two
+//! separate presses then.
 
 use std::cell::Cell;
 
@@ -12,12 +12,12 @@ use wasm_bindgen::{JsCast, JsValue};
 use super::clock;
 
 thread_local! {
-    /// The time of the last press, in milliseconds by the clock of events. An event that a press leads to, such as a
-    /// submission, carries the time of its handling instead.
+    /// The time stamp of the last press, in milliseconds on the clock of events. An event that a press causes, such as
+    /// `submit`, has the time at which it was fired instead.
     static LAST: Cell<Option<f64>> = const { Cell::new(None) };
 }
 
-/// Notes presses, for as long as the page lives.
+/// Installs the event listeners, which are never removed.
 pub fn listen() {
     for kind in ["click", "keydown"] {
         let first = EventListenerOptions::run_in_capture_phase();
@@ -28,14 +28,14 @@ pub fn listen() {
     }
 }
 
-/// When the press was made that is being handled; outside of a handler, now.
+/// Returns the time of the press that is being handled, or the current time outside of a handler.
 pub fn at() -> Millis {
-    let late = late().unwrap_or_default().max(0.0);
-    clock::now().saturating_sub(late as Millis)
+    let event_age = event_age().unwrap_or_default().max(0.0);
+    clock::now().saturating_sub(event_age as Millis)
 }
 
-/// Gives how long ago the present event happened, in milliseconds; `None` outside of a handler.
-fn late() -> Option<f64> {
+/// Returns how long ago the event that is being handled happened, in milliseconds; `None` outside of a handler.
+fn event_age() -> Option<f64> {
     let kind = get(&get(&window(), "event")?, "type")?.as_string()?;
     if !matches!(kind.as_str(), "click" | "keydown" | "submit") {
         return None;
@@ -45,8 +45,8 @@ fn late() -> Option<f64> {
     Some(now.call0(&performance).ok()?.as_f64()? - LAST.get()?)
 }
 
-/// Reads a property by its name. Each function of `web_sys` that is used anywhere would be a line more in the script
-/// that a visit begins with.
+/// Reads a property by name. Each function of `web_sys` that is used anywhere would add a line to the script that a visit
+/// loads first.
 pub(super) fn get(object: &JsValue, name: &str) -> Option<JsValue> {
     let found = Reflect::get(object, &name.into()).ok()?;
     (!found.is_undefined()).then_some(found)
@@ -62,15 +62,15 @@ mod tests {
 
     use super::*;
 
-    /// Guards against a double click that is paid twice, because the page was busy when its second half was made.
+    /// Guards against submitting twice on a double click while the page is busy.
     #[wasm_bindgen_test]
-    async fn a_press_was_made_before_it_is_handled() {
+    async fn at_returns_the_time_of_the_press_if_it_is_handled_late() {
         listen();
-        let said = Rc::new(Cell::new(0));
-        // A form is submitted by a click, too.
+        let reported = Rc::new(Cell::new(0));
+        // A click can also submit a form.
         let _submitted = EventListener::new(&document(), "submit", {
-            let said = Rc::clone(&said);
-            move |_| said.set(at())
+            let reported = Rc::clone(&reported);
+            move |_| reported.set(at())
         });
         let _pressed = EventListener::new(&document(), "click", |_| {
             let submit = Event::new("submit").expect("an event");
@@ -82,7 +82,7 @@ mod tests {
         TimeoutFuture::new(300).await;
         document().dispatch_event(&press).expect("dispatched");
         // Both clocks are rounded.
-        assert!((before.saturating_sub(5)..after + 50).contains(&said.get()));
+        assert!((before.saturating_sub(5)..after + 50).contains(&reported.get()));
         let now = clock::now();
         assert!(at() >= now, "nothing is being handled");
     }

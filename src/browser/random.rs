@@ -1,14 +1,14 @@
 use std::cell::RefCell;
 
-/// A random number in `[0, 1)`.
+/// Returns a random number in `[0, 1)`.
 pub fn unit() -> f64 {
     js_sys::Math::random()
 }
 
-/// 64 random bits.
+/// Returns 64 random bits.
 pub fn bits() -> u64 {
     thread_local! {
-        /// Drawn in advance: for each of a thousand seeds to ask the browser takes it a while.
+        /// Drawn in advance, because a call to the browser for each of a thousand seeds is slow.
         static DRAWN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
     }
     DRAWN.with_borrow_mut(|drawn| {
@@ -21,7 +21,7 @@ pub fn bits() -> u64 {
     })
 }
 
-/// A key that no other record has: 128 random bits as text.
+/// Returns a unique key: 128 random bits as text.
 pub fn key() -> String {
     format!("{:032x}", u128::from_le_bytes(bytes()))
 }
@@ -32,7 +32,7 @@ fn bytes<const N: usize>() -> [u8; N] {
         .crypto()
         .and_then(|crypto| crypto.get_random_values_with_u8_array(&mut bytes));
     if filled.is_err() {
-        // No strong source: weak draws serve for seeds and keys.
+        // Without a cryptographic source, weak random numbers are enough for seeds and keys.
         bytes.fill_with(|| (unit() * 256.0) as u8);
     }
     bytes

@@ -1,10 +1,10 @@
-//! Asks the browser which files it remembers to have fetched.
+//! Reads the browser's record of fetched files (Resource Timing).
 
 use js_sys::{Array, Function, Reflect};
 use leptos::prelude::window;
 use wasm_bindgen::{JsCast, JsValue};
 
-/// The bytes of a file that this page has loaded; none where its host does not say it to other sites.
+/// Returns the size in bytes of a file that this page has loaded; `None` if its host does not disclose it to other sites.
 pub fn bytes(url: &str) -> Option<u64> {
     let performance = Reflect::get(&window(), &"performance".into()).ok()?;
     let find: Function = get(&performance, "getEntriesByName")?.dyn_into().ok()?;

@@ -1,4 +1,4 @@
-//! Sounds, decoded by the browser.
+//! Decodes sounds.
 
 use futures::future::{Either, FutureExt, select};
 use gloo_timers::future::TimeoutFuture;
@@ -9,19 +9,19 @@ use web_sys::{AudioBuffer, OfflineAudioContext};
 
 use super::http;
 
-/// Larger files are not fetched only to be drawn …
+/// The maximum size of a file, in bytes.
 const MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// … and of what is compressed, a few megabytes may be hours.
+/// The maximum size of a compressed file, in bytes: a few megabytes may contain hours of sound.
 const MAX_COMPRESSED_BYTES: f64 = 4.0 * 1024.0 * 1024.0;
 
-/// A drawing is not worth a longer wait.
+/// How long to wait for a file, in milliseconds.
 const TIMEOUT_MS: u32 = 30_000;
 
-/// Few samples a second are enough to see how loud a sound is; one hour of these takes 115 MB.
+/// Few samples per second are enough for a waveform; one hour takes 115 MB.
 const SAMPLE_RATE: f32 = 8_000.0;
 
-/// A sound, decoded. Nothing where it can't be fetched by this page, or is none.
+/// Fetches and decodes a sound. Returns `None` if the page can't fetch the file, or it is too large or not a sound.
 pub async fn decoded(url: &str) -> Option<AudioBuffer> {
     let fetched = http::get_blob(url, MAX_BYTES).boxed_local();
     let Either::Left((file, _)) = select(fetched, TimeoutFuture::new(TIMEOUT_MS)).await else {

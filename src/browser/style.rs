@@ -1,4 +1,4 @@
-//! Style sheets that come after the page.
+//! Style sheets that are loaded after the page.
 
 use js_sys::Promise;
 use leptos::prelude::document;
@@ -6,7 +6,7 @@ use wasm_bindgen::JsCast;
 use wasm_bindgen_futures::JsFuture;
 use web_sys::{CssStyleSheet, HtmlLinkElement};
 
-/// Adds a style sheet to the page; whether it is there.
+/// Adds a style sheet to the page, waits for it, and returns whether it was loaded.
 pub async fn load(address: &str) -> bool {
     let (Some(head), Ok(link)) = (document().head(), document().create_element("link")) else {
         return false;
@@ -18,16 +18,16 @@ pub async fn load(address: &str) -> bool {
         link.set_onload(Some(&loaded));
         link.set_onerror(Some(&failed));
     });
-    let is_here = head.append_child(&link).is_ok()
+    let is_loaded = head.append_child(&link).is_ok()
         && JsFuture::from(loaded).await.is_ok()
         && has_rules(&link);
-    if !is_here {
+    if !is_loaded {
         link.remove();
     }
-    is_here
+    is_loaded
 }
 
-/// Some hosts answer with a page where a file is gone: then there are no rules.
+/// Returns whether a style sheet has rules. Some hosts reply with an HTML page if a file is missing, which has none.
 fn has_rules(link: &HtmlLinkElement) -> bool {
     let sheet = link.sheet().and_then(|sheet| sheet.dyn_into().ok());
     let rules = sheet.and_then(|sheet: CssStyleSheet| sheet.css_rules().ok());

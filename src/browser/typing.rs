@@ -1,4 +1,4 @@
-//! Whether a person is typing: what can be done at any time waits for a pause.
+//! Waits for a pause in typing, for work that is not urgent.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -7,10 +7,10 @@ use gloo_events::EventListener;
 use gloo_timers::future::TimeoutFuture;
 use leptos::prelude::document;
 
-/// How long no key is pressed in a pause.
+/// The time without a key press that counts as a pause, in milliseconds.
 pub const PAUSE_MS: u32 = 2_000;
 
-/// Waits until no key was pressed for a while.
+/// Waits until no key was pressed for [`PAUSE_MS`].
 pub async fn pause() {
     let is_typing = Rc::new(Cell::new(true));
     let is_pressed = Rc::clone(&is_typing);
@@ -28,7 +28,7 @@ mod tests {
     use crate::browser::clock;
 
     #[wasm_bindgen_test]
-    async fn it_waits_for_two_seconds_without_a_key() {
+    async fn pause_ends_after_two_seconds_without_a_key() {
         let since = clock::now();
         let press = gloo_timers::callback::Timeout::new(PAUSE_MS / 2, || {
             let event = web_sys::Event::new("keydown").unwrap();

@@ -12,11 +12,10 @@ use web_sys::{
 
 const SCRIPT: &str = "/worker.js";
 
-/// The names of all releases' caches begin with this; the service worker gives them.
-const CACHES: &str = "atelier-";
+/// The prefix of the names of all caches, which the service worker creates.
+const CACHE_PREFIX: &str = "atelier-";
 
-/// Whether the browser lets a page have one: not in some private windows, nor where the page is neither
-/// https nor localhost.
+/// Returns whether the browser allows a service worker: not in some private windows, and only on https or localhost.
 pub fn is_possible() -> bool {
     container().is_some()
 }
@@ -27,10 +26,10 @@ fn container() -> Option<ServiceWorkerContainer> {
     container.dyn_into().ok()
 }
 
-/// Has the worker of the newest release installed. A page that is of that release says so, for the
-/// worker takes over from the one before it once all open pages are. Whether the browser allows it.
+/// Registers the worker of the newest release, and returns whether the browser allows it. The page sends its release to the
+/// new worker, which replaces the previous one once all open pages are of the new release.
 ///
-/// `is_wanted`: asked once the browser has answered: a person may have switched it off meanwhile.
+/// `is_wanted` is called after the registration, because the user may have switched the worker off in the meantime.
 pub async fn start(release: &str, is_wanted: fn() -> bool) -> bool {
     let Some(container) = container() else {
         return false;
@@ -43,22 +42,22 @@ pub async fn start(release: &str, is_wanted: fn() -> bool) -> bool {
         return false;
     };
     if let Some(worker) = registered.active().filter(|_| is_wanted()) {
-        // A worker that is gone keeps nothing.
+        // Fails only for a worker that no longer exists.
         let _ = worker.post_message(&"keep".into());
     }
     let release = release.to_owned();
-    greet(&registered, &release);
+    send_release(&registered, &release);
     let again = {
         let registered = registered.clone();
-        move |_: &Event| greet(&registered, &release)
+        move |_: &Event| send_release(&registered, &release)
     };
     EventListener::new(&registered, "updatefound", again.clone()).forget();
-    // A worker that waits asks for it.
+    // A waiting worker requests the release.
     EventListener::new(&container, "message", again).forget();
     true
 }
 
-/// Takes the worker and all that it keeps away.
+/// Removes the worker and everything it has cached.
 pub async fn stop() {
     let Some(container) = container() else {
         return;
@@ -66,7 +65,7 @@ pub async fn stop() {
     let registered: Option<ServiceWorkerRegistration> = settled(container.get_registration()).await;
     if let Some(it) = &registered {
         for worker in [it.installing(), it.waiting(), it.active()] {
-            // What it is just storing would come back. A worker that is gone stores nothing.
+            // Stops the worker from storing, so that no cache appears again. Fails only for a worker that no longer exists.
             let _ = worker.map(|worker| worker.post_message(&"drop".into()));
         }
     }
@@ -80,31 +79,31 @@ pub async fn stop() {
     let names: Option<js_sys::Array> = settled(caches.keys()).await;
     let names = names.unwrap_or_default();
     for name in names.iter().filter_map(|name| name.as_string()) {
-        if name.starts_with(CACHES) {
+        if name.starts_with(CACHE_PREFIX) {
             let _ = JsFuture::from(caches.delete(&name)).await;
         }
     }
 }
 
-/// Says the page's release to a worker that waits, or will.
-fn greet(registered: &ServiceWorkerRegistration, release: &str) {
+/// Sends the release of the page to a waiting worker, and to an installing one once it is installed.
+fn send_release(registered: &ServiceWorkerRegistration, release: &str) {
     if let Some(worker) = registered.waiting() {
-        say(&worker, release);
+        post_release(&worker, release);
     }
     if let Some(worker) = registered.installing() {
-        let (coming, release) = (worker.clone(), release.to_owned());
+        let (installing, release) = (worker.clone(), release.to_owned());
         let listener = EventListener::new(&worker, "statechange", move |_| {
-            if coming.state() == ServiceWorkerState::Installed {
-                say(&coming, &release);
+            if installing.state() == ServiceWorkerState::Installed {
+                post_release(&installing, &release);
             }
         });
         listener.forget();
     }
 }
 
-fn say(worker: &ServiceWorker, release: &str) {
+fn post_release(worker: &ServiceWorker, release: &str) {
     let message = Object::new();
-    // A new object takes any property; a worker that is gone has nothing to hear.
+    // Setting a property of a new object can't fail, and a worker that no longer exists needs no message.
     let _ = Reflect::set(&message, &"release".into(), &release.into());
     let _ = worker.post_message(&message);
 }

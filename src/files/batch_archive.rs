@@ -61,7 +61,7 @@ impl PendingOutput {
         &self,
         taken: &mut HashSet<String>,
         task: &Task,
-        made: Local,
+        created: Local,
         file: &Blob,
     ) -> String {
         let extension = output_file::extension(file, &self.url, self.kind).await;
@@ -72,7 +72,7 @@ impl PendingOutput {
             .filter(|seed| !seed.is_null());
         let seed = seed.map(control::text);
         let how = (&task.model, seed.as_deref());
-        file_name::dated(taken, &made.day.iso(), how, self.n, &extension)
+        file_name::dated(taken, &created.day.iso(), how, self.n, &extension)
     }
 }
 
@@ -106,7 +106,7 @@ pub async fn make(
     on_progress: impl Fn(Progress),
 ) -> Result<(Blob, MissingOutputs), String> {
     let size = tasks.len();
-    let wanted: Vec<PendingOutput> = tasks
+    let pending: Vec<PendingOutput> = tasks
         .iter()
         .enumerate()
         .filter_map(|(index, task)| Some((index, task.as_ref()?)))
@@ -117,31 +117,31 @@ pub async fn make(
                 .map(move |(at, url)| PendingOutput::of(task, index, at, url))
         })
         .collect();
-    let total = wanted.len();
+    let total = pending.len();
     for item in &mut manifest.items {
         item.outputs.clear();
     }
     on_progress((0, total));
     let mut packed = ArchiveWriter::default();
-    let mut fetched = fetch_all(runner, wanted, address);
+    let mut fetched = fetch_all(runner, pending, address);
     let (mut done, mut missing) = (0, MissingOutputs::default());
-    while let Some((wanted, blob)) = fetched.next().await {
+    while let Some((pending, blob)) = fetched.next().await {
         let entry = match blob {
             Ok(blob) => {
-                let title = names.get(wanted.index).unwrap_or(&wanted.title);
-                let name = wanted.name(size, title, &blob).await;
-                let task = tasks.get(wanted.index).and_then(Option::as_ref);
-                let made = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
-                packed.add_with_time(&name, &blob, made).await?;
-                ManifestOutput::fetched(&wanted.url, name)
+                let title = names.get(pending.index).unwrap_or(&pending.title);
+                let name = pending.name(size, title, &blob).await;
+                let task = tasks.get(pending.index).and_then(Option::as_ref);
+                let created = task.map(|task| clock::local(task.finished.unwrap_or(task.created)));
+                packed.add_with_time(&name, &blob, created).await?;
+                ManifestOutput::fetched(&pending.url, name)
             }
             Err(reason) => {
                 missing.add(&reason);
-                ManifestOutput::missing(&wanted.url, reason.user_message())
+                ManifestOutput::missing(&pending.url, reason.user_message())
             }
         };
         let mut items = manifest.items.iter_mut();
-        if let Some(item) = items.find(|item| item.index == wanted.index + 1) {
+        if let Some(item) = items.find(|item| item.index == pending.index + 1) {
             item.outputs.push(entry);
         }
         done += 1;
@@ -165,7 +165,7 @@ pub async fn pack(
     on_progress: impl Fn(Progress),
 ) -> Result<(Blob, MissingOutputs), String> {
     let size = outputs.len();
-    let wanted = outputs
+    let pending = outputs
         .iter()
         .enumerate()
         .filter_map(|(index, (task, at))| {
@@ -178,21 +178,21 @@ pub async fn pack(
         })
         .collect();
     let mut packed = ArchiveWriter::default();
-    let mut fetched = fetch_all(runner, wanted, address);
+    let mut fetched = fetch_all(runner, pending, address);
     let (mut done, mut missing) = (0, MissingOutputs::default());
     let (mut names, mut recipes) = (HashSet::new(), Recipes::default());
-    while let Some((wanted, blob)) = fetched.next().await {
-        let task = &outputs[wanted.index].0;
+    while let Some((pending, blob)) = fetched.next().await {
+        let task = &outputs[pending.index].0;
         let output = match blob {
             Ok(blob) => {
-                let made = clock::local(task.finished.unwrap_or(task.created));
-                let name = wanted.dated_name(&mut names, task, made, &blob).await;
-                packed.add_with_time(&name, &blob, Some(made)).await?;
-                ManifestOutput::fetched(&wanted.url, name)
+                let created = clock::local(task.finished.unwrap_or(task.created));
+                let name = pending.dated_name(&mut names, task, created, &blob).await;
+                packed.add_with_time(&name, &blob, Some(created)).await?;
+                ManifestOutput::fetched(&pending.url, name)
             }
             Err(reason) => {
                 missing.add(&reason);
-                ManifestOutput::missing(&wanted.url, reason.user_message())
+                ManifestOutput::missing(&pending.url, reason.user_message())
             }
         };
         recipes.add(task, output);
@@ -208,15 +208,15 @@ pub async fn pack(
 /// Fetches the file of each output, from its address or else from its copy, in order.
 fn fetch_all(
     runner: Runner,
-    wanted: Vec<PendingOutput>,
+    pending: Vec<PendingOutput>,
     address: &str,
 ) -> LocalBoxStream<'_, (PendingOutput, Result<Blob, NoFile>)> {
-    let fetched = stream::iter(wanted).map(move |wanted| async move {
-        let fetched = match output_file::fetch(&wanted.url, address).await {
-            Err(error) => runner.copy(&wanted.copy).await.ok_or(error),
+    let fetched = stream::iter(pending).map(move |pending| async move {
+        let fetched = match output_file::fetch(&pending.url, address).await {
+            Err(error) => runner.copy(&pending.copy).await.ok_or(error),
             fetched => fetched,
         };
-        (wanted, fetched)
+        (pending, fetched)
     });
     fetched.buffered(CONCURRENCY).boxed_local()
 }

@@ -1,4 +1,4 @@
-//! A channel on which the tabs of one person tell each other something.
+//! A channel for messages between the tabs of one browser.
 
 use std::rc::Rc;
 
@@ -8,34 +8,34 @@ use web_sys::{BroadcastChannel, MessageEvent};
 
 use crate::browser::local::{self, LocalStore};
 
-/// What a text in [`LocalStore::Browser`] is called that is only there to be heard by the other tabs: the rest is the
-/// channel's name.
-const LETTER: &str = "atelier.letter.";
+/// The prefix of the keys in [`LocalStore::Browser`] that carry messages to the other tabs. The name of the channel follows.
+const MESSAGE_KEY_PREFIX: &str = "atelier.letter.";
 
-/// Messages reach the other tabs, never the sender.
+/// A channel. Messages reach all other tabs, but not the sender.
 pub struct Channel {
     channel: Option<BroadcastChannel>,
-    /// The key that letters have; none where what is said must not be stored.
-    letter: Option<String>,
-    /// They hear as long as they live.
+    /// The storage key for messages; `None` if they must not be stored.
+    message_key: Option<String>,
+    /// The listeners for messages, which are removed when dropped.
     listeners: Vec<EventListener>,
 }
 
 impl Channel {
-    /// Without BroadcastChannel, or where it refuses, messages go through [`LocalStore::Browser`], of whose changes
-    /// the browser tells the other tabs. Where that is refused as well each tab is on its own.
+    /// Opens a channel. Without BroadcastChannel, or if it refuses, messages are sent through [`LocalStore::Browser`], whose
+    /// changes the browser reports to the other tabs. If that is refused as well, the tabs can't communicate.
     pub fn open(name: &str, on_message: impl Fn(String) + 'static) -> Self {
         let on_message = Rc::new(on_message);
-        let hear = on_message.clone();
-        let mut opened = Self::open_in_memory(name, move |text| hear(text));
-        let letter = format!("{LETTER}{name}");
-        let letters = local::on_text(letter.clone(), move |text| on_message(text));
-        opened.letter = Some(letter);
-        opened.listeners.push(letters);
+        let callback = on_message.clone();
+        let mut opened = Self::open_in_memory(name, move |text| callback(text));
+        let message_key = format!("{MESSAGE_KEY_PREFIX}{name}");
+        let listener = local::on_text(message_key.clone(), move |text| on_message(text));
+        opened.message_key = Some(message_key);
+        opened.listeners.push(listener);
         opened
     }
 
-    /// The same for what must never be stored, such as a token: without BroadcastChannel each tab is on its own.
+    /// Opens a channel for messages that must never be stored, such as a token. Without BroadcastChannel, the tabs can't
+    /// communicate.
     pub fn open_in_memory(name: &str, on_message: impl Fn(String) + 'static) -> Self {
         let channel = BroadcastChannel::new(name).ok();
         let listener = channel.as_ref().map(|channel| {
@@ -48,25 +48,26 @@ impl Channel {
         });
         Self {
             channel,
-            letter: None,
+            message_key: None,
             listeners: listener.into_iter().collect(),
         }
     }
 
-    /// Whether it was posted in a way that stores nothing.
+    /// Posts a message without storing it, and returns whether that worked.
     pub fn post_in_memory(&self, text: &str) -> bool {
         let message = JsValue::from_str(text);
         let channel = self.channel.as_ref();
         channel.is_some_and(|channel| channel.post_message(&message).is_ok())
     }
 
+    /// Posts a message, through storage if there is no other way.
     pub fn post(&self, text: &str) {
         if self.post_in_memory(text) {
             return;
         }
-        if let Some(letter) = &self.letter {
-            LocalStore::Browser.write(letter, text);
-            LocalStore::Browser.remove(letter);
+        if let Some(key) = &self.message_key {
+            LocalStore::Browser.write(key, text);
+            LocalStore::Browser.remove(key);
         }
     }
 }

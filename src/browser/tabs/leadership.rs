@@ -1,5 +1,5 @@
-//! Exactly one tab leads. [`atelier_engine::lease`] decides; here are the browser's locks, storage
-//! and timers.
+//! Ensures that exactly one tab leads. [`atelier_engine::lease`] decides; this file uses the browser's locks, storage and
+//! timers.
 
 use std::cell::{Cell, RefCell};
 use std::rc::{Rc, Weak};
@@ -14,40 +14,40 @@ use super::lease_store;
 use super::locks::{self, Lock};
 use crate::browser::{clock, panic, random};
 
-/// The lock's name.
+/// The name of the lock.
 const NAME: &str = "atelier.leader";
 
-/// Reads from storage which tab leads, for a tab that does not.
+/// Reads from storage which tab leads, for a tab that does not lead.
 pub fn found() -> StoredLease {
     lease_store::read()
 }
 
-/// This tab's part in the question of who leads.
+/// The claim of this tab to lead.
 pub struct Leadership {
     itself: Weak<Self>,
     me: String,
     claim: Cell<LeadershipClaim>,
     is_leading: Cell<bool>,
-    /// Storage takes no lease: it says nothing about other tabs.
+    /// Whether storage refuses the lease, so that it shows nothing about other tabs.
     is_refused: Cell<bool>,
     lock: RefCell<Option<Lock>>,
-    /// Takes the wish for the lock back.
-    wish: RefCell<Option<AbortController>>,
-    /// Counts up with every wish for the lock: what becomes of an earlier one is of no interest.
-    wishes: Cell<u64>,
-    /// The browser runs nothing of this page but what other tabs say.
+    /// Aborts the pending request for the lock.
+    pending_request: RefCell<Option<AbortController>>,
+    /// The number of requests for the lock. The results of earlier requests are ignored.
+    requests: Cell<u64>,
+    /// Whether the browser has frozen the page, so that only messages from other tabs are handled.
     is_frozen: Cell<bool>,
     has_resigned: Cell<bool>,
-    /// The renewals since this tab has left leading to another one, until it asks for it again.
-    stood_back: Cell<Option<u32>>,
-    /// The page is on its way out: what the browser still runs of it must not take the lease again.
-    is_left: Cell<bool>,
+    /// The number of renewals since this tab handed leadership over, until it requests the lock again.
+    renewals_since_handover: Cell<Option<u32>>,
+    /// Whether the page is being unloaded. Code that still runs must not take the lease again.
+    is_unloading: Cell<bool>,
     on_change: Box<dyn Fn(bool)>,
 }
 
 impl Leadership {
-    /// Calls back with `true` when this tab becomes the one that leads, and with `false` when it no
-    /// longer is. Lives as long as the page.
+    /// Starts to claim leadership. Calls back with `true` when this tab begins to lead, and with `false` when it no longer
+    /// leads. Lives as long as the page.
     pub fn start(on_change: impl Fn(bool) + 'static) -> Rc<Self> {
         let this = Rc::new_cyclic(|itself| Self {
             itself: itself.clone(),
@@ -56,21 +56,21 @@ impl Leadership {
             is_leading: Cell::new(false),
             is_refused: Cell::new(false),
             lock: RefCell::new(None),
-            wish: RefCell::new(None),
-            wishes: Cell::new(0),
+            pending_request: RefCell::new(None),
+            requests: Cell::new(0),
             is_frozen: Cell::new(false),
             has_resigned: Cell::new(false),
-            stood_back: Cell::new(None),
-            is_left: Cell::new(false),
+            renewals_since_handover: Cell::new(None),
+            is_unloading: Cell::new(false),
             on_change: Box::new(on_change),
         });
-        this.want_lock();
+        this.request_lock();
         let renewed = this.clone();
         Interval::new(lease::RENEW_MS, move || renewed.renew()).forget();
         let left = this.clone();
         EventListener::new(&window(), "pagehide", move |_| left.leave()).forget();
         let returned = this.clone();
-        EventListener::new(&window(), "pageshow", move |_| returned.come_back()).forget();
+        EventListener::new(&window(), "pageshow", move |_| returned.restore()).forget();
         let frozen = this.clone();
         EventListener::new(&document(), "freeze", move |_| frozen.freeze()).forget();
         let resumed = this.clone();
@@ -78,79 +78,79 @@ impl Leadership {
         this
     }
 
-    fn want_lock(&self) {
-        self.stood_back.set(None);
-        let wish = self.wishes.get() + 1;
-        self.wishes.set(wish);
+    fn request_lock(&self) {
+        self.renewals_since_handover.set(None);
+        let number = self.requests.get() + 1;
+        self.requests.set(number);
         let controller = AbortController::new().ok();
-        self.wish.replace(controller.clone());
+        self.pending_request.replace(controller.clone());
         let (held, refused) = (self.itself.clone(), self.itself.clone());
-        let is_wanted = move |this: &Rc<Self>| this.wishes.get() == wish;
+        let is_latest = move |this: &Rc<Self>| this.requests.get() == number;
         locks::request(
             NAME,
             controller.as_ref(),
             move |lock| {
-                // If not, the lock was on its way when the wish for it was taken back.
-                if let Some(this) = held.upgrade().filter(is_wanted) {
+                // Otherwise the request was aborted after the browser had granted the lock.
+                if let Some(this) = held.upgrade().filter(is_latest) {
                     this.lock.replace(Some(lock));
                     this.set_claim(LeadershipClaim::HasLock);
                 }
             },
             move || {
-                if let Some(this) = refused.upgrade().filter(is_wanted) {
+                if let Some(this) = refused.upgrade().filter(is_latest) {
                     this.set_claim(LeadershipClaim::LeaseOnly);
                 }
             },
         );
     }
 
-    /// The browser stops the page's timers and what storage answers, for an unknown time. Were
-    /// it to lead, or be the next to, nothing would be sent in any tab until then.
+    /// Handles a freeze: the browser stops the page's timers and replies of storage for an unknown time. If a frozen tab led
+    /// or was the next to lead, no tab would send anything.
     fn freeze(&self) {
         self.is_frozen.set(true);
         self.step_down();
     }
 
-    /// Leaves leading to a tab that waits for it, and waits behind that one.
+    /// Hands leadership over to a waiting tab, and waits behind it.
     pub fn stand_back(&self) {
-        self.stood_back.set(Some(0));
+        self.renewals_since_handover.set(Some(0));
         self.step_down();
     }
 
-    /// Neither leads nor waits for it.
+    /// Stops leading and waiting for leadership.
     fn step_down(&self) {
-        self.wishes.set(self.wishes.get() + 1);
-        if let Some(wish) = self.wish.take() {
-            wish.abort();
+        self.requests.set(self.requests.get() + 1);
+        if let Some(request) = self.pending_request.take() {
+            request.abort();
         }
         self.claim.set(LeadershipClaim::AwaitsLock);
-        // First: what this tab was about to do must not be done once another one can lead.
+        // First, because pending work of this tab must stop before another tab can lead.
         self.set_leading(false);
-        self.give_back();
+        self.release_all();
     }
 
-    /// It goes on behind the tab that leads by now.
+    /// Handles the end of a freeze: waits behind the tab that leads now.
     fn resume(&self) {
         if self.is_frozen.replace(false) && !self.has_resigned.get() {
-            self.want_lock();
+            self.request_lock();
         }
     }
 
-    /// Whether this tab leads, now; to be asked before each call.
+    /// Returns whether this tab leads now. Must be checked before each call to the service.
     pub fn check(&self) -> bool {
-        let needs_look = || {
+        let needs_renewal = || {
             let (claim, found, now) = (self.claim.get(), self.read(), clock::now());
             !lease::still_leads(claim, &self.me, &found, now)
                 || lease::is_overdue(claim, &self.me, &found, now)
         };
-        if self.is_leading.get() && (panic::has_panicked() || needs_look()) {
-            // It may only have ended, and no other tab have wanted it.
+        if self.is_leading.get() && (panic::has_panicked() || needs_renewal()) {
+            // The lease may have expired without another tab claiming it.
             self.renew();
         }
         self.is_leading.get()
     }
 
-    /// Leaves leading to other tabs, for good.
+    /// Leaves leadership to other tabs permanently.
     pub fn resign(&self) {
         self.has_resigned.set(true);
         self.set_claim(LeadershipClaim::AwaitsLock);
@@ -164,14 +164,14 @@ impl Leadership {
             LeadershipClaim::AwaitsLock
         });
         if !may_lead {
-            self.give_back();
+            self.release_all();
         }
         self.renew();
     }
 
-    /// Gives lock and lease to a tab that wants them.
-    fn give_back(&self) {
-        self.release();
+    /// Releases the lock and the lease for other tabs.
+    fn release_all(&self) {
+        self.release_lease();
         self.lock.take();
     }
 
@@ -181,30 +181,31 @@ impl Leadership {
 
     fn decide(&self, has_looked: bool) {
         if panic::has_panicked() {
-            // It would go on leading and do nothing. Another tab is to take over.
+            // This tab would continue to lead without doing anything. Another tab must take over.
             self.has_resigned.set(true);
             self.is_leading.set(false);
-            self.give_back();
+            self.release_all();
             return;
         }
-        // It leads again once it has heard, after it wakes, who has led meanwhile.
+        // A frozen tab does not lead again before it is resumed and has read which tab led in the meantime.
         if self.is_frozen.get() {
             self.set_leading(false);
             return;
         }
-        // WebKit takes the lock away first, and says so: the lease would be wanted instead.
-        if self.is_left.get() {
+        // WebKit releases the lock of a page that is being unloaded and reports it. Without this check, the tab would claim the
+        // lease instead.
+        if self.is_unloading.get() {
             if !lease::still_leads(self.claim.get(), &self.me, &self.read(), clock::now()) {
                 self.set_leading(false);
             }
             return;
         }
         let now = clock::now();
-        if let Some(renewals) = self.stood_back.get() {
-            self.stood_back.set(Some(renewals + 1));
+        if let Some(renewals) = self.renewals_since_handover.get() {
+            self.renewals_since_handover.set(Some(renewals + 1));
             let may_lead = !self.has_resigned.get();
             if may_lead && lease::ends_handover(&self.me, &self.read(), renewals + 1, now) {
-                self.want_lock();
+                self.request_lock();
             }
         }
         let claim = self.claim.get();
@@ -232,20 +233,20 @@ impl Leadership {
     }
 
     fn leave(&self) {
-        self.is_left.set(true);
-        self.release();
+        self.is_unloading.set(true);
+        self.release_lease();
     }
 
-    /// The browser had kept the page as it was.
-    fn come_back(&self) {
-        if self.is_left.replace(false) {
+    /// Handles that the browser has restored the page from its back/forward cache.
+    fn restore(&self) {
+        if self.is_unloading.replace(false) {
             self.renew();
         }
     }
 
-    /// The page is being left: the next tab need not wait for the lease to end.
-    fn release(&self) {
-        lease_store::give_back(&self.me);
+    /// Releases the lease, so that the next tab need not wait until it expires.
+    fn release_lease(&self) {
+        lease_store::release(&self.me);
     }
 
     fn read(&self) -> StoredLease {

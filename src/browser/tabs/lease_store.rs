@@ -10,13 +10,13 @@ use crate::browser::local::LocalStore;
 
 const KEY: &str = "atelier.leader";
 
-/// What makes space for the lease: the shapes of models' outputs are learned again.
+/// The key that is removed to make space for the lease: the shapes of models' outputs, which are learned again.
 const EXPENDABLE: &str = "atelier.shapes";
 
 /// The length of the text, in bytes; it is padded with spaces, which [`Lease::parse`] ignores.
 const LENGTH: usize = 64;
 
-/// Reads the lease. One that was given back is none.
+/// Reads the lease. A released lease counts as missing.
 pub fn read() -> StoredLease {
     match LocalStore::Browser.try_read(KEY) {
         None => StoredLease::Unreadable,
@@ -27,19 +27,19 @@ pub fn read() -> StoredLease {
     }
 }
 
-/// Returns whether it was written, so that other tabs can see it.
+/// Writes the lease. Returns whether the browser stored it, so that other tabs can see it.
 pub fn write(lease: &Lease) -> bool {
     let text = format!("{:<LENGTH$}", lease.to_text());
     if LocalStore::Browser.write(KEY, &text) {
         return true;
     }
-    // There is no lease yet that could be overwritten, and no space left.
+    // There was no lease to overwrite, and no space is left.
     LocalStore::Browser.remove(EXPENDABLE);
     LocalStore::Browser.write(KEY, &text)
 }
 
-/// Gives the lease back, if `me` has it.
-pub fn give_back(me: &str) {
+/// Releases the lease if `me` holds it.
+pub fn release(me: &str) {
     if let StoredLease::Lease(lease) = read()
         && lease.holder == me
     {
@@ -48,7 +48,7 @@ pub fn give_back(me: &str) {
             locked: false,
             ..lease
         };
-        // If storage refuses, the lease ends by itself.
+        // If storage refuses, the lease expires.
         write(&ended);
     }
 }

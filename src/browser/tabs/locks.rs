@@ -1,4 +1,4 @@
-//! The browser's locks: what one page at a time may have.
+//! Web Locks: one page at a time holds a lock.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -14,15 +14,15 @@ use web_sys::AbortController;
 
 use crate::reactive::boxed::spawn;
 
-/// Held until it is dropped, or the page is gone.
+/// A lock, held until it is dropped or the page is closed.
 #[derive(Debug)]
 pub struct Lock {
-    /// `None` where the browser gives no locks: others may have the same.
+    /// `None` if the browser provides no locks: other pages may then have the same one.
     unlock: Option<Function>,
 }
 
 impl Lock {
-    /// No other page has it.
+    /// Returns whether no other page can have the lock.
     pub fn is_real(&self) -> bool {
         self.unlock.is_some()
     }
@@ -31,37 +31,36 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         if let Some(unlock) = self.unlock.take() {
-            // It settles a promise, which cannot fail.
+            // This settles a promise, which can't fail.
             let _ = unlock.call0(&JsValue::UNDEFINED);
         }
     }
 }
 
-/// Waits for a lock, in a line that is joined at the call.
+/// Waits for a lock, in a queue that is joined when this is called.
 pub fn hold(name: &str) -> LocalBoxFuture<'static, Lock> {
-    let (tell, held) = oneshot::channel();
-    let tell = Rc::new(Cell::new(Some(tell)));
-    let refused = tell.clone();
-    // Nothing may wait for it any more: then it is dropped, and with that given back.
-    let say = |tell: &Cell<Option<oneshot::Sender<Lock>>>, lock| {
-        tell.take().map(|tell| tell.send(lock));
+    let (sender, receiver) = oneshot::channel();
+    let sender = Rc::new(Cell::new(Some(sender)));
+    let refused = sender.clone();
+    // If the receiver was dropped, so is the lock, which releases it.
+    let send = |sender: &Cell<Option<oneshot::Sender<Lock>>>, lock| {
+        sender.take().map(|sender| sender.send(lock));
     };
     request(
         name,
         None,
-        move |lock| say(&tell, lock),
-        move || say(&refused, Lock { unlock: None }),
+        move |lock| send(&sender, lock),
+        move || send(&refused, Lock { unlock: None }),
     );
     let none = |_| Lock { unlock: None };
-    async move { held.await.unwrap_or_else(none) }.boxed_local()
+    async move { receiver.await.unwrap_or_else(none) }.boxed_local()
 }
 
-/// Asks for a lock, which is then held until it is given back or the page is gone; until it is held,
-/// `wish` takes the wish for it back.
-/// Pages that are neither https nor localhost have no locks, and a browser may refuse one.
+/// Requests a lock. Until it is granted, `controller` can abort the request. Pages that are neither on https nor on
+/// localhost have no locks, and a browser may refuse one.
 pub fn request(
     name: &str,
-    wish: Option<&AbortController>,
+    controller: Option<&AbortController>,
     on_held: impl Fn(Lock) + 'static,
     on_refused: impl Fn() + 'static,
 ) {
@@ -79,17 +78,17 @@ pub fn request(
     })
     .into_js_value();
     let options = Object::new();
-    if let Some(wish) = wish {
-        // Setting a property of a plain object cannot fail.
-        let _ = Reflect::set(&options, &"signal".into(), &wish.signal());
+    if let Some(controller) = controller {
+        // Setting a property of a plain object can't fail.
+        let _ = Reflect::set(&options, &"signal".into(), &controller.signal());
     }
-    let asked = request.and_then(|request| {
+    let promise = request.and_then(|request| {
         let request = request.call3(&locks, &name.into(), &options, &held);
         request.ok()
     });
-    match asked.and_then(|asked| asked.dyn_into::<Promise>().ok()) {
-        Some(asked) => spawn(async move {
-            if JsFuture::from(asked).await.is_err() {
+    match promise.and_then(|promise| promise.dyn_into::<Promise>().ok()) {
+        Some(promise) => spawn(async move {
+            if JsFuture::from(promise).await.is_err() {
                 on_refused();
             }
         }),

@@ -81,16 +81,16 @@ impl Entered {
 
     /// Restores unsaved fields from the last visit, and keeps those of this visit in memory for the next one.
     fn restore_unsaved(self) {
-        if let Some(left) = UNSAVED.take() {
-            if let Some((address, uid)) = left.login {
+        if let Some(unsaved) = UNSAVED.take() {
+            if let Some((address, uid)) = unsaved.login {
                 self.address.set(address);
                 self.uid.set(uid);
             }
-            if let Some(token) = left.token {
+            if let Some(token) = unsaved.token {
                 self.is_token_typed.set(true);
                 self.token.set(token);
             }
-            self.remember.set(left.remember);
+            self.remember.set(unsaved.remember);
             self.is_unsaved.set(true);
         }
         on_cleanup(move || untrack(|| UNSAVED.set(self.unsaved())));
@@ -100,13 +100,13 @@ impl Entered {
         let saved = self.all.session.settings_untracked();
         let named = (self.address.get(), self.uid.get());
         let is_token_typed = self.is_token_typed.get();
-        let left = Unsaved {
+        let unsaved = Unsaved {
             // A token belongs to the address and User ID it was typed with.
             login: (is_token_typed || named != login(&saved)).then_some(named),
             token: is_token_typed.then(|| self.token.get()),
             remember: self.remember.get(),
         };
-        (left.login.is_some() || left.remember != saved.remember).then_some(left)
+        (unsaved.login.is_some() || unsaved.remember != saved.remember).then_some(unsaved)
     }
 
     /// Shows what other tabs save, except in fields that were changed here.

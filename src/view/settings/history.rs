@@ -28,7 +28,7 @@ pub fn HistoryFile() -> impl IntoView {
     effect(move || {
         all.runner.track_copies();
         all.runner.track_phases();
-        // Outputs that were sent as data are always packed, because they exist only in this browser.
+        // Outputs that were sent as data are always packed: they have no address from which they could be fetched again.
         let stored = all.runner.with_tasks(stored_message);
         let stored = stored.map_or_else(String::new, |stored| format!("; {stored}, in any case"));
         spawn(async move {

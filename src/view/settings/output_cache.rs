@@ -40,7 +40,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
         runner.track_phases();
         runner.with_tasks(history_file::stored_message)
     });
-    let kept = text(move || match stored.get() {
+    let summary = text(move || match stored.get() {
         Some(stored) => format!("{}; {stored}", used.read()),
         None => used.get(),
     });
@@ -126,7 +126,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
                 {too_many}
             </div>
             <div class="row">
-                <span>"Kept now: " <span prop:textContent=kept></span></span>
+                <span>"Kept now: " <span prop:textContent=summary></span></span>
                 <ConfirmButton
                     label="Delete kept outputs"
                     class="button removes"

@@ -2,6 +2,7 @@ use leptos::prelude::*;
 
 use crate::reactive::boxed::handler;
 
+/// A labeled checkbox. `on_change` is called after `checked` was set.
 #[component]
 pub fn Tick(
     id: &'static str,

@@ -34,7 +34,7 @@ pub fn Shell(page: AnyView) -> impl IntoView {
         ..
     } = contexts();
     let main = NodeRef::<leptos::html::Main>::new();
-    // A new page starts with the focus at its top; without this, the focus would stay in the old page. It runs before the
+    // A new page starts with the focus at its top; without this, the focus would stay in the old page. This runs before the
     // page is replaced, because browsers compute a layout when the focused element is removed.
     let focus_first = dynamic(move || {
         navigation.route();

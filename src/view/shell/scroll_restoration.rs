@@ -33,8 +33,8 @@ struct ListPosition {
 
 /// Installs the event listeners, which are never removed.
 pub fn listen() {
-    let left = Rc::new(RefCell::new(HashMap::new()));
-    let followed = left.clone();
+    let positions = Rc::new(RefCell::new(HashMap::new()));
+    let recorded = positions.clone();
     // In the capture phase, because following the link scrolls to the top.
     let options = EventListenerOptions::run_in_capture_phase();
     let clicks = EventListener::new_with_options(&document(), "click", options, move |event| {
@@ -42,18 +42,18 @@ pub fn listen() {
         let link = target.and_then(|target| target.closest("a[href]").ok().flatten());
         match link.map(|link| (ListPosition::of(&link), location::current())) {
             Some((Some(position), list)) => {
-                followed.borrow_mut().insert(list, Rc::new(position));
+                recorded.borrow_mut().insert(list, Rc::new(position));
             }
             // The link is not in a list.
             Some((None, list)) => {
-                followed.borrow_mut().remove(&list);
+                recorded.borrow_mut().remove(&list);
             }
             None => {}
         }
     });
     clicks.forget();
     let returns = location::on_pop(move || {
-        if let Some(position) = left.borrow().get(&location::current()) {
+        if let Some(position) = positions.borrow().get(&location::current()) {
             restore(position.clone(), interruption(), false, MAX_FRAMES);
         }
     });

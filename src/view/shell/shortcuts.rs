@@ -24,7 +24,7 @@ pub const COMMANDS: &str = "commands";
 /// The maximum time between the two keys of a sequence.
 const MAX_KEY_INTERVAL: Millis = 1_500;
 
-/// The shortcuts, grouped by where they work. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins keys that are pressed combination.
+/// The shortcuts, grouped by where they work. `Mod` is Ctrl, or ⌘ on a Mac; `+` joins keys that are pressed together.
 const KEYS: [(&str, &[(&str, &str)]); 6] = [
     (
         "Everywhere",

@@ -24,8 +24,8 @@ pub fn task_count() -> AnyView {
     .into_any()
 }
 
-/// The messages above every page while calls or storage are blocked: why, and until when. The question what to do is in
-/// `send_unstored.rs`.
+/// The messages above every page while calls or storage are blocked: why, and until when. `send_unstored.rs` asks what to
+/// do about storage.
 pub fn status() -> AnyView {
     let all = contexts();
     let (runner, navigation) = (all.runner, all.navigation);
@@ -78,15 +78,15 @@ pub fn status() -> AnyView {
         });
         end.forget();
     };
-    let unstored = memo(move || runner.unkept_message());
-    let of_others = memo(move || runner.of_other_accounts().user_message());
+    let unstored_message = memo(move || runner.unkept_message());
+    let other_accounts_message = memo(move || runner.of_other_accounts().user_message());
     view! {
         <div class="limit" role="status" translate="no">
-            <p class="limit-line" hidden=when(move || of_others.read().is_none())>
-                <span>{in_text_nodes(text(move || of_others.get().unwrap_or_default()))}</span>
+            <p class="limit-line" hidden=when(move || other_accounts_message.read().is_none())>
+                <span>{in_text_nodes(text(move || other_accounts_message.get().unwrap_or_default()))}</span>
             </p>
-            <p class="limit-line" hidden=when(move || unstored.read().is_none())>
-                {text(move || unstored.get().unwrap_or_default())}
+            <p class="limit-line" hidden=when(move || unstored_message.read().is_none())>
+                {text(move || unstored_message.get().unwrap_or_default())}
             </p>
             <div
                 class="limit-line pause"

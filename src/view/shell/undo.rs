@@ -90,10 +90,10 @@ pub fn Undo() -> impl IntoView {
         removed_message(all.iter().filter(|task| removed.contains(&task.key)))
     });
     let undo = move |_| {
-        let back = removed.get_untracked();
-        runner.act_on_all(&back, Action::Restore);
+        let restored = removed.get_untracked();
+        runner.act_on_all(&restored, Action::Restore);
         // The button disappears. In the lightbox the focus must not leave the dialog; on a page it moves to a restored task.
-        let places = back.iter().take(MAX_TASKS).flat_map(|key| {
+        let selectors = restored.iter().take(MAX_TASKS).flat_map(|key| {
             let tile = format!("[data-output={}]", focus::quoted(&key.output(0)));
             let link = format!(
                 "main a[href={}]",
@@ -101,8 +101,8 @@ pub fn Undo() -> impl IntoView {
             );
             [tile, link]
         });
-        let places = std::iter::once(LARGE.to_owned()).chain(places);
-        focus_return::once_built(places.collect());
+        let selectors = std::iter::once(LARGE.to_owned()).chain(selectors);
+        focus_return::once_built(selectors.collect());
     };
     view! {
         <div class="undo" hidden=when(move || removed.read().is_empty())>

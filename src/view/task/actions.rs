@@ -76,20 +76,20 @@ pub fn Actions(
     });
     // The buttons don't change for a moment after a press: the second click of a double click on Resubmit must not hit
     // the Cancel that replaces it.
-    let held = DoubleClickGuard::default();
-    let before = StoredValue::new(Offered::default());
+    let guard = DoubleClickGuard::default();
+    let offered_before = StoredValue::new(Offered::default());
     let offered = memo(move || {
         let possible = possible.get();
-        if held.is_pressed() {
-            before.get_value()
+        if guard.is_pressed() {
+            offered_before.get_value()
         } else {
             possible
         }
     });
     let press = move |what: &'static str| {
         let now = offered.get_untracked();
-        before.set_value(now);
-        held.counts(what)
+        offered_before.set_value(now);
+        guard.counts(what)
     };
     let answer = again.answer;
     // Opens the form of the model if secrets are missing.
@@ -145,12 +145,12 @@ pub fn Actions(
         press("Run again");
         again.press("Run again", 1);
     };
-    let is_made = memo(move || offered.read().can_run_again);
-    let can_vary = when(move || is_made.get() && again.has_seed());
-    let of_only = {
+    let is_completed = memo(move || offered.read().can_run_again);
+    let can_vary = when(move || is_completed.get() && again.has_seed());
+    let single_output_controls = {
         let shown = shown.clone();
         dynamic(move || {
-            let shown = shown().filter(|_| is_made.get());
+            let shown = shown().filter(|_| is_completed.get());
             let buttons = shown.map(|shown| {
                 let use_in = SafeUrl::media(
                     &shown.url,
@@ -168,10 +168,10 @@ pub fn Actions(
         })
     };
     let menu = move || {
-        if !is_made.get() {
+        if !is_completed.get() {
             return ().into_any();
         }
-        let of_output = shown().map(|shown| more::output_items(&shown, answer));
+        let items_of_output = shown().map(|shown| more::output_items(&shown, answer));
         let name = key.get_value().0;
         let (edit, navigation) = (edit_address.clone(), all.navigation);
         let edit = move || navigation.go(&edit);
@@ -182,7 +182,7 @@ pub fn Actions(
                 {more::item(&name, "Run again", LuRepeat2, false, run_again)}
                 {more::item(&name, "Edit", LuPencil, false, edit)}
             </div>
-            {of_output}
+            {items_of_output}
             {more::item(&name, Action::Refetch.label(), LuRefreshCw, false, renew)}
             {more::item(&name, Action::Remove.label(), LuTrash2, true, remove)}
         };
@@ -220,12 +220,12 @@ pub fn Actions(
                 let actions = offered.actions.into_iter().filter(|_| !offered.can_run_again);
                 actions.map(|action| button(action, act)).collect_view().into_any()
             })}
-            {of_only}
+            {single_output_controls}
             {dynamic(menu)}
             <button
                 class="button"
                 type="button"
-                hidden=when(move || !(is_made.get() && has_dead_link.get()))
+                hidden=when(move || !(is_completed.get() && has_dead_link.get()))
                 on:click=handler(move |_| act(Action::Refetch))
             >
                 "Get a new link"

@@ -27,7 +27,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
             let shown = match value {
                 Value::Number(value) if name == seed::NAME && is_open => seed_view(task, value),
                 Value::String(text) => {
-                    source(task, name, text).unwrap_or_else(|| clamped(text.clone(), ""))
+                    source_output(task, name, text).unwrap_or_else(|| clamped(text.clone(), ""))
                 }
                 value => control::text(value).into_any(),
             };
@@ -66,7 +66,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
                 {link}
                 <CopyButton label="Copy as JSON" text=json />
             </div>
-            {left_out(task)}
+            {defaults_used(task)}
         </details>
         {seed}
         </div>
@@ -75,7 +75,7 @@ pub fn inputs(task: &Task, is_open: bool) -> AnyView {
 }
 
 /// An input that is an output of another task: its thumbnail and title, and a button that copies its address.
-fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
+fn source_output(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
     let mut sources = task.sources.iter();
     let source = sources.find(|source| source.parameter == parameter)?;
     let (key, position) = output_cache::parse_name(&source.output)?;
@@ -105,7 +105,7 @@ fn source(task: &Task, parameter: &str, address: &str) -> Option<AnyView> {
 }
 
 /// Lists the parameters of the model's present schema that were not submitted: the service used its defaults for them.
-fn left_out(task: &Task) -> AnyView {
+fn defaults_used(task: &Task) -> AnyView {
     let all = contexts();
     let catalog = all.catalog;
     let address = task.account.address.clone();
@@ -117,9 +117,9 @@ fn left_out(task: &Task) -> AnyView {
         }
         let schema = catalog.schema(&model);
         let names = schema.loaded().map(|schema| {
-            let left = schema.parameters().map(|(parameter, _)| parameter);
-            let left = left.filter(|parameter| !sent.contains_key(&parameter.name));
-            let defaults = left.map(|parameter| match &parameter.default {
+            let unsent = schema.parameters().map(|(parameter, _)| parameter);
+            let unsent = unsent.filter(|parameter| !sent.contains_key(&parameter.name));
+            let defaults = unsent.map(|parameter| match &parameter.default {
                 Some(default) => format!("{} {}", parameter.name, control::text(default)),
                 None => format!("{} (none)", parameter.name),
             });

@@ -50,23 +50,23 @@ pub fn Outputs(
     let kinds = [OutputKind::Image, OutputKind::Video];
     let are_pictures = (outputs.iter().take(MAX_PICTURES + 1))
         .all(|url| kinds.contains(&OutputKind::of(url, &task.model.category)));
-    let has_place = total == 1 && are_pictures;
-    let first: Vec<Shape> = (0..total.min(MAX_PICTURES))
+    let has_reserved_space = total == 1 && are_pictures;
+    let first_shapes: Vec<Shape> = (0..total.min(MAX_PICTURES))
         .map(|_| Shape::new(task.clone()))
         .collect();
-    let only = first[0].clone();
-    let is_film = task.output_kind(&outputs[0]) == OutputKind::Video;
+    let only = first_shapes[0].clone();
+    let is_video = task.output_kind(&outputs[0]) == OutputKind::Video;
     let shapes = derived({
-        let (first, outputs) = (first.clone(), outputs.clone());
+        let (first_shapes, outputs) = (first_shapes.clone(), outputs.clone());
         move || {
-            let are_together = are_pictures && outputs.len() == first.len();
-            let shown = first.iter().zip(&outputs).filter(|_| are_together);
+            let are_together = are_pictures && outputs.len() == first_shapes.len();
+            let shown = first_shapes.iter().zip(&outputs).filter(|_| are_together);
             shown.map(|(shape, url)| shape.measure(url)).collect()
         }
     });
     let shown = RwSignal::new(total.min(MAX_CHUNK_OUTPUTS));
     let outputs = Arc::new(outputs);
-    let part = move |from: usize| {
+    let chunk = move |from: usize| {
         let some = outputs
             .iter()
             .enumerate()
@@ -74,46 +74,48 @@ pub fn Outputs(
             .take(MAX_CHUNK_OUTPUTS);
         some.map(|(at, url)| {
             let (task, url) = (task.clone(), url.clone());
-            let shape = first.get(at).cloned();
+            let shape = first_shapes.get(at).cloned();
             let shape = shape.unwrap_or_else(|| Shape::new(task.clone()));
             view! { <Output task url n=at + 1 total again has_dead_link since shape /> }.into_any()
         })
         .collect_view()
         .into_any()
     };
-    let parts = move || {
-        let begins = (0..shown.get()).step_by(MAX_CHUNK_OUTPUTS);
+    let chunks = move || {
+        let starts = (0..shown.get()).step_by(MAX_CHUNK_OUTPUTS);
         let item = |from: usize| {
-            let part = part.clone();
-            Item::new(from.to_string(), move || part(from))
+            let chunk = chunk.clone();
+            Item::new(from.to_string(), move || chunk(from))
         };
-        begins.map(item).collect()
+        starts.map(item).collect()
     };
     let shape_of_only = only.clone().css_ratio();
-    let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_place));
+    let shape_of_place = derived(move || shape_of_only.get().filter(|_| has_reserved_space));
     // The space for a video is at most as high as the video.
-    let most = derived(move || {
-        let (_, height) = only.video_size().filter(|_| has_place && is_film)?;
+    let max_height = derived(move || {
+        let (_, height) = only
+            .video_size()
+            .filter(|_| has_reserved_space && is_video)?;
         Some(format!("{height}px"))
     });
-    let left = move || total - shown.get();
+    let remaining = move || total - shown.get();
     let more = move |_| shown.update(|shown| *shown = total.min(*shown + MAX_CHUNK_OUTPUTS));
     let outputs_list = view! {
         <ul
             role="list"
             class="outputs"
-            class:media-place=has_place
+            class:media-place=has_reserved_space
             class:bare=are_actions_beside
             data-count=total.min(5).to_string()
             style:--shape=shape_of_place
-            style:--most=most
+            style:--most=max_height
         >
-            {list(parts)}
+            {list(chunks)}
         </ul>
     };
     view! {
         {output_container(shapes, outputs_list.into_any())}
-        <button class="button" type="button" hidden=when(move || left() == 0) on:click=handler(more) prop:textContent=text(move || format!("Show {} more of {total} outputs", left().min(MAX_CHUNK_OUTPUTS)))></button>
+        <button class="button" type="button" hidden=when(move || remaining() == 0) on:click=handler(more) prop:textContent=text(move || format!("Show {} more of {total} outputs", remaining().min(MAX_CHUNK_OUTPUTS)))></button>
     }
     .into_any()
 }

@@ -189,7 +189,7 @@ fn make_thumbnail(name: String, url: &str, size: (u32, u32), full_image: FullIma
         spawn(async move {
             // The browser has just shown the file, so it is in its cache.
             if let Ok(file) = http::get_blob(safe.as_str(), MAX_BYTES).await
-                && let Ok(small) = picture::resized(&file, size).await
+                && let Ok(small) = picture::resize(&file, size).await
             {
                 thumbnails::write(&name, &small).await;
                 full_image.replace_by(&small, size.1);

@@ -95,7 +95,7 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
     let model = task.with_untracked(|task| task.model.clone());
     let values = task.with_untracked(|task| task.input.values().clone());
     let catalog = contexts().catalog;
-    let usual = {
+    let estimate = {
         let (model, values) = (model.clone(), values.clone());
         memo(move || {
             let schema = catalog.schema(&model);
@@ -105,19 +105,19 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
                 .with_tasks(|tasks| history::estimate(tasks.iter().copied(), &model, Some(outputs)))
         })
     };
-    let waited = {
+    let wait = {
         let task = task.clone();
         derived(move || {
             let submitted = task.read().submitted;
             let elapsed = submitted.map_or(0, |since| now.get().saturating_sub(since));
-            wait_text(elapsed, usual.get().filter(|_| submitted.is_some()))
+            wait_text(elapsed, estimate.get().filter(|_| submitted.is_some()))
         })
     };
     let line = {
         let task = task.clone();
         text(move || {
             let line = wait_line(&task.read(), now.get());
-            line.unwrap_or_else(|| with_close_hint(waited.get().message))
+            line.unwrap_or_else(|| with_close_hint(wait.get().message))
         })
     };
     let why = {
@@ -132,19 +132,19 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         memo(move || task.read().progress.clone())
     };
     // Without a value, the progress bar is indeterminate.
-    let part = {
+    let fraction = {
         let task = task.clone();
         derived(move || {
             let reported = progress.read().as_deref().and_then(progress::fraction);
-            reported.or_else(|| waited.get().fraction.filter(|_| is_under_way(&task.read())))
+            reported.or_else(|| wait.get().fraction.filter(|_| is_under_way(&task.read())))
         })
     };
     let ratio = {
         let (all, task) = (contexts(), task.clone());
         memo(move || expected_shape::ratio(all, &task.get_untracked()))
     };
-    let is_film = OutputKind::of("", &model.category) == OutputKind::Video;
-    let of_film = model.clone();
+    let is_video = OutputKind::of("", &model.category) == OutputKind::Video;
+    let video_model = model.clone();
     let expected = memo(move || {
         let schema = catalog.schema(&model);
         let schema = schema.loaded().map(|schema| &**schema);
@@ -156,9 +156,9 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
         (count, ratio)
     });
     // The space for a video has the size of the video, which is not enlarged.
-    let film = memo(move || {
+    let video = memo(move || {
         let (count, ratio) = expected.get();
-        (is_film && count == 1).then(|| video_size::last_size(&of_film, &ratio?))?
+        (is_video && count == 1).then(|| video_size::last_size(&video_model, &ratio?))?
     });
     let shapes = derived(move || {
         let (count, ratio) = expected.get();
@@ -179,14 +179,14 @@ pub fn Waiting(task_key: TaskKey) -> impl IntoView {
             class:outputs=has_several
             data-count=text(move || expected.read().0.min(5).to_string())
             style:--shape=derived(move || expected.read().1.clone())
-            style:--width=derived(move || film.get().map(|(width, _)| format!("{width}px")))
-            style:--most=derived(move || film.get().map(|(_, height)| format!("{height}px")))
+            style:--width=derived(move || video.get().map(|(width, _)| format!("{width}px")))
+            style:--most=derived(move || video.get().map(|(_, height)| format!("{height}px")))
         >
         <div class="waiting">
             <progress
-                class:indeterminate=when(move || part.get().is_none())
+                class:indeterminate=when(move || fraction.get().is_none())
                 aria-label="Under way"
-                value=part
+                value=fraction
                 hidden=unwatched
             ></progress>
             <p class="progress-line" hidden=when(move || unwatched.get() || progress.read().is_none()) prop:textContent=text(move || progress.get().unwrap_or_default())></p>

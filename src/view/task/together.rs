@@ -61,15 +61,16 @@ pub fn together(batch: &BatchKey, places: &[OutputSlot]) -> AnyView {
             measured.collect()
         }
     });
-    let made = memo({
+    let completed = memo({
         let (tasks, places) = (tasks, places.to_vec());
         move || {
             let known = places.iter().zip(&tasks);
-            let made = known.filter(|(place, task)| {
+            let completed = known.filter(|(place, task)| {
                 let task = task.as_ref().map(|task| task.read());
                 task.is_some_and(|task| task.outputs().len() > place.position)
             });
-            made.map(|(place, _)| place.task.output(place.position))
+            completed
+                .map(|(place, _)| place.task.output(place.position))
                 .collect::<Vec<_>>()
         }
     });
@@ -101,14 +102,14 @@ pub fn together(batch: &BatchKey, places: &[OutputSlot]) -> AnyView {
                 </p>
             </header>
             {output_container(measured, list.into_any())}
-            {actions(&first, again, made)}
+            {actions(&first, again, completed)}
         </section>
     }
     .into_any()
 }
 
 /// Buttons that repeat the variations, and one that compares the completed outputs.
-fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
+fn actions(task: &Task, again: Again, completed: Memo<Vec<String>>) -> AnyView {
     let navigation = contexts().navigation;
     let edit = view! {
         <Glyph icon=LuPencil />
@@ -133,11 +134,11 @@ fn actions(task: &Task, again: Again, made: Memo<Vec<String>>) -> AnyView {
                 class="button compare"
                 type="button"
                 title="Side by side"
-                hidden=when(move || made.read().len() < 2)
-                on:click=handler(move |_| shown::compare(navigation, &made.read_untracked()))
+                hidden=when(move || completed.read().len() < 2)
+                on:click=handler(move |_| shown::compare(navigation, &completed.read_untracked()))
             >
                 <Glyph icon=LuColumns2 />
-                <span class="word" prop:textContent=text(move || format!("Compare {}", made.read().len()))></span>
+                <span class="word" prop:textContent=text(move || format!("Compare {}", completed.read().len()))></span>
             </button>
             {again.answer.view()}
         </footer>
@@ -171,7 +172,7 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
             };
             let shown = ShownOutput::new(now, url, position, since);
             let has_dead_link = RwSignal::new(false);
-            let others = others(&shown);
+            let others = menu_items(&shown);
             figure(shown, n, total, again, has_dead_link, shape.clone(), others)
         })
     };
@@ -189,7 +190,7 @@ fn item(place: &OutputSlot, n: usize, total: usize, again: Again, shape: Shape) 
 }
 
 /// Further menu items for one of the outputs.
-fn others(shown: &ShownOutput) -> AnyView {
+fn menu_items(shown: &ShownOutput) -> AnyView {
     let all = contexts();
     let key = shown.task.key.clone();
     let output = key.output(shown.position);
@@ -206,7 +207,7 @@ fn others(shown: &ShownOutput) -> AnyView {
 }
 
 /// Buttons for the actions on a task that is under way.
-fn offered(task: &Task) -> AnyView {
+fn action_buttons(task: &Task) -> AnyView {
     let all = contexts();
     let key = task.key.clone();
     let button = |action: Action| {
@@ -230,7 +231,7 @@ fn pending_output(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> An
         _ if position > 0 => ().into_any(),
         true => {
             // The actions on all variations are below the list.
-            let offered = offered(&known);
+            let buttons = action_buttons(&known);
             let (task, now) = (task.clone(), ticker(1_000));
             let line = {
                 let task = task.clone();
@@ -245,7 +246,7 @@ fn pending_output(task: &ArcRwSignal<Task>, position: usize, shape: Shape) -> An
                     <StateLine task />
                 </div>
                 <p class="muted">{with_settings_link(line)}</p>
-                {offered}
+                {buttons}
             }
             .into_any()
         }

@@ -46,7 +46,7 @@ pub fn parts(
         let menu = event_target::<web_sys::Element>(&event);
         is_open.set(menu.matches(":popover-open").unwrap_or_default());
     };
-    let places = dynamic(move || match is_open.get() {
+    let links = dynamic(move || match is_open.get() {
         true => model_links(kind, &output),
         false => ().into_any(),
     });
@@ -78,7 +78,7 @@ pub fn parts(
     };
     let menu = view! {
         <div class="menu" id=id popover="auto" on:toggle=handler(toggled)>
-            {places}
+            {links}
         </div>
     };
     Some((button.into_any(), menu.into_any()))
