@@ -13,11 +13,11 @@ const KEY: &str = "atelier.offline";
 const OFF: &str = "off";
 
 /// The delay of work that is not urgent, in milliseconds.
-pub const LATE_MS: u32 = 3_000;
+pub const NON_URGENT_DELAY_MS: u32 = 3_000;
 
 pub fn begin() {
     spawn(async {
-        TimeoutFuture::new(LATE_MS - typing::PAUSE_MS).await;
+        TimeoutFuture::new(NON_URGENT_DELAY_MS - typing::PAUSE_MS).await;
         // With few processors, the worker slows down the page.
         typing::pause().await;
         head::link_manifest();

@@ -34,7 +34,7 @@ pub fn follow(pages: Deferred<Pages>) {
         .forget();
     }
     spawn(async move {
-        TimeoutFuture::new(offline::LATE_MS - typing::PAUSE_MS).await;
+        TimeoutFuture::new(offline::NON_URGENT_DELAY_MS - typing::PAUSE_MS).await;
         // Compiling them slows down the page.
         typing::pause().await;
         // With a mouse, the events come half a second before a press. A touch has no hover, and phones compile slowly. The

@@ -47,7 +47,7 @@ fn program() -> Program {
         list_note: list_note::list_note,
         page: |route| deferred(pages(), move |pages| (pages.page)(route.clone())),
         status: || {
-            let above = (commands::go_to(), status::status());
+            let above = (commands::palette_button(), status::status());
             (
                 above,
                 notice_list::notice_list(),

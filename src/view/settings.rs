@@ -1,7 +1,7 @@
 mod account;
 mod connection;
 mod connection_test;
-mod entered;
+mod fields;
 mod generating;
 mod history;
 mod offline;
@@ -11,41 +11,41 @@ mod tick;
 use leptos::prelude::*;
 
 use crate::reactive::boxed::{handler, text, when};
-use entered::Entered;
+use fields::SettingsFields;
 
 /// `/settings`: the connection to the service, what this browser stores, and the history as a file.
 #[component]
 pub fn SettingsPage() -> impl IntoView {
-    let entered = Entered::new();
+    let fields = SettingsFields::new();
     let save = move |event: leptos::ev::SubmitEvent| {
         event.prevent_default();
-        entered.save();
+        fields.save();
     };
     view! {
         <div class="page settings-page">
             <h1>"Settings"</h1>
             <div class="settings">
                 <form class="panel form" aria-label="Settings" novalidate on:submit=handler(save)>
-                    {connection::connection(entered)}
+                    {connection::connection(fields)}
                     <div class="form-foot">
                         <button class="button primary" type="submit">
                             "Save"
                         </button>
-                        {connection::test(entered)}
-                        <span class="muted" hidden=when(move || entered.is_saved.get() || entered.is_unsaved.get())>
+                        {connection::test(fields)}
+                        <span class="muted" hidden=when(move || fields.is_saved.get() || fields.is_unsaved.get())>
                             "Saves the connection. Everything else takes effect at once."
                         </span>
-                        <span role="status" prop:textContent=text(move || match (entered.is_saved.get(), entered.is_unsaved.get()) {
+                        <span role="status" prop:textContent=text(move || match (fields.is_saved.get(), fields.is_unsaved.get()) {
                                 (true, _) => "Saved.".into(),
                                 (false, true) => "What you typed here is not saved yet.".into(),
                                 (false, false) => String::new(),
                             })></span>
                     </div>
                 </form>
-                {generating::generating(entered)}
+                {generating::generating(fields)}
             </div>
             <div class="settings">
-                {output_cache::output_cache(entered)}
+                {output_cache::output_cache(fields)}
                 <history::HistoryFile />
                 <offline::Offline />
             </div>

@@ -3,17 +3,17 @@ use leptos::prelude::*;
 
 use super::account::AccountHint;
 use super::connection_test::{self, Test};
-use super::entered::Entered;
+use super::fields::SettingsFields;
 use super::tick::Tick;
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
 use crate::state::contexts::contexts;
 
 /// The fields of the connection: service address, User ID and access token.
-pub fn connection(entered: Entered) -> AnyView {
+pub fn connection(fields: SettingsFields) -> AnyView {
     let session = contexts().session;
     // Known for the saved address only, not for one that is being typed.
     let is_guest = when(move || {
-        let typed = ServiceAddress::parse(&entered.address.read());
+        let typed = ServiceAddress::parse(&fields.address.read());
         session.is_guest() && typed.is_ok_and(|typed| typed == session.settings().address)
     });
     view! {
@@ -22,24 +22,24 @@ pub fn connection(entered: Entered) -> AnyView {
             <p class="muted" hidden=when(move || !is_guest.get())>
                 "No account needed. User ID and Access token may stay empty."
             </p>
-            {address(entered)} {user_id(entered)} {token(entered)}
+            {address(fields)} {user_id(fields)} {token(fields)}
             <Tick
                 id="remember"
                 label="Remember on this device"
-                checked=entered.remember
-                on_change=move |()| entered.mark_changed()
+                checked=fields.remember
+                on_change=move |()| fields.mark_changed()
             />
         </section>
     }
     .into_any()
 }
 
-fn address(entered: Entered) -> AnyView {
-    let Entered {
+fn address(fields: SettingsFields) -> AnyView {
+    let SettingsFields {
         address,
         is_visited,
         ..
-    } = entered;
+    } = fields;
     let problem = memo(move || {
         ServiceAddress::parse(&address.read())
             .err()
@@ -62,7 +62,7 @@ fn address(entered: Entered) -> AnyView {
                 prop:value=address
                 on:input=handler(move |event| {
                     address.set(event_target_value(&event));
-                    entered.mark_changed();
+                    fields.mark_changed();
                 })
                 on:blur=handler(move |_| is_visited.set(true))
             />
@@ -75,7 +75,7 @@ fn address(entered: Entered) -> AnyView {
     .into_any()
 }
 
-fn user_id(entered: Entered) -> AnyView {
+fn user_id(fields: SettingsFields) -> AnyView {
     view! {
         <div class="field">
             <label class="label" for="uid">
@@ -87,10 +87,10 @@ fn user_id(entered: Entered) -> AnyView {
                 autocomplete="username"
                 spellcheck="false"
                 aria-describedby="uid-hint"
-                prop:value=entered.uid
+                prop:value=fields.uid
                 on:input=handler(move |event| {
-                    entered.uid.set(event_target_value(&event));
-                    entered.mark_changed();
+                    fields.uid.set(event_target_value(&event));
+                    fields.mark_changed();
                 })
             />
             <AccountHint />
@@ -99,7 +99,7 @@ fn user_id(entered: Entered) -> AnyView {
     .into_any()
 }
 
-fn token(entered: Entered) -> AnyView {
+fn token(fields: SettingsFields) -> AnyView {
     view! {
         <div class="field">
             <label class="label" for="token">
@@ -110,11 +110,11 @@ fn token(entered: Entered) -> AnyView {
                 type="password"
                 autocomplete="off"
                 aria-describedby="token-hint"
-                prop:value=entered.token
+                prop:value=fields.token
                 on:input=handler(move |event| {
-                    entered.token.set(event_target_value(&event));
-                    entered.is_token_typed.set(true);
-                    entered.mark_changed();
+                    fields.token.set(event_target_value(&event));
+                    fields.is_token_typed.set(true);
+                    fields.mark_changed();
                 })
             />
             <p class="hint" id="token-hint">
@@ -126,11 +126,11 @@ fn token(entered: Entered) -> AnyView {
 }
 
 /// The button that tests the connection with the values in the fields, saved or not, and the result.
-pub fn test(entered: Entered) -> AnyView {
+pub fn test(fields: SettingsFields) -> AnyView {
     let (session, runner) = (contexts().session, contexts().runner);
     let test = RwSignal::new(None::<Test>);
     // A result is valid only for the values that were tested.
-    let now = move || [entered.address, entered.uid, entered.token].map(|field| field.get());
+    let now = move || [fields.address, fields.uid, fields.token].map(|field| field.get());
     let tested = StoredValue::new(None);
     let runs = StoredValue::new(0);
     // False if the fields have changed or another test of the same values was started.
@@ -144,7 +144,7 @@ pub fn test(entered: Entered) -> AnyView {
         }
     });
     let run = move |_| {
-        let Some((settings, token)) = entered.settings() else {
+        let Some((settings, token)) = fields.settings() else {
             return;
         };
         tested.set_value(Some(untrack(now)));
@@ -156,7 +156,7 @@ pub fn test(entered: Entered) -> AnyView {
         spawn(async move {
             let on_account = move |account| {
                 if is_tested(run) {
-                    entered.fill_user_id(account);
+                    fields.fill_user_id(account);
                     tested.set_value(Some(untrack(now)));
                 }
             };

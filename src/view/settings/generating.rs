@@ -1,24 +1,24 @@
 use leptos::prelude::*;
 
-use super::entered::Entered;
+use super::fields::SettingsFields;
 use super::tick::Tick;
 use crate::reactive::boxed::handler;
 use crate::state::contexts::contexts;
 use crate::state::notification_choice;
 
 /// The settings for notifications and for the parameters that are sent.
-pub fn generating(entered: Entered) -> AnyView {
+pub fn generating(fields: SettingsFields) -> AnyView {
     let all = contexts();
     let ask = move |event| {
         let is_wanted = event_target_checked(&event);
-        entered.notify.set(is_wanted);
-        entered.choose(|settings| {
+        fields.notify.set(is_wanted);
+        fields.choose(|settings| {
             settings.notify = is_wanted;
             settings.notify_chosen = true;
         });
         if is_wanted {
             notification_choice::ask(all, move || {
-                entered.notify.try_set(false);
+                fields.notify.try_set(false);
             });
         }
     };
@@ -29,7 +29,7 @@ pub fn generating(entered: Entered) -> AnyView {
                 <input
                     id="notify"
                     type="checkbox"
-                    prop:checked=entered.notify
+                    prop:checked=fields.notify
                     on:change=handler(ask)
                 />
                 <label for="notify">"Notify me when a task ends while this page is hidden"</label>
@@ -38,10 +38,10 @@ pub fn generating(entered: Entered) -> AnyView {
                 <Tick
                     id="send-defaults"
                     label="Always send every setting"
-                    checked=entered.send_defaults
+                    checked=fields.send_defaults
                     on_change=move |()| {
-                        let is_wanted = entered.send_defaults.get_untracked();
-                        entered.choose(|settings| settings.send_defaults = is_wanted);
+                        let is_wanted = fields.send_defaults.get_untracked();
+                        fields.choose(|settings| settings.send_defaults = is_wanted);
                     }
                 />
                 <p class="hint">

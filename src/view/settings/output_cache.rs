@@ -3,7 +3,7 @@ use atelier_studio::history::history_file;
 use atelier_studio::output::output_cache::{self, CachedOutput, LIMITS};
 use leptos::prelude::*;
 
-use super::entered::Entered;
+use super::fields::SettingsFields;
 use super::tick::Tick;
 use crate::browser::storage;
 use crate::reactive::boxed::{derived, dynamic, effect, handler, memo, spawn, text, when};
@@ -11,10 +11,10 @@ use crate::view::parts::confirm::ConfirmButton;
 
 /// The settings for copies of outputs in this browser: whether to make them, how much space they may use, and what is
 /// stored now.
-pub fn output_cache(entered: Entered) -> AnyView {
-    let Entered {
+pub fn output_cache(fields: SettingsFields) -> AnyView {
+    let SettingsFields {
         keep, keep_limit, ..
-    } = entered;
+    } = fields;
     let (runner, session) = (contexts().runner, contexts().session);
     let copies = RwSignal::new(None::<Vec<CachedOutput>>);
     effect(move || {
@@ -50,7 +50,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
     });
     let on_tick = move |()| {
         let is_wanted = keep.get_untracked();
-        entered.choose(|settings| settings.keep = is_wanted);
+        fields.choose(|settings| settings.keep = is_wanted);
         if is_wanted {
             storage::ask_to_persist();
             runner.keep_all();
@@ -59,7 +59,7 @@ pub fn output_cache(entered: Entered) -> AnyView {
     keep_limit.update(|limit| *limit = output_cache::valid_limit(*limit));
     let apply = move || {
         let limit = keep_limit.get_untracked();
-        entered.choose(|settings| settings.keep_limit = limit);
+        fields.choose(|settings| settings.keep_limit = limit);
     };
     // A lower limit needs confirmation: arrow keys on the list change it in passing, and deleted copies can't be restored.
     let needs_confirmation = when(move || {

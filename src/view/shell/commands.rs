@@ -1,6 +1,6 @@
 //! The command palette: finds pages, models, tasks and actions by name. `Ctrl+K` opens it.
 
-mod found;
+mod search;
 
 use atelier_studio::form::control;
 use icondata_lu::LuSearch;
@@ -17,10 +17,10 @@ use crate::view::parts::into_view::into_view;
 use crate::view::parts::{dialog, focus_return};
 use crate::view::shell::shortcuts::{self, COMMANDS, SHORTCUTS};
 use crate::view::task::{actions, thumbnail};
-use found::{Act, Command, ELSEWHERE, found};
+use search::{Act, Command, NO_MATCH, search};
 
 /// The button that opens the command palette.
-pub fn go_to() -> AnyView {
+pub fn palette_button() -> AnyView {
     let navigation = contexts().navigation;
     let key = control::command_key(&location::platform());
     view! {
@@ -50,7 +50,7 @@ pub fn Commands() -> impl IntoView {
     dialog::follow(dialog, is_open);
     focus_return::follow(is_open);
     let typed = RwSignal::new(String::new());
-    let found = found(contexts, is_open, typed);
+    let found = search(contexts, is_open, typed);
     let at = RwSignal::new(0);
     scroll_to_selected(at);
     let close = move || {
@@ -162,7 +162,7 @@ fn options(
     let runner = contexts().runner;
     let mut group = "";
     let option = |(n, command): (usize, Command)| {
-        let has_heading = is_grouped || command.group == ELSEWHERE;
+        let has_heading = is_grouped || command.group == NO_MATCH;
         let begins = has_heading && std::mem::replace(&mut group, command.group) != command.group;
         let heading = begins.then(|| {
             view! {

@@ -31,7 +31,7 @@ const MAX_PER_GROUP: usize = 5;
 const MAX_TASKS: usize = 500;
 
 /// The heading above the commands that search all outputs or tasks.
-pub const ELSEWHERE: &str = "Nothing here matches";
+pub const NO_MATCH: &str = "Nothing here matches";
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Act {
@@ -81,7 +81,7 @@ impl Command {
 }
 
 /// Returns all commands, sorted by group; tracked.
-fn all(contexts: Contexts) -> Vec<Command> {
+fn all_commands(contexts: Contexts) -> Vec<Command> {
     let mut commands = on_this_page(contexts);
     let runner = contexts.runner;
     let latest = runner.keys();
@@ -206,13 +206,13 @@ fn anywhere(contexts: Contexts) -> Vec<Command> {
 fn search_commands(typed: &str) -> Vec<Command> {
     let typed = typed.trim();
     let query = with_query_value("", "q", Some(typed));
-    let search = |what: &str, page, route: Route| {
+    let command = |what: &str, page, route: Route| {
         let label = format!("Search all {what} for “{typed}”");
-        Command::new(ELSEWHERE, page, &label, Act::Go(route.path() + &query))
+        Command::new(NO_MATCH, page, &label, Act::Go(route.path() + &query))
     };
     vec![
-        search("outputs", "Gallery", Route::Gallery),
-        search("tasks", "Tasks", Route::Tasks),
+        command("outputs", "Gallery", Route::Gallery),
+        command("tasks", "Tasks", Route::Tasks),
     ]
 }
 
@@ -246,7 +246,7 @@ fn rows(
 }
 
 /// Returns the commands that match the typed text, or the first of each group while it is empty.
-pub fn found(
+pub fn search(
     contexts: Contexts,
     is_open: Signal<bool>,
     typed: RwSignal<String>,
@@ -258,7 +258,7 @@ pub fn found(
         }
     });
     let commands = memo(move || match is_open.get() {
-        true => all(contexts),
+        true => all_commands(contexts),
         false => Vec::new(),
     });
     // The tasks of a batch are also found by its name.

@@ -32,7 +32,7 @@ fn login(settings: &Settings) -> Login {
 
 /// The fields of the settings page. Those of the connection are saved together by Save, all others as soon as they change.
 #[derive(Clone, Copy)]
-pub struct Entered {
+pub struct SettingsFields {
     all: Contexts,
     pub address: RwSignal<String>,
     pub uid: RwSignal<String>,
@@ -52,13 +52,13 @@ pub struct Entered {
     pub is_unsaved: RwSignal<bool>,
 }
 
-impl Entered {
+impl SettingsFields {
     /// Starts with the saved settings, and follows what other tabs save.
     pub fn new() -> Self {
         let all = contexts();
         let session = all.session;
         let now = session.settings_untracked();
-        let entered = Self {
+        let fields = Self {
             all,
             address: RwSignal::new(now.address.to_string()),
             uid: RwSignal::new(now.uid.clone()),
@@ -73,10 +73,10 @@ impl Entered {
             is_saved: RwSignal::new(false),
             is_unsaved: RwSignal::new(false),
         };
-        entered.restore_unsaved();
-        entered.follow_other_tabs(now);
-        entered.follow_credentials();
-        entered
+        fields.restore_unsaved();
+        fields.follow_other_tabs(now);
+        fields.follow_credentials();
+        fields
     }
 
     /// Restores unsaved fields from the last visit, and keeps those of this visit in memory for the next one.
