@@ -1,17 +1,17 @@
-//! Twenty tasks, and everything at once.
+//! Twenty tasks with all kinds of faults at random times.
 
 use crate::studio::{Form, Studio, play_without_keys};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use std::time::Duration;
 
-/// Another one is another course of events.
+/// Seed of the random numbers. Another seed gives another sequence of faults.
 const SEED: u64 = 20;
 
-/// SplitMix64: a test that failed has to fail again.
-struct Chance(u64);
+/// A SplitMix64 generator with a fixed seed, so that failures can be reproduced.
+struct Random(u64);
 
-impl Chance {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -20,12 +20,13 @@ impl Chance {
         (z ^ (z >> 31)) % end
     }
 
-    /// The moment itself is what is tested here, so this one waits for nothing but the time.
-    async fn moment(&mut self, within_ms: u64) {
-        tokio::time::sleep(Duration::from_millis(self.below(within_ms))).await;
+    /// Sleeps for a random time below `limit_ms`. Random times are the point of this test, so it does not wait for a
+    /// condition.
+    async fn sleep(&mut self, limit_ms: u64) {
+        tokio::time::sleep(Duration::from_millis(self.below(limit_ms))).await;
     }
 
-    /// A fault of polls. After none of them may anything be lost or sent again.
+    /// Returns a random fault of polls. No such fault may lose a task or send it again.
     fn fault(&mut self) -> Rule {
         let (times, path, fault) = match self.below(8) {
             0 => (2, "/v2/status*", error()),
@@ -58,26 +59,26 @@ fn refusal(retry_after: RetryAfter) -> Fault {
 #[tokio::test(flavor = "multi_thread")]
 async fn twenty_tasks_survive_reloads_and_faults() {
     let name = "twenty_tasks_survive_reloads_and_faults";
-    // Slow enough that all twenty run at the same time.
+    // So slow that all twenty tasks run at the same time.
     let service = ["--speed", "12", "--workers", "20"];
     play_without_keys(name, &service, async |studio| {
-        let mut chance = Chance(SEED);
-        let mut form = studio.form().await?;
+        let mut random = Random(SEED);
+        let mut form = studio.find_form().await?;
         for n in 1..=20 {
-            form = submit(studio, form, n, &mut chance).await?;
+            form = submit(studio, form, n, &mut random).await?;
         }
         for n in 0..8 {
             studio.open_tasks().await?;
             if n == 3 {
                 studio.service.restart().await?;
             }
-            studio.proxy.add(chance.fault());
-            chance.moment(2_500).await;
+            studio.proxy.add(random.fault());
+            random.sleep(2_500).await;
         }
         studio.open_tasks().await?;
-        studio.settled().await?;
-        // A reload may have come between a request and its answer, and two answers were lost on
-        // purpose: a person looks at each of them.
+        studio.wait_until_settled().await?;
+        // Two responses were dropped on purpose, and a reload may have interrupted other requests. The user resolves
+        // these unconfirmed tasks.
         let states = studio.states().await?;
         let unconfirmed = states
             .iter()
@@ -97,8 +98,8 @@ async fn twenty_tasks_survive_reloads_and_faults() {
     .await;
 }
 
-/// Submits one of the twenty, with what goes wrong with it.
-async fn submit(studio: &mut Studio<'_>, form: Form, n: u64, chance: &mut Chance) -> Result<Form> {
+/// Submits task `n` with its fault, if it has one.
+async fn submit(studio: &mut Studio<'_>, form: Form, n: u64, random: &mut Random) -> Result<Form> {
     let fault = match n {
         4 => Some(refusal(RetryAfter::Seconds(2))),
         8 => Some(Fault::DropAfter),
@@ -111,11 +112,11 @@ async fn submit(studio: &mut Studio<'_>, form: Form, n: u64, chance: &mut Chance
     }
     studio.generate(&form, &format!("task {n:02}")).await?;
     if n.is_multiple_of(5) {
-        chance.moment(400).await;
+        random.sleep(400).await;
         return studio.open_model().await;
     }
     if n.is_multiple_of(3) {
-        studio.proxy.add(chance.fault());
+        studio.proxy.add(random.fault());
     }
     Ok(form)
 }

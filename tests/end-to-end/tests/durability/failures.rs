@@ -1,4 +1,4 @@
-//! Answers that are of no use.
+//! Responses that can't be used.
 
 use crate::studio::{TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Fault, Rule};
@@ -15,11 +15,11 @@ fn status(status: u16) -> Fault {
     }
 }
 
-/// Guards against a task that counts as failed because its status could not be read: only the
-/// service's own word ends it.
+/// Guards against a task that becomes Failed because its status could not be read. Only a status from the service ends a
+/// task.
 #[tokio::test(flavor = "multi_thread")]
-async fn useless_answers_to_polls_are_asked_again() {
-    let name = "useless_answers_to_polls";
+async fn polls_are_repeated_after_unusable_responses() {
+    let name = "polls_are_repeated_after_unusable_responses";
     play(name, &["--speed", "0.2"], async |studio| {
         let faults = [
             ("error", ERROR),
@@ -32,7 +32,7 @@ async fn useless_answers_to_polls_are_asked_again() {
             for path in ["/v2/status*", "/v2/response*"] {
                 studio.proxy.add(Rule::next(2, path, fault.clone()));
             }
-            // Until the words were seen there is no answer that takes them away.
+            // All polls fail until the message was seen, since a response would remove it.
             studio.proxy.add(Rule::every("/v2/status*", Fault::Down));
             studio.generate(&form, prompt).await?;
             studio
@@ -41,20 +41,20 @@ async fn useless_answers_to_polls_are_asked_again() {
                 .await?;
             studio.proxy.bring_up("/v2/status*");
             studio.show_tasks().await?;
-            studio.see(&[(prompt, "Completed")]).await?;
-            assert_eq!(studio.proxy.rules_left(), 0, "not every fault was met");
-            assert_eq!(studio.sent(prompt), 1);
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
+            assert_eq!(studio.proxy.rules_left(), 0, "not every fault occurred");
+            assert_eq!(studio.times_sent(prompt), 1);
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against `generate` being sent again by itself: after any of these the service may have
-/// taken, and billed, the first one.
+/// Guards against `generate` being repeated without the user: after any of these faults, the service may have accepted and
+/// billed the first request.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_useless_answer_to_generate_is_left_to_a_person() {
-    let name = "a_useless_answer_to_generate";
+async fn an_unusable_response_to_generate_makes_the_task_unconfirmed() {
+    let name = "an_unusable_response_to_generate_makes_the_task_unconfirmed";
     play_without_keys(name, &["--speed", "0"], async |studio| {
         let faults = [
             ("error", ERROR),
@@ -69,7 +69,7 @@ async fn a_useless_answer_to_generate_is_left_to_a_person() {
             studio.proxy.add(Rule::next(1, "/v2/generate", fault));
             studio.generate(&form, prompt).await?;
             studio.show_tasks().await?;
-            studio.see(&[(prompt, "Unconfirmed")]).await?;
+            studio.wait_for_states(&[(prompt, "Unconfirmed")]).await?;
         }
         studio.dismiss("dropped after").await?;
         for prompt in [
@@ -79,9 +79,9 @@ async fn a_useless_answer_to_generate_is_left_to_a_person() {
             "elsewhere",
             "conflict",
         ] {
-            assert_eq!(studio.sent(prompt), 1, "{prompt}");
+            assert_eq!(studio.times_sent(prompt), 1, "{prompt}");
             studio.resubmit(prompt).await?;
-            studio.see(&[(prompt, "Completed")]).await?;
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
         }
         Ok(())
     })

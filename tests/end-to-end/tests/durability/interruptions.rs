@@ -1,11 +1,11 @@
-//! The page is closed, the service ends, the network goes: and comes back.
+//! Interruptions: a closed page, a stopped service, a lost network connection.
 
 use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
 use atelier_end_to_end::fault::{Call, Fault, Rule};
 use atelier_end_to_end::find::by;
 use std::time::Duration;
 
-/// Longer than any step of a test here.
+/// Longer than any step of these tests.
 const LONG: Duration = Duration::from_secs(60);
 
 fn last_status(calls: &[Call]) -> Option<&Call> {
@@ -14,15 +14,15 @@ fn last_status(calls: &[Call]) -> Option<&Call> {
         .rfind(|call| call.path.starts_with("/v2/status"))
 }
 
-/// Guards against a request that left without a record of it (lost), and against one that is sent
-/// again by itself because its answer never came (paid twice).
+/// Guards against a request that is sent without a record of it (a lost task), and against a request that is repeated
+/// without the user because its response is missing (a task paid for twice).
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_unconfirmed() {
-    let name = "a_page_closed_between_request_and_answer";
+async fn closing_the_page_before_the_response_leaves_only_that_task_unconfirmed() {
+    let name = "closing_the_page_before_the_response_leaves_only_that_task_unconfirmed";
     play_without_keys(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "known before").await?;
-        // What is asked about has an id in this page: it is not left too early.
+        // A poll shows that the page has received the id of the task, so that the page is not closed too early.
         studio
             .sees("a status", |calls| {
                 calls.iter().any(|call| call.path.starts_with("/v2/status"))
@@ -48,38 +48,44 @@ async fn a_page_closed_between_request_and_answer_leaves_exactly_that_task_uncon
             browser.switch_to(&other).await?;
             browser.set_size(1280, 4000).await?;
             studio.open_tasks().await?;
-            studio.see(&[(prompt, "Unconfirmed")]).await?;
+            studio.wait_for_states(&[(prompt, "Unconfirmed")]).await?;
         }
         let states = studio.states().await?;
         let unconfirmed = states.values().filter(|state| *state == "Unconfirmed");
         assert_eq!(unconfirmed.count(), 2, "{states:?}");
-        // Another visit is no reason to send anything either.
+        // Opening the page again sends nothing either.
         studio.open_tasks().await?;
-        studio.see(&[("known before", "Completed")]).await?;
-        assert_eq!(studio.sent("to resubmit"), 1);
-        assert_eq!(studio.sent("to dismiss"), 1);
+        studio
+            .wait_for_states(&[("known before", "Completed")])
+            .await?;
+        assert_eq!(studio.times_sent("to resubmit"), 1);
+        assert_eq!(studio.times_sent("to dismiss"), 1);
 
         studio.resubmit("to resubmit").await?;
         studio.browser.stop_clock().await?;
         studio.dismiss("to dismiss").await?;
-        // Guards against a task that may be paid for and is gone at one press.
+        // Guards against a task that one press removes for good although it may be paid for.
         studio.browser.press(&by("button", "Undo")).await?;
         studio.browser.start_clock().await?;
-        studio.see(&[("to dismiss", "Unconfirmed")]).await?;
+        studio
+            .wait_for_states(&[("to dismiss", "Unconfirmed")])
+            .await?;
         studio.dismiss("to dismiss").await?;
-        studio.see(&[("to resubmit", "Completed")]).await?;
-        assert_eq!(studio.sent("to resubmit"), 2);
-        assert_eq!(studio.sent("to dismiss"), 1);
+        studio
+            .wait_for_states(&[("to resubmit", "Completed")])
+            .await?;
+        assert_eq!(studio.times_sent("to resubmit"), 2);
+        assert_eq!(studio.times_sent("to dismiss"), 1);
         Ok(())
     })
     .await;
 }
 
-/// Guards against a network that is blamed where none was down: the calls of a page that is left are refused while it
-/// still runs.
+/// Guards against a message about a network failure that did not happen: the browser aborts the requests of a page that is
+/// being left while its scripts still run.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_loaded_anew_says_that_it_was_closed() {
-    let name = "a_page_loaded_anew_says_that_it_was_closed";
+async fn an_interrupted_task_says_after_a_reload_that_the_page_was_closed() {
+    let name = "an_interrupted_task_says_after_a_reload_that_the_page_was_closed";
     play_without_keys(name, &["--speed", "2"], async |studio| {
         let form = studio.open_model().await?;
         let wait = Fault::Delay { time: LONG };
@@ -91,49 +97,48 @@ async fn a_page_loaded_anew_says_that_it_was_closed() {
             })
             .await?;
         studio.browser.reload().await?;
-        let said = "The page was closed before the answer came";
-        studio.browser.see_text(said, TIMEOUT).await?;
+        let reason = "The page was closed before the answer came";
+        studio.browser.see_text(reason, TIMEOUT).await?;
         studio.open_tasks().await?;
         studio.dismiss("in the air").await
     })
     .await;
 }
 
-/// Guards against a task that is given up, or asked for anew, because its service was gone for a
-/// moment.
+/// Guards against a task that is abandoned or resubmitted because the service was unavailable for a moment.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_restarted_in_the_midst_of_tasks_finishes_them() {
-    let name = "a_service_restarted_in_the_midst_of_tasks";
+async fn tasks_complete_after_the_service_restarts() {
+    let name = "tasks_complete_after_the_service_restarts";
     play(name, &["--speed", "3"], async |studio| {
         let form = studio.open_model().await?;
         studio.generate(&form, "first").await?;
         studio.generate(&form, "second").await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         studio.show_tasks().await?;
         studio.service.restart().await?;
         studio
-            .see(&[("first", "Completed"), ("second", "Completed")])
+            .wait_for_states(&[("first", "Completed"), ("second", "Completed")])
             .await
     })
     .await;
 }
 
-/// Guards against polls that stop after so many failures, and against a task that ends as Failed
-/// because no service could be asked.
+/// Guards against polls that stop after a number of failures, and against a task that becomes Failed because the service
+/// was unreachable.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_down_for_ten_seconds_is_waited_for() {
-    let name = "a_service_down_for_ten_seconds";
+async fn polls_continue_after_the_service_was_down_for_ten_seconds() {
+    let name = "polls_continue_after_the_service_was_down_for_ten_seconds";
     play_without_keys(name, &["--speed", "2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "before").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         studio.service.stop().await?;
         studio
             .browser
             .see_text("Status unknown for", TIMEOUT)
             .await?;
-        // It is unknown whether this one arrived: a person decides, the page does not.
+        // It is unknown whether this task arrived, so the user decides and not the page.
         studio.generate(&form, "meanwhile").await?;
         studio.browser.see_text("Unconfirmed", TIMEOUT).await?;
         let down = Duration::from_secs(10);
@@ -141,17 +146,17 @@ async fn a_service_down_for_ten_seconds_is_waited_for() {
         studio.service.start_again().await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("before", "Completed"), ("meanwhile", "Unconfirmed")])
+            .wait_for_states(&[("before", "Completed"), ("meanwhile", "Unconfirmed")])
             .await?;
-        assert_eq!(studio.sent("meanwhile"), 1);
+        assert_eq!(studio.times_sent("meanwhile"), 1);
         studio.resubmit("meanwhile").await?;
-        studio.see(&[("meanwhile", "Completed")]).await
+        studio.wait_for_states(&[("meanwhile", "Completed")]).await
     })
     .await;
 }
 
-/// The files of the page apart: the browser itself may still fetch these.
-fn calls_for_tasks(studio: &Studio<'_>) -> usize {
+/// Returns the number of API calls. The browser itself may still fetch files of the page.
+fn count_api_calls(studio: &Studio<'_>) -> usize {
     let calls = studio.proxy.calls();
     calls
         .iter()
@@ -159,19 +164,19 @@ fn calls_for_tasks(studio: &Studio<'_>) -> usize {
         .count()
 }
 
-/// Guards against calls into a network that is not there, which would make what is submitted
-/// meanwhile Unconfirmed, and against waiting on when it is back.
+/// Guards against calls while the browser is offline, after which new tasks would be Unconfirmed, and against a delay once
+/// the browser is online again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
-    let name = "what_is_submitted_offline";
+async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
+    let name = "a_task_submitted_offline_is_sent_once_when_the_network_is_back";
     play(name, &["--speed", "2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "online").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         studio.browser.set_offline(true).await?;
         studio.browser.see_text("You are offline", TIMEOUT).await?;
-        let before = calls_for_tasks(studio);
+        let before = count_api_calls(studio);
         studio.generate(&form, "offline").await?;
         studio
             .browser
@@ -180,14 +185,14 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
         // A poll would be due by now.
         let poll = Duration::from_secs(3);
         studio.proxy.advance_clock(studio.browser, poll).await?;
-        assert_eq!(calls_for_tasks(studio), before, "called while offline");
-        assert_eq!(studio.sent("offline"), 0);
+        assert_eq!(count_api_calls(studio), before, "called while offline");
+        assert_eq!(studio.times_sent("offline"), 0);
 
-        // It waits for no timer.
+        // The page calls at once, without waiting for a timer.
         studio.browser.stop_clock().await?;
         let back = studio.proxy.now();
         studio.browser.set_offline(false).await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         studio
             .sees("a poll at once", |calls| {
                 last_status(calls).is_some_and(|call| call.at > back)
@@ -196,17 +201,17 @@ async fn what_is_submitted_offline_is_sent_once_when_the_network_is_back() {
         studio.browser.start_clock().await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("online", "Completed"), ("offline", "Completed")])
+            .wait_for_states(&[("online", "Completed"), ("offline", "Completed")])
             .await
     })
     .await;
 }
 
-/// Guards against a studio that can't be used on a train: the browser has no network, and the service is on this very
-/// machine. It is asked when a person presses Try now.
+/// Guards against a page that can't be used offline although the service runs on the same machine. Try now makes it call
+/// the service.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_service_on_this_machine_needs_no_network() {
-    let name = "a_service_on_this_machine";
+async fn try_now_calls_a_service_on_this_machine_while_offline() {
+    let name = "try_now_calls_a_service_on_this_machine_while_offline";
     play(name, &[], async |studio| {
         let form = studio.open_model().await?;
         let script =
@@ -217,8 +222,10 @@ async fn a_service_on_this_machine_needs_no_network() {
         studio.generate(&form, "on a train").await?;
         studio.browser.press(&by("button", "Try now")).await?;
         studio.show_tasks().await?;
-        studio.see(&[("on a train", "Completed")]).await?;
-        assert_eq!(studio.sent("on a train"), 1);
+        studio
+            .wait_for_states(&[("on a train", "Completed")])
+            .await?;
+        assert_eq!(studio.times_sent("on a train"), 1);
         Ok(())
     })
     .await;

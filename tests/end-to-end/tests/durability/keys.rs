@@ -1,4 +1,4 @@
-//! A service that honours idempotency keys: lost answers settle themselves, and no person is asked.
+//! A service that honours idempotency keys: the page recovers lost responses without asking the user.
 
 use crate::studio::{Studio, play};
 use atelier_end_to_end::fault::{Fault, Rule};
@@ -18,8 +18,8 @@ const FAULTS: [(&str, Fault); 4] = [
     ("not json", Fault::NotJson),
 ];
 
-/// The tasks that the service made of this prompt, and the keys under which it was sent.
-fn taken(studio: &Studio<'_>, prompt: &str) -> (usize, Vec<String>) {
+/// Returns the number of tasks that the service created for this prompt, and the idempotency keys with which it was sent.
+fn tasks_and_keys(studio: &Studio<'_>, prompt: &str) -> (usize, Vec<String>) {
     let calls = studio.proxy.calls();
     let mine = calls
         .iter()
@@ -29,21 +29,21 @@ fn taken(studio: &Studio<'_>, prompt: &str) -> (usize, Vec<String>) {
     (ids.len(), keys.into_iter().cloned().collect())
 }
 
-/// Guards against lost answers that are left to a person where the service could settle them, and
-/// against paying twice for it.
+/// Guards against lost responses that the user has to resolve although a retry with the same key would, and against paying
+/// twice for such a retry.
 #[tokio::test(flavor = "multi_thread")]
-async fn lost_answers_settle_themselves() {
-    let name = "lost_answers_settle_themselves";
+async fn lost_responses_are_recovered_with_the_same_key() {
+    let name = "lost_responses_are_recovered_with_the_same_key";
     play(name, &["--speed", "0"], async |studio| {
         for (prompt, fault) in FAULTS {
             let form = studio.open_model().await?;
             studio.proxy.add(Rule::next(1, "/v2/generate", fault));
             studio.generate(&form, prompt).await?;
             studio.show_tasks().await?;
-            studio.see(&[(prompt, "Completed")]).await?;
-            assert_eq!(studio.proxy.rules_left(), 0, "the fault was not met");
-            assert_eq!(studio.sent(prompt), 2, "{prompt}");
-            let (tasks, keys) = taken(studio, prompt);
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
+            assert_eq!(studio.proxy.rules_left(), 0, "the fault did not occur");
+            assert_eq!(studio.times_sent(prompt), 2, "{prompt}");
+            let (tasks, keys) = tasks_and_keys(studio, prompt);
             assert_eq!((tasks, keys.len()), (1, 1), "{prompt}: {keys:?}");
             assert_ne!(keys, [""], "without a key");
         }
@@ -52,11 +52,11 @@ async fn lost_answers_settle_themselves() {
     .await;
 }
 
-/// Guards against a request that is left to a person, or paid twice, because the page was closed
-/// before its answer came.
+/// Guards against a task that the user has to resolve, or that is paid for twice, because the page was closed before the
+/// response arrived.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_closed_before_an_answer_asks_for_it_at_the_next_visit() {
-    let name = "a_page_closed_before_an_answer_asks_for_it";
+async fn the_next_visit_recovers_a_response_that_a_closed_page_missed() {
+    let name = "the_next_visit_recovers_a_response_that_a_closed_page_missed";
     play(name, &["--speed", "0"], async |studio| {
         for (prompt, fault) in FAULTS {
             let form = studio.open_model().await?;
@@ -68,8 +68,8 @@ async fn a_page_closed_before_an_answer_asks_for_it_at_the_next_visit() {
                 })
                 .await?;
             studio.open_tasks().await?;
-            studio.see(&[(prompt, "Completed")]).await?;
-            let (tasks, keys) = taken(studio, prompt);
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
+            let (tasks, keys) = tasks_and_keys(studio, prompt);
             assert_eq!((tasks, keys.len()), (1, 1), "{prompt}: {keys:?}");
         }
         Ok(())

@@ -1,7 +1,7 @@
-//! Exactly one tab leads, whatever the browser makes of locks.
+//! Exactly one tab leads, even if locks are missing, refused or granted twice.
 
 use crate::studio::{Studio, TIMEOUT, play, play_without_keys};
-use crate::tabs::{calls_of_tab, run_first};
+use crate::tabs::{calls_of_tab, run_before_each_page};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::engine::Capability;
@@ -12,25 +12,28 @@ use fantoccini::wd::WindowHandle;
 use serde_json::json;
 use std::time::Duration;
 
-const REFUSED: &str = "
+/// Makes the browser refuse every lock.
+const REFUSE_LOCKS: &str = "
     LockManager.prototype.request = () =>
         Promise.reject(new DOMException('refused', 'SecurityError'))";
 
-/// Guards against a page that waits for ever for a lock that it was refused.
+/// Guards against a page that waits forever for a lock that was refused.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_whose_locks_are_refused_sends_all_the_same() {
-    let name = "a_page_whose_locks_are_refused";
+async fn a_page_whose_locks_are_refused_sends_its_tasks() {
+    let name = "a_page_whose_locks_are_refused_sends_its_tasks";
     play(name, &["--speed", "1"], async |studio| {
-        run_first(studio, REFUSED).await?;
+        run_before_each_page(studio, REFUSE_LOCKS).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "without locks").await?;
         studio.show_tasks().await?;
-        studio.see(&[("without locks", "Completed")]).await
+        studio
+            .wait_for_states(&[("without locks", "Completed")])
+            .await
     })
     .await;
 }
 
-/// The present tab leads once the one that does is closed.
+/// Closes the leading tab and checks that the current tab completes a task.
 async fn takes_over(studio: &mut Studio<'_>, leader: &WindowHandle) -> Result<()> {
     let browser = studio.browser;
     let follower = browser.client.window().await?;
@@ -40,23 +43,25 @@ async fn takes_over(studio: &mut Studio<'_>, leader: &WindowHandle) -> Result<()
     let form = studio.open_model().await?;
     studio.generate(&form, "afterwards").await?;
     studio.show_tasks().await?;
-    studio.see(&[("afterwards", "Completed")]).await
+    studio.wait_for_states(&[("afterwards", "Completed")]).await
 }
 
-/// Guards against two tabs that both lead, one by the lock and one that was refused it.
+/// Guards against two tabs that both lead: one holds the lock, the other was refused it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_without_lock_follows_one_that_has_it() {
-    let name = "a_tab_without_lock_follows_one_that_has_it";
+async fn a_tab_without_lock_follows_the_tab_that_holds_it() {
+    let name = "a_tab_without_lock_follows_the_tab_that_holds_it";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, REFUSED).await?;
+        run_before_each_page(studio, REFUSE_LOCKS).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "of the follower").await?;
         studio.show_tasks().await?;
-        studio.see(&[("of the follower", "Completed")]).await?;
+        studio
+            .wait_for_states(&[("of the follower", "Completed")])
+            .await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
         // And takes over when that one is closed.
         takes_over(studio, &leader).await
@@ -64,8 +69,8 @@ async fn a_tab_without_lock_follows_one_that_has_it() {
     .await;
 }
 
-/// Guards against two tabs that both lead, and both send what is queued: on plain http in a local network
-/// there are no locks, and the lease could not be written where `localStorage` was full.
+/// Guards against two tabs that both lead and both send what is queued. Browsers have no locks on plain http in a local
+/// network, and the lease could not be written while `localStorage` was full.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_leads_without_locks_and_with_full_storage() {
     let name = "one_tab_leads_without_locks_and_with_full_storage";
@@ -83,24 +88,24 @@ async fn one_tab_leads_without_locks_and_with_full_storage() {
                 }
             }";
         let leader = browser.client.window().await?;
-        run_first(studio, full).await?;
+        run_before_each_page(studio, full).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "of the leader").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, full).await?;
+        run_before_each_page(studio, full).await?;
         let form = studio.open_model().await?;
         for n in 1..=3 {
             let prompt = format!("of the follower {n}");
             studio.generate(&form, &prompt).await?;
-            studio.accepted(n + 1).await?;
+            studio.wait_for_accepted(n + 1).await?;
         }
         studio.show_tasks().await?;
-        studio.settled().await?;
+        studio.wait_until_settled().await?;
         for n in 1..=3 {
             assert_eq!(
-                studio.sent(&format!("of the follower {n}")),
+                studio.times_sent(&format!("of the follower {n}")),
                 1,
                 "sent by two tabs"
             );
@@ -120,20 +125,20 @@ async fn one_tab_leads_without_locks_and_with_full_storage() {
     .await;
 }
 
-/// Guards against `Waiting to be sent.` for as long as the browser has stopped the tab that leads.
+/// Guards against tasks that are queued for as long as the browser has frozen the leading tab.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
-    let name = "a_tab_that_the_browser_freezes";
+async fn another_tab_leads_while_the_leader_is_frozen() {
+    let name = "another_tab_leads_while_the_leader_is_frozen";
     play_without_keys(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
         let frozen = browser.client.window().await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "before").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         let other = studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
 
         browser.switch_to(&frozen).await?;
@@ -142,35 +147,38 @@ async fn a_tab_that_the_browser_freezes_leaves_leading_to_another() {
         studio.generate(&form, "meanwhile").await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("before", "Completed"), ("meanwhile", "Completed")])
+            .wait_for_states(&[("before", "Completed"), ("meanwhile", "Completed")])
             .await?;
-        assert!(calls_of_tab(studio).await? > 0, "it did not lead");
+        assert!(
+            calls_of_tab(studio).await? > 0,
+            "the second tab did not lead"
+        );
 
         browser.switch_to(&frozen).await?;
         set_lifecycle(browser, "active").await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "afterwards").await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("meanwhile", "Completed"), ("afterwards", "Completed")])
+            .wait_for_states(&[("meanwhile", "Completed"), ("afterwards", "Completed")])
             .await?;
         for prompt in ["before", "meanwhile", "afterwards"] {
-            assert_eq!(studio.sent(prompt), 1, "{prompt}");
+            assert_eq!(studio.times_sent(prompt), 1, "{prompt}");
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a paid task that no tab follows: a tab that was asleep gets the answer to what was given up and sent
-/// once more in another.
+/// Guards against a paid task that no tab polls: a frozen tab receives the response to a submission that was resubmitted
+/// in another tab in the meantime.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_answer_that_a_sleeping_tab_gets_after_resubmit_is_a_task_of_its_own() {
-    let name = "the_answer_that_a_sleeping_tab_gets";
+async fn a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task() {
+    let name = "a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task";
     play_without_keys(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
-        let asleep = browser.client.window().await?;
+        let frozen = browser.client.window().await?;
         let form = studio.open_model().await?;
         let held = Rule::next(1, "/v2/generate", Fault::Hold);
         studio.proxy.add(held);
@@ -178,29 +186,29 @@ async fn the_answer_that_a_sleeping_tab_gets_after_resubmit_is_a_task_of_its_own
         browser.see_text("Sending the request", TIMEOUT).await?;
         let other = studio.open_tab("/tasks").await?;
         browser.set_size(1280, 4000).await?;
-        browser.switch_to(&asleep).await?;
+        browser.switch_to(&frozen).await?;
         set_lifecycle(browser, "frozen").await?;
         browser.switch_to(&other).await?;
-        studio.see(&[("twice", "Unconfirmed")]).await?;
+        studio.wait_for_states(&[("twice", "Unconfirmed")]).await?;
         studio.resubmit("twice").await?;
-        studio.see(&[("twice", "Completed")]).await?;
+        studio.wait_for_states(&[("twice", "Completed")]).await?;
         browser.press(&by("link", "twice")).await?;
 
         studio.proxy.clear();
-        studio.accepted(2).await?;
-        browser.switch_to(&asleep).await?;
+        studio.wait_for_accepted(2).await?;
+        browser.switch_to(&frozen).await?;
         set_lifecycle(browser, "active").await?;
         browser.switch_to(&other).await?;
-        let beside = by("link", "Another submission");
-        browser.press(&beside).await?;
-        let is_there = "return location.pathname.endsWith('.late')";
-        becomes(browser, "its page", is_there, true).await?;
-        browser.find(&beside).await?;
+        let other_submission = by("link", "Another submission");
+        browser.press(&other_submission).await?;
+        let is_open = "return location.pathname.endsWith('.late')";
+        becomes(browser, "the late task's page", is_open, true).await?;
+        browser.find(&other_submission).await?;
         browser.see_text("Completed", TIMEOUT).await?;
-        // The ledger knows tasks by their prompts.
+        // The ledger identifies tasks by their prompts, so the second task with this prompt is removed.
         browser.press_in_menu(&by("button", "Remove")).await?;
         browser.find(&by("heading", "Tasks")).await?;
-        browser.switch_to(&asleep).await?;
+        browser.switch_to(&frozen).await?;
         browser.close_tab().await?;
         browser.switch_to(&other).await
     })
@@ -213,23 +221,24 @@ async fn set_lifecycle(browser: &Browser, state: &str) -> Result<()> {
     Ok(())
 }
 
+/// Waits until a property of `window` is true.
 async fn is_set(browser: &Browser, flag: &str) -> Result<()> {
     until(flag, TIMEOUT, async || {
         let script = format!("return !!window.{flag}");
         Ok(if browser.run(&script, vec![]).await? == json!(true) {
             Seen::Yes(())
         } else {
-            Seen::NotYet("not yet".into())
+            Seen::NotYet("it is not set".into())
         })
     })
     .await
 }
 
-/// Guards against a tab that lost the lease while it read the records, and led afterwards: it sent
-/// what the new leader had sent.
+/// Guards against a tab that leads although it lost the lease while it read the records: it sent again what the new leader
+/// had sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
-    let name = "a_tab_that_loses_the_lease_while_it_reads";
+async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
+    let name = "a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead";
     play(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         let refusal = Fault::Status {
@@ -237,7 +246,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             retry_after: Some(RetryAfter::Seconds(600)),
         };
         let first = browser.client.window().await?;
-        run_first(studio, REFUSED).await?;
+        run_before_each_page(studio, REFUSE_LOCKS).await?;
         studio.proxy.control_clock(browser).await?;
         let form = studio.open_model().await?;
         studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
@@ -246,8 +255,8 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
 
-        // The second time that this tab reads the tasks is when it begins to lead. It is stalled there,
-        // and does not renew the lease, until another tab has sent what is queued.
+        // This tab reads the tasks for the second time when it starts to lead. The script blocks it at that point, so that
+        // it can't renew the lease, until another tab has sent the queued task.
         let stall = "
             let readings = 0;
             const sent = () => {
@@ -271,29 +280,29 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
             };";
         let second = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, REFUSED).await?;
+        run_before_each_page(studio, REFUSE_LOCKS).await?;
         studio.proxy.control_clock(browser).await?;
-        run_first(studio, stall).await?;
+        run_before_each_page(studio, stall).await?;
         studio.open_tasks().await?;
-        // On the page's origin, but not the page, and no JSON, for which Firefox has a page of its own: it can
-        // see the lease.
+        // Opens a script of the page's origin, where the lease can be read without running the page. JSON would not
+        // do, since Firefox shows it in its own viewer.
         let third = studio.open_tab("/__first.js").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, REFUSED).await?;
+        run_before_each_page(studio, REFUSE_LOCKS).await?;
         studio.proxy.control_clock(browser).await?;
         browser.switch_to(&first).await?;
         browser.close_tab().await?;
         browser.switch_to(&third).await?;
-        let lapsed = "
+        let has_expired = "
             const lease = localStorage.getItem('atelier.leader');
             return !!lease && Number(lease.split(' ')[1]) < Date.now()";
         until("the second tab to stall", TIMEOUT, async || {
             let stalls = !studio.proxy.calls_to("/stalls").is_empty();
             Ok(
-                if stalls && browser.run(lapsed, vec![]).await? == json!(true) {
+                if stalls && browser.run(has_expired, vec![]).await? == json!(true) {
                     Seen::Yes(())
                 } else {
-                    Seen::NotYet(format!("it stalls: {stalls}, its lease still holds"))
+                    Seen::NotYet(format!("stalled: {stalls}, its lease is still valid"))
                 },
             )
         })
@@ -301,7 +310,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
         studio.open_tasks().await?;
         let over = Duration::from_secs(600);
         studio.proxy.advance_clock(browser, over).await?;
-        studio.see(&[("queued", "Completed")]).await?;
+        studio.wait_for_states(&[("queued", "Completed")]).await?;
         assert!(
             calls_of_tab(studio).await? > 0,
             "the third tab did not lead"
@@ -309,53 +318,56 @@ async fn a_tab_that_loses_the_lease_while_it_reads_does_not_lead_afterwards() {
 
         browser.switch_to(&second).await?;
         is_set(browser, "hasStalled").await?;
-        studio.see(&[("queued", "Completed")]).await?;
-        assert_eq!(calls_of_tab(studio).await?, 0, "it led all the same");
-        assert_eq!(studio.sent("queued"), 2, "refused, and once more");
+        studio.wait_for_states(&[("queued", "Completed")]).await?;
+        assert_eq!(calls_of_tab(studio).await?, 0, "the second tab led");
+        assert_eq!(studio.times_sent("queued"), 2, "one refused, one accepted");
         browser.switch_to(&third).await
     })
     .await;
 }
 
-/// Guards against two tabs that both lead: once a person has cleared the site's data, the browser
-/// gives the lock once more, to the next page, and what a third tab submitted was sent, and paid,
-/// twice.
+/// Guards against two tabs that both lead after the user has cleared the site's data: the browser grants the lock again, to
+/// the next page. Tasks that a third tab submitted were sent and paid for twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_tab_leads_after_the_sites_data_was_cleared() {
-    let name = "one_tab_leads_after_the_sites_data_was_cleared";
+async fn one_tab_leads_after_site_data_is_cleared() {
+    let name = "one_tab_leads_after_site_data_is_cleared";
     play_without_keys(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "before").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         let follower = studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
-        studio.form().await?;
+        studio.find_form().await?;
         studio.proxy.clear_site(browser).await?;
         studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
-        studio.form().await?;
-        // Until it has had its first turn to renew the lease.
+        studio.find_form().await?;
+        // Wait until the new tab has renewed the lease for the first time.
         let lease = "return localStorage.getItem('atelier.leader') !== null";
         until("a tab to lead", TIMEOUT, async || {
             Ok(if browser.run(lease, vec![]).await? == json!(true) {
                 Seen::Yes(())
             } else {
-                Seen::NotYet("nobody does".into())
+                Seen::NotYet("no tab has the lease".into())
             })
         })
         .await?;
         browser.switch_to(&follower).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         for n in 1..=3 {
             let prompt = format!("after {n}");
             studio.generate(&form, &prompt).await?;
-            studio.accepted(n + 1).await?;
+            studio.wait_for_accepted(n + 1).await?;
         }
         studio.show_tasks().await?;
-        studio.settled().await?;
+        studio.wait_until_settled().await?;
         for n in 1..=3 {
-            assert_eq!(studio.sent(&format!("after {n}")), 1, "sent by two tabs");
+            assert_eq!(
+                studio.times_sent(&format!("after {n}")),
+                1,
+                "sent by two tabs"
+            );
         }
         Ok(())
     })

@@ -1,7 +1,7 @@
-//! The service says when to come back.
+//! Rate limits: the page waits as long as `Retry-After` says.
 
 use crate::studio::{Studio, TIMEOUT, play};
-use crate::tabs::run_first;
+use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, RetryAfter, Rule};
 use atelier_end_to_end::find::by;
@@ -15,8 +15,8 @@ fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
     }
 }
 
-/// No call leaves before the time that the refusal named, `wait` after it, and no button offers to try.
-async fn none_is_early(studio: &Studio<'_>, wait: Duration) -> Result<()> {
+/// Lets `wait` pass, and checks that no call was made before the time in `Retry-After` and that there is no "Try now" button.
+async fn no_call_is_early(studio: &Studio<'_>, wait: Duration) -> Result<()> {
     studio
         .browser
         .see_text("Rate-limited, next try in ", TIMEOUT)
@@ -30,22 +30,25 @@ async fn none_is_early(studio: &Studio<'_>, wait: Duration) -> Result<()> {
     );
     studio.proxy.let_pass(studio.browser, wait).await?;
     studio.show_tasks().await?;
-    studio.settled().await?;
+    studio.wait_until_settled().await?;
     let calls = studio.proxy.calls();
     assert!(calls.iter().any(|call| call.not_before.is_some()));
     let is_marked = calls
         .iter()
         .filter(|call| call.is_v2())
         .all(|call| call.mark.is_some());
-    assert!(is_marked, "a page does not list what it has received");
+    assert!(
+        is_marked,
+        "a call does not list the refusals that its page received"
+    );
     let early = early(&calls, |_| true);
     assert!(early.is_empty(), "before Retry-After: {early:#?}");
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
-    let name = "a_refused_generate";
+async fn a_refused_generate_is_retried_after_retry_after() {
+    let name = "a_refused_generate_is_retried_after_retry_after";
     play(name, &["--speed", "0.2"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         for (prompt, status) in [("too many", 429), ("unavailable", 503)] {
@@ -53,9 +56,9 @@ async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
             let refusal = refusal(status, RetryAfter::Seconds(10));
             studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
             studio.generate(&form, prompt).await?;
-            none_is_early(studio, Duration::from_secs(10)).await?;
-            studio.see(&[(prompt, "Completed")]).await?;
-            assert_eq!(studio.sent(prompt), 2);
+            no_call_is_early(studio, Duration::from_secs(10)).await?;
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
+            assert_eq!(studio.times_sent(prompt), 2);
         }
         Ok(())
     })
@@ -63,8 +66,8 @@ async fn a_refused_generate_is_sent_again_and_not_before_its_time() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_refused_status_stops_all_calls_until_its_time() {
-    let name = "a_refused_status";
+async fn a_refused_status_stops_all_calls_until_retry_after() {
+    let name = "a_refused_status_stops_all_calls_until_retry_after";
     play(name, &["--speed", "1"], async |studio| {
         studio.proxy.control_clock(studio.browser).await?;
         for (prompt, after) in [
@@ -76,15 +79,15 @@ async fn a_refused_status_stops_all_calls_until_its_time() {
                 .proxy
                 .add(Rule::next(1, "/v2/status*", refusal(429, after)));
             studio.generate(&form, prompt).await?;
-            none_is_early(studio, Duration::from_secs(10)).await?;
-            studio.see(&[(prompt, "Completed")]).await?;
+            no_call_is_early(studio, Duration::from_secs(10)).await?;
+            studio.wait_for_states(&[(prompt, "Completed")]).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a wait that is forgotten with the page to which it was told.
+/// Guards against a `Retry-After` that is forgotten when the page is reloaded.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_does_not_shorten_the_wait() {
     let name = "a_reload_does_not_shorten_the_wait";
@@ -99,7 +102,7 @@ async fn a_reload_does_not_shorten_the_wait() {
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.open_model().await?;
-        none_is_early(studio, Duration::from_secs(20)).await?;
+        no_call_is_early(studio, Duration::from_secs(20)).await?;
         let calls = studio.proxy.calls();
         assert_eq!(calls.iter().filter(|call| is_generate(call)).count(), 2);
         Ok(())
@@ -107,21 +110,21 @@ async fn a_reload_does_not_shorten_the_wait() {
     .await;
 }
 
-/// Guards against a wait that is forgotten because the page was left before a record of it was
-/// written: storage that is slow writes nothing any more.
+/// Guards against a `Retry-After` that is forgotten because the page was left before it was stored: slow storage writes
+/// nothing after that.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_page_left_at_once_does_not_shorten_the_wait() {
-    let name = "a_page_left_at_once";
+    let name = "a_page_left_at_once_does_not_shorten_the_wait";
     play(name, &["--speed", "2"], async |studio| {
-        // Asked whether to leave, the person says yes.
+        // The first line answers the browser's question before leaving with yes.
         let script = "
             window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
-            const ask = window.fetch;
-            window.fetch = async (...call) => {
-                const reply = await ask.apply(window, call);
-                if (reply.status === 429) {
-                    window.isTold = true;
-                    // As soon as the page has read it.
+            const originalFetch = window.fetch;
+                        window.fetch = async (...call) => {
+                            const reply = await originalFetch.apply(window, call);
+                            if (reply.status === 429) {
+                                window.isRefused = true;
+                                // Reload as soon as the page has read the reply.
                     reply.clone().arrayBuffer().then(() => setTimeout(() => location.reload()));
                 }
                 return reply;
@@ -129,17 +132,17 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
             const put = IDBObjectStore.prototype.put;
             IDBObjectStore.prototype.put = function (...record) {
                 const request = put.apply(this, record);
-                if (window.isTold) this.transaction.abort();
+                if (window.isRefused) this.transaction.abort();
                 return request;
             };";
-        run_first(studio, script).await?;
+        run_before_each_page(studio, script).await?;
         let form = studio.open_model().await?;
         let refusal = refusal(429, RetryAfter::Seconds(20));
         studio.generate(&form, "left at once").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         studio.proxy.add(Rule::next(1, "/v2/status*", refusal));
         studio
-            .sees("the page to be told", |calls| {
+            .sees("a refusal", |calls| {
                 calls.iter().any(|call| call.not_before.is_some())
             })
             .await?;
@@ -151,27 +154,27 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
                     .is_some_and(|call| call.not_before.is_none())
             })
             .await?;
-        // Not by the ledger, which can't know that this page was told before it was left.
+        // The ledger can't check this, since the page was left before it could report the refusal.
         let calls = studio.proxy.calls();
-        let told = calls.iter().find(|call| call.not_before.is_some());
-        let told = told.ok_or("it was not told")?;
+        let refusal = calls.iter().find(|call| call.not_before.is_some());
+        let refusal = refusal.ok_or("no call was refused")?;
         let mut later = calls
             .iter()
-            .filter(|call| call.is_v2() && call.number > told.number);
-        let next = later.next().ok_or("no call came")?;
+            .filter(|call| call.is_v2() && call.number > refusal.number);
+        let next = later.next().ok_or("no call followed")?;
         assert!(
-            Some(next.at) >= told.not_before,
-            "before Retry-After: {next:?} after {told:?}"
+            Some(next.at) >= refusal.not_before,
+            "before Retry-After: {next:?} after {refusal:?}"
         );
         Ok(())
     })
     .await;
 }
 
-/// The service's own limit, met by more tasks than it allows: slower, and nothing lost.
+/// Submits more tasks than the rate limit of the service allows. They are slower, but none is lost.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_services_own_limit_only_slows_down() {
-    let name = "the_services_own_limit";
+async fn the_rate_limit_of_the_service_delays_tasks_without_losing_any() {
+    let name = "the_rate_limit_of_the_service_delays_tasks_without_losing_any";
     let service = ["--speed", "0.2", "--rate", "1/s"];
     play(name, &service, async |studio| {
         let form = studio.open_model().await?;

@@ -1,5 +1,5 @@
-//! Nothing that a person submits is lost or paid twice, and no service is called before it wants to
-//! be: whatever happens to the page, the network and the service in between.
+//! Tests that no submitted task is lost or paid for twice, and that no call is made before the time in `Retry-After`,
+//! while the page, the network and the service fail in various ways.
 
 mod everything;
 mod failures;

@@ -1,4 +1,4 @@
-//! A newer release has taken over what is kept, and the older one is served again, or its tab is still open.
+//! An older release runs after a newer one has upgraded the database: it is served again, or its tab is still open.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::studio::TIMEOUT;
 use atelier_end_to_end::wait::{Seen, until};
 
-/// What the newer one does first, and then it is gone again.
+/// Upgrades the database, as a newer release would.
 async fn upgrade(browser: &Browser) -> Result<()> {
     let script = "
         return new Promise((done, failed) => {
@@ -27,23 +27,25 @@ async fn upgrade(browser: &Browser) -> Result<()> {
     Ok(())
 }
 
+/// Submits a task and checks that the page refuses it and keeps the typed text.
 async fn is_refused(browser: &Browser, prompt: &str) -> Result<()> {
     let field = starting("textbox", "prompt");
     browser.fill(&field, prompt).await?;
     browser.press(&by("button", "Generate")).await?;
-    let said = browser.find(&any("alert")).await?.text().await?;
-    assert!(said.starts_with("Not sent."), "{said}");
-    assert!(said.contains("newer Atelier"), "{said}");
+    let alert = browser.find(&any("alert")).await?.text().await?;
+    assert!(alert.starts_with("Not sent."), "{alert}");
+    assert!(alert.contains("newer Atelier"), "{alert}");
     let typed = browser.find(&field).await?.prop("value").await?;
-    assert_eq!(typed.as_deref(), Some(prompt), "what was typed stays");
+    assert_eq!(typed.as_deref(), Some(prompt), "the typed text is lost");
     Ok(())
 }
 
-/// Guards against `Nothing submitted yet.` where a paid task is kept, and against what is Queued, two at a
-/// time, in a tab that can never send it and forgets it with the next reload.
+/// Guards against a page that says `Nothing submitted yet.` although a paid task is stored, and against tasks that are
+/// queued in a tab that can never send them and loses them at the next reload.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_newer_release_keeps_is_spoken_of_and_nothing_is_queued_beside_it() {
-    drive("what_a_newer_release_keeps", async |browser| {
+async fn an_older_release_mentions_newer_data_and_queues_nothing() {
+    let name = "an_older_release_mentions_newer_data_and_queues_nothing";
+    drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let open = async |path: &str, heading: &str| -> Result<()> {
@@ -65,12 +67,12 @@ async fn what_a_newer_release_keeps_is_spoken_of_and_nothing_is_queued_beside_it
         browser.see_text("You can close this page", TIMEOUT).await?;
         upgrade(browser).await?;
         browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
-        // The page shows what it knows, and that it asks no longer.
+        // The page still shows the task, and says that it no longer polls it.
         browser.find(&containing("article", "paid")).await?;
         browser.see_text("Not followed", TIMEOUT).await?;
         is_refused(browser, "never queued").await?;
 
-        // There is no newer one: a reload brings the same again.
+        // No newer release is served, so a reload gives the same page.
         open("/models/image/tessera", "Tessera").await?;
         browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
         is_refused(browser, "never queued, either").await?;
@@ -92,7 +94,7 @@ async fn what_a_newer_release_keeps_is_spoken_of_and_nothing_is_queued_beside_it
                 assert!(!main.contains(untrue), "{path}: {main}");
             }
         }
-        // Long enough for what would be sent.
+        // Long enough for a wrong submission to be sent.
         tokio::time::sleep(Duration::from_secs(2)).await;
         let calls = proxy.calls();
         assert_eq!(calls.iter().filter(|call| is_generate(call)).count(), 1);
@@ -101,15 +103,15 @@ async fn what_a_newer_release_keeps_is_spoken_of_and_nothing_is_queued_beside_it
     .await;
 }
 
-/// Guards against a task that is sent without its secret, which a tab of the release before secrets doesn't know: that
-/// tab was still open, and led.
+/// Guards against a task that is sent without its secret. An open tab of the last release without support for secrets led,
+/// and sent the task without it.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_of_the_release_before_secrets_sends_nothing_any_more() {
-    let name = "a_tab_of_the_release_before_secrets";
+async fn an_open_tab_without_support_for_secrets_sends_nothing() {
+    let name = "an_open_tab_without_support_for_secrets_sends_nothing";
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "8"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
-        // As that release opened its database.
+        // Opens the database with the version of that release.
         let earlier = "
             const open = IDBFactory.prototype.open;
             IDBFactory.prototype.open = function (name, version) {
@@ -124,7 +126,7 @@ async fn a_tab_of_the_release_before_secrets_sends_nothing_any_more() {
         browser.see_text("Completed", TIMEOUT).await?;
         let old = browser.client.window().await?;
 
-        // What was stored is there, and this tab makes the calls.
+        // The new tab shows the stored task and makes the calls.
         let new = browser.open_tab("about:blank").await?;
         browser.switch_to(&new).await?;
         browser.open(&page).await?;
@@ -141,7 +143,7 @@ async fn a_tab_of_the_release_before_secrets_sends_nothing_any_more() {
             let accepted = calls.iter().filter(|call| !call.accepted.is_empty());
             Ok(match accepted.count() {
                 2 => Seen::Yes(()),
-                count => Seen::NotYet(format!("{count} were")),
+                count => Seen::NotYet(format!("{count} were accepted")),
             })
         })
         .await

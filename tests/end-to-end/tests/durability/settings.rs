@@ -1,4 +1,4 @@
-//! Settings and credentials, which all tabs share: what one saves, the one that makes the calls has.
+//! Settings and credentials are shared by all tabs: the tab that makes the calls uses what any tab saves.
 
 use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const TOKEN: &str = "right-token";
 
-/// Fills in what is given and saves it.
+/// Fills in these fields of Settings and saves them.
 async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
     show_settings(browser).await?;
     for (field, text) in fields {
@@ -22,7 +22,7 @@ async fn save(browser: &Browser, fields: &[(&str, &str)]) -> Result<()> {
     browser.see_text("Saved.", TIMEOUT).await
 }
 
-/// By the page's navigation: a message may have a link of the same name.
+/// Opens Settings with the link in the page's navigation, since a message may contain a link of the same name.
 async fn show_settings(browser: &Browser) -> Result<()> {
     browser.is_at_work().await?;
     let navigation = browser.find(&by("navigation", "Main")).await?;
@@ -40,33 +40,35 @@ async fn open_model(browser: &Browser) -> Result<()> {
     Ok(())
 }
 
-/// Guards against credentials that stay in the tab where they were entered, while another one makes
-/// the calls: tasks waited for ever.
+/// Guards against tasks that wait forever because the credentials stay in the tab where they were entered, while another
+/// tab makes the calls.
 #[tokio::test(flavor = "multi_thread")]
-async fn credentials_entered_in_a_second_tab_reach_the_one_that_leads() {
-    let name = "credentials_entered_in_a_second_tab";
+async fn credentials_entered_in_a_second_tab_reach_the_leader() {
+    let name = "credentials_entered_in_a_second_tab_reach_the_leader";
     play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
         let browser = studio.browser;
         studio.open_model_tab().await?;
         save(browser, &[("User ID", "me"), ("Access token", TOKEN)]).await?;
         open_model(browser).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "from the second tab").await?;
         studio.show_tasks().await?;
-        studio.see(&[("from the second tab", "Completed")]).await
+        studio
+            .wait_for_states(&[("from the second tab", "Completed")])
+            .await
     })
     .await;
 }
 
-/// The same with a token that was wrong at first and is corrected in the second tab.
+/// Guards against a corrected token that stays in the tab where it was entered.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_corrected_in_a_second_tab_is_used_by_the_one_that_leads() {
-    let name = "a_token_corrected_in_a_second_tab";
+async fn the_leader_uses_a_token_corrected_in_a_second_tab() {
+    let name = "the_leader_uses_a_token_corrected_in_a_second_tab";
     play(name, &["--speed", "1", "--token", TOKEN], async |studio| {
         let browser = studio.browser;
         save(browser, &[("User ID", "me"), ("Access token", "wrong")]).await?;
         open_model(browser).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "refused").await?;
         studio.ledger.given_up.insert("refused".into());
         browser
@@ -74,36 +76,35 @@ async fn a_token_corrected_in_a_second_tab_is_used_by_the_one_that_leads() {
             .await?;
 
         studio.open_model_tab().await?;
-        // What holds the leader back is said in every tab.
+        // Every tab shows why the leader sends nothing.
         browser
             .see_text("does not accept the credentials", TIMEOUT)
             .await?;
         save(browser, &[("Access token", TOKEN)]).await?;
         open_model(browser).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "accepted").await?;
         studio.show_tasks().await?;
-        studio.see(&[("accepted", "Completed")]).await
+        studio.wait_for_states(&[("accepted", "Completed")]).await
     })
     .await;
 }
 
-/// Guards against a follower that does not know why nothing is sent, and whose `Try now` does
-/// nothing.
+/// Guards against a following tab that does not show why nothing is sent, and whose `Try now` does nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
-    let name = "a_follower_says_what_holds_sending_back";
+async fn a_follower_shows_why_nothing_is_sent_and_can_retry() {
+    let name = "a_follower_shows_why_nothing_is_sent_and_can_retry";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         studio.proxy.hide_keys();
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
         let follower = studio.open_model_tab().await?;
-        studio.form().await?;
+        studio.find_form().await?;
         browser.switch_to(&leader).await?;
         let garbage = Rule::every("/v2/generate*", Fault::NotJson);
         studio.proxy.add(garbage);
-        // Each of them is one more answer in a row that says nothing: the last wait is a long one.
+        // Each unusable response in a row makes the next wait longer, so the last wait is long.
         for prompt in ["unclear 1", "unclear 2", "unclear 3"] {
             studio.generate(&form, prompt).await?;
             studio.ledger.given_up.insert(prompt.into());
@@ -116,7 +117,7 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
             .await?;
 
         browser.switch_to(&follower).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "held back").await?;
         browser
             .see_text("No usable answer from the service.", TIMEOUT)
@@ -125,17 +126,17 @@ async fn a_follower_says_what_holds_sending_back_and_can_try_again() {
         browser.press(&by("button", "Try now")).await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("of the leader", "Completed"), ("held back", "Completed")])
+            .wait_for_states(&[("of the leader", "Completed"), ("held back", "Completed")])
             .await
     })
     .await;
 }
 
-/// Guards against a queue that waits for good after one 401, where no task runs that could be asked about: neither
-/// `Try now` nor Generate made a call, and the service had let all clients in again long before.
+/// Guards against a queue that stays blocked after one 401 if no task runs whose status could be requested. Neither
+/// `Try now` nor Generate made a call, although the service accepted the credentials again.
 #[tokio::test(flavor = "multi_thread")]
-async fn one_refusal_ends_with_a_press() {
-    let name = "one_refusal_ends_with_a_press";
+async fn try_now_and_generate_retry_after_refused_credentials() {
+    let name = "try_now_and_generate_retry_after_refused_credentials";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let refused = |path| {
@@ -145,7 +146,8 @@ async fn one_refusal_ends_with_a_press() {
             };
             Rule::next(1, path, fault)
         };
-        let questions = |calls: &[Call]| calls.iter().filter(|it| it.path == "/v2/status").count();
+        let count_polls =
+            |calls: &[Call]| calls.iter().filter(|it| it.path == "/v2/status").count();
         let check = by("link", "Check them in Settings");
 
         let form = studio.open_model().await?;
@@ -156,7 +158,9 @@ async fn one_refusal_ends_with_a_press() {
         studio.generate(&form, "by Generate").await?;
         browser.find_gone(&check).await?;
         studio.show_tasks().await?;
-        studio.see(&[("by Generate", "Completed")]).await?;
+        studio
+            .wait_for_states(&[("by Generate", "Completed")])
+            .await?;
 
         let form = studio.open_model().await?;
         studio.proxy.add(refused("/v2/generate*"));
@@ -164,23 +168,23 @@ async fn one_refusal_ends_with_a_press() {
         studio.ledger.given_up.insert("refused too".into());
         browser.find(&check).await?;
         studio.proxy.add(refused("/v2/status"));
-        let before = questions(&studio.proxy.calls());
+        let before = count_polls(&studio.proxy.calls());
         studio.generate(&form, "by Try now").await?;
         studio
-            .sees("a question", |calls| questions(calls) > before)
+            .sees("a poll", |calls| count_polls(calls) > before)
             .await?;
         browser.press(&by("button", "Try now")).await?;
         browser.find_gone(&check).await?;
         studio.show_tasks().await?;
-        studio.see(&[("by Try now", "Completed")]).await
+        studio.wait_for_states(&[("by Try now", "Completed")]).await
     })
     .await;
 }
 
-/// Guards against a token that a new tab takes from one that has it for another service.
+/// Guards against a new tab that takes over the token of another tab for another service.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_token_is_not_borrowed_for_another_address() {
-    let name = "a_token_is_not_borrowed_for_another_address";
+async fn a_token_is_not_used_for_another_address() {
+    let name = "a_token_is_not_used_for_another_address";
     drive(name, async |browser| {
         let service = Service::with_site(&["--token", TOKEN]).await?;
         let (x, y) = (
@@ -214,7 +218,7 @@ async fn a_token_is_not_borrowed_for_another_address() {
         let token = browser.find(&by("textbox", "Access token")).await?;
         assert_eq!(token.prop("value").await?.as_deref(), Some(""));
 
-        // Nor does the tab that has it send it there.
+        // The tab that has the token does not send it to the other address either.
         browser.switch_to(&first).await?;
         open_model(browser).await?;
         browser
@@ -235,10 +239,11 @@ async fn a_token_is_not_borrowed_for_another_address() {
     .await;
 }
 
-/// Guards against tabs of one person that look different.
+/// Guards against tabs with different themes.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_theme_is_that_of_all_tabs() {
-    drive("the_theme_is_that_of_all_tabs", async |browser| {
+async fn a_theme_chosen_in_one_tab_applies_to_all_tabs() {
+    let name = "a_theme_chosen_in_one_tab_applies_to_all_tabs";
+    drive(name, async |browser| {
         let service = Service::with_site(&[]).await?;
         browser.open(&service.address()).await?;
         browser.find(&by("heading", "Models")).await?;
@@ -258,10 +263,10 @@ async fn the_theme_is_that_of_all_tabs() {
     .await;
 }
 
-/// Guards against a task that waits and does not say for what.
+/// Guards against a task that waits without showing why.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_of_another_service_says_that_it_waits_for_it() {
-    let name = "a_task_of_another_service_says_that_it_waits_for_it";
+async fn a_task_of_another_service_shows_that_it_waits_for_that_service() {
+    let name = "a_task_of_another_service_shows_that_it_waits_for_that_service";
     play(name, &["--speed", "1"], async |studio: &mut Studio<'_>| {
         let browser = studio.browser;
         studio.proxy.hide_keys();
@@ -269,7 +274,7 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Down));
         studio.generate(&form, "meets nobody").await?;
         studio.ledger.given_up.insert("meets nobody".into());
-        // The next one waits only once it is known that there is no answer.
+        // The next task is held back only once the first has received no response.
         browser.see_text("Unconfirmed", TIMEOUT).await?;
         studio.generate(&form, "left behind").await?;
         browser
@@ -283,19 +288,22 @@ async fn a_task_of_another_service_says_that_it_waits_for_it() {
             .see_text("Waits until Settings name its service again", TIMEOUT)
             .await?;
         studio.proxy.clear();
-        // A space: an empty field without a key pressed is no input.
+        // A space, since clearing the field without a key press fires no input event.
         save(browser, &[("Service address", " ")]).await?;
         studio.show_tasks().await?;
-        studio.see(&[("left behind", "Completed")]).await
+        studio
+            .wait_for_states(&[("left behind", "Completed")])
+            .await
     })
     .await;
 }
 
-/// Guards against an account that waits for an hour because of the limit of a token that it no longer uses, here and
-/// after a reload.
+/// Guards against an account that waits an hour for the rate limit of a token that it no longer uses, before and after a
+/// reload.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_limit_of_the_token_before_holds_nothing_up() {
-    drive("a_limit_of_the_token_before", async |browser| {
+async fn the_rate_limit_of_a_replaced_token_does_not_apply() {
+    let name = "the_rate_limit_of_a_replaced_token_does_not_apply";
+    drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         browser.open(&proxy.address()).await?;

@@ -1,8 +1,8 @@
-//! Storage that never answers, throws, goes away or is full: tasks go on, the page says so, nothing
-//! that costs money is sent unasked once it can no longer be kept, and what can be kept again is.
+//! Storage that never responds, throws, disappears or is full. Running tasks continue, and the page warns. New tasks are
+//! sent only after confirmation, and tasks are stored once storage works again.
 
 use crate::studio::{Studio, TIMEOUT, play};
-use crate::tabs::run_first;
+use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::fault::FaultProxy;
@@ -11,10 +11,10 @@ use atelier_end_to_end::service::Service;
 use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::{Seen, until};
 
-pub const NOT_KEPT: &str = "Tasks are not being kept";
+pub const STORAGE_WARNING: &str = "Tasks are not being kept";
 
-/// A page of its own, whose storage is broken by the script from the start.
-async fn generate_with(name: &str, script: &str) {
+/// Completes a task in a page whose storage the script breaks from the start, and checks the warnings.
+async fn complete_task_after(name: &str, script: &str) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0.2"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
@@ -28,7 +28,7 @@ async fn generate_with(name: &str, script: &str) {
         browser.press(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
         browser.see_text("Completed", TIMEOUT).await?;
-        says_so_on_every_page(browser).await?;
+        every_page_warns(browser).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("article", "in memory")).await?;
         Ok(())
@@ -36,35 +36,36 @@ async fn generate_with(name: &str, script: &str) {
     .await;
 }
 
-async fn says_so_on_every_page(browser: &Browser) -> Result<()> {
-    browser.see_text(NOT_KEPT, TIMEOUT).await?;
+/// Checks that every page shows the warning.
+async fn every_page_warns(browser: &Browser) -> Result<()> {
+    browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
         browser.find(&by("heading", page)).await?;
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
         if page == "Settings" {
-            // Nothing is promised that can't be.
-            for said in ["no outputs are kept", "Atelier needs the network"] {
-                browser.see_text(said, TIMEOUT).await?;
+            // Settings say that outputs are not cached and that the page does not work offline.
+            for text in ["no outputs are kept", "Atelier needs the network"] {
+                browser.see_text(text, TIMEOUT).await?;
             }
         }
     }
     Ok(())
 }
 
-/// Guards against tasks that stay Queued for ever behind a storage that never opens.
+/// Guards against tasks that stay Queued forever because the database never opens.
 #[tokio::test(flavor = "multi_thread")]
-async fn storage_that_never_answers_holds_nothing_up() {
+async fn tasks_are_sent_although_storage_never_responds() {
     let script = "IDBFactory.prototype.open = () => new EventTarget()";
-    generate_with("storage_that_never_answers", script).await;
+    complete_task_after("tasks_are_sent_although_storage_never_responds", script).await;
 }
 
-/// Guards against a page that keeps nothing and says so nowhere but under Tasks.
+/// Guards against a page that stores nothing and warns only in the list of tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn storage_that_throws_is_spoken_of_on_every_page() {
+async fn every_page_warns_when_storage_throws() {
     let script = "
         IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
-    generate_with("storage_that_throws", script).await;
+    complete_task_after("every_page_warns_when_storage_throws", script).await;
 }
 
 async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
@@ -72,43 +73,43 @@ async fn clear_storage(studio: &Studio<'_>) -> Result<()> {
     studio.browser.clear_databases(&origin).await
 }
 
-/// Guards against paid tasks that are written nowhere after the person has cleared the site's data:
-/// the next reload lost them.
+/// Guards against paid tasks that the next reload loses because they are not written again after the user has cleared the
+/// site's data.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cleared_from_storage_is_written_again() {
-    let name = "what_is_cleared_from_storage_is_written_again";
+async fn tasks_are_stored_again_after_site_data_is_cleared() {
+    let name = "tasks_are_stored_again_after_site_data_is_cleared";
     play(name, &["--speed", "1"], async |studio| {
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "before").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         clear_storage(studio).await?;
         studio.generate(&form, "after").await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("before", "Completed"), ("after", "Completed")])
+            .wait_for_states(&[("before", "Completed"), ("after", "Completed")])
             .await?;
-        // Loaded afresh when the ledger is balanced.
+        // `play` reloads the page when it checks the ledger.
         Ok(())
     })
     .await;
 }
 
-/// The same while another tab follows.
+/// Guards against the same loss while another tab follows.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cleared_from_storage_is_written_again_by_the_tab_that_leads() {
-    let name = "what_is_cleared_is_written_again_by_the_leader";
+async fn the_leader_stores_tasks_again_after_site_data_is_cleared() {
+    let name = "the_leader_stores_tasks_again_after_site_data_is_cleared";
     play(name, &["--speed", "1"], async |studio| {
         studio.open_model_tab().await?;
         studio.browser.set_size(1280, 4000).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "of the follower").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         clear_storage(studio).await?;
         studio.generate(&form, "of the follower, too").await?;
         studio.show_tasks().await?;
         studio
-            .see(&[
+            .wait_for_states(&[
                 ("of the follower", "Completed"),
                 ("of the follower, too", "Completed"),
             ])
@@ -117,19 +118,19 @@ async fn what_is_cleared_from_storage_is_written_again_by_the_tab_that_leads() {
     .await;
 }
 
-/// Guards against all tasks being lost where the tab that leads goes before it has written again what
-/// was cleared: the next one knew them, and believed storage that they had been removed.
+/// Guards against the loss of all tasks if the leader is closed before it has stored the cleared tasks again. The next
+/// leader had the tasks in memory, but concluded from the empty storage that they had been removed.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
-    let name = "what_is_cleared_is_written_again_although_the_leader_has_gone";
+async fn the_next_leader_stores_tasks_again_after_site_data_is_cleared() {
+    let name = "the_next_leader_stores_tasks_again_after_site_data_is_cleared";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
         studio.generate(&form, "one").await?;
         studio.generate(&form, "two").await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         let follower = studio.open_model_tab().await?;
         browser.find(&containing("article", "one")).await?;
 
@@ -138,53 +139,53 @@ async fn what_is_cleared_is_written_again_although_the_leader_has_gone() {
         clear_storage(studio).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
-        until_stored(browser, 2).await?;
+        wait_for_stored_tasks(browser, 2).await?;
         studio.open_tasks().await?;
         studio
-            .see(&[("one", "Completed"), ("two", "Completed")])
+            .wait_for_states(&[("one", "Completed"), ("two", "Completed")])
             .await
     })
     .await;
 }
 
-/// Guards against a tab that shows a part of the tasks for good, because it was opened while storage was
-/// empty and the tab that knew them all can't write them.
+/// Guards against a tab that permanently shows only some of the tasks: it was opened while storage was empty, and the tab
+/// that has all tasks in memory can't write them.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_was_opened_while_storage_was_empty_is_told_of_all_tasks() {
-    let name = "a_tab_that_was_opened_while_storage_was_empty";
+async fn a_tab_opened_while_storage_is_empty_receives_all_tasks() {
+    let name = "a_tab_opened_while_storage_is_empty_receives_all_tasks";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "one").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         browser.see_text("Completed", TIMEOUT).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
 
         studio.open_model_tab().await?;
         let one = containing("article", "one");
         browser.find_for(&one, TIMEOUT).await?;
-        until_stored(browser, 1).await
+        wait_for_stored_tasks(browser, 1).await
     })
     .await;
 }
 
-/// Guards against all tasks being lost where a tab leads that was opened after the site's data was cleared:
-/// the browser has then forgotten who waits for its lock, and gives it to the next one that asks. That one
-/// knew of nothing, and those who did waited for what it would say.
+/// Guards against the loss of all tasks if the leader was opened after the site's data was cleared. The browser then
+/// forgets which tabs wait for the lock and grants it to the next request. The new leader had no tasks, and the tabs that
+/// had them waited for its list.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
-    let name = "what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it";
+async fn a_leader_opened_after_clearing_receives_the_cleared_tasks() {
+    let name = "a_leader_opened_after_clearing_receives_the_cleared_tasks";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
         studio.generate(&form, "one").await?;
         studio.generate(&form, "two").await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         let follower = studio.open_model_tab().await?;
         browser.find(&containing("article", "one")).await?;
 
@@ -195,25 +196,25 @@ async fn what_is_cleared_is_handed_over_to_a_leader_that_never_knew_it() {
         browser.switch_to(&leader).await?;
         browser.close_tab().await?;
         browser.switch_to(&newcomer).await?;
-        until_stored(browser, 2).await?;
+        wait_for_stored_tasks(browser, 2).await?;
         browser.switch_to(&follower).await?;
         browser.close_tab().await?;
         browser.switch_to(&newcomer).await?;
         studio.show_tasks().await?;
         studio
-            .see(&[("one", "Completed"), ("two", "Completed")])
+            .wait_for_states(&[("one", "Completed"), ("two", "Completed")])
             .await
     })
     .await;
 }
 
-/// Waits until so many tasks are stored.
-pub async fn until_stored(browser: &Browser, count: u64) -> Result<()> {
-    until_stored_in(browser, "tasks", count).await
+/// Waits until exactly `count` tasks are stored.
+pub async fn wait_for_stored_tasks(browser: &Browser, count: u64) -> Result<()> {
+    wait_for_stored_records(browser, "tasks", count).await
 }
 
-/// Waits until so many records are in this object store.
-pub async fn until_stored_in(browser: &Browser, store: &str, count: u64) -> Result<()> {
+/// Waits until an object store contains exactly `count` records.
+pub async fn wait_for_stored_records(browser: &Browser, store: &str, count: u64) -> Result<()> {
     until(
         format!("{count} {store} to be stored"),
         TIMEOUT,
@@ -221,14 +222,14 @@ pub async fn until_stored_in(browser: &Browser, store: &str, count: u64) -> Resu
             let stored = browser.run(COUNT_STORED, vec![store.into()]).await?;
             Ok(match stored.as_u64() {
                 Some(stored) if stored == count => Seen::Yes(()),
-                _ => Seen::NotYet(format!("{stored} are")),
+                _ => Seen::NotYet(format!("{stored} are stored")),
             })
         },
     )
     .await
 }
 
-/// How many records are in an object store.
+/// A script that returns the number of records in an object store.
 const COUNT_STORED: &str = "
     const [store] = arguments;
     return (async () => {
@@ -246,6 +247,7 @@ const COUNT_STORED: &str = "
         }
     })();";
 
+/// Lets a test break the database: `window.broken` makes opening it fail, `window.full` every write.
 pub const BREAKABLE: &str = "
     window.broken = false;
     const open = IDBFactory.prototype.open;
@@ -259,42 +261,45 @@ pub const BREAKABLE: &str = "
         return put.apply(this, args);
     };";
 
-/// Guards against a task that is sent, billed and lost although the page knew that it could not be
-/// kept.
+/// Guards against a task that is sent, billed and lost although the page knew that it could not be stored.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_can_no_longer_be_kept_is_sent_only_after_asking() {
-    let name = "what_can_no_longer_be_kept_is_sent_only_after_asking";
+async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
+    let name = "tasks_that_cannot_be_stored_are_sent_only_after_confirmation";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "kept").await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         browser.run("window.broken = true", vec![]).await?;
         clear_storage(studio).await?;
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
         studio.generate(&form, "not kept").await?;
         browser.find(&by("dialog", "Send without keeping")).await?;
-        assert_eq!(studio.sent("not kept"), 0, "it was sent unasked");
+        assert_eq!(
+            studio.times_sent("not kept"),
+            0,
+            "sent without confirmation"
+        );
         send_anyway(browser).await?;
-        studio.accepted(2).await?;
-        says_so_on_every_page(browser).await?;
+        studio.wait_for_accepted(2).await?;
+        every_page_warns(browser).await?;
 
-        // Once it can be kept again, it is, and nothing is said any more.
+        // Once storage works again, the task is stored and the warning disappears.
         browser.run("window.broken = false", vec![]).await?;
-        until_kept(browser).await?;
+        wait_for_no_warning(browser).await?;
         Ok(())
     })
     .await;
 }
 
-/// The same where storage is full, and a person frees space instead of answering.
+/// Guards against the same loss when storage is full and the user frees space instead of confirming.
 #[tokio::test(flavor = "multi_thread")]
-async fn full_storage_holds_sending_until_there_is_room() {
-    let name = "full_storage_holds_sending_until_there_is_room";
+async fn tasks_wait_until_full_storage_has_space() {
+    let name = "tasks_wait_until_full_storage_has_space";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         browser.run("window.full = true", vec![]).await?;
         studio.generate(&form, "waits for room").await?;
@@ -302,17 +307,21 @@ async fn full_storage_holds_sending_until_there_is_room() {
         browser
             .press(&by("button", "Not yet").within(&question))
             .await?;
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
-        assert_eq!(studio.sent("waits for room"), 0, "it was sent unasked");
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
+        assert_eq!(
+            studio.times_sent("waits for room"),
+            0,
+            "sent without confirmation"
+        );
         browser.run("window.full = false", vec![]).await?;
-        until_kept(browser).await?;
-        studio.accepted(1).await?;
+        wait_for_no_warning(browser).await?;
+        studio.wait_for_accepted(1).await?;
         Ok(())
     })
     .await;
 }
 
-/// Answers the question that comes where nothing can be kept.
+/// Confirms the dialog that appears when a task can't be stored.
 pub async fn send_anyway(browser: &Browser) -> Result<()> {
     let question = browser.find(&by("dialog", "Send without keeping")).await?;
     browser
@@ -320,14 +329,18 @@ pub async fn send_anyway(browser: &Browser) -> Result<()> {
         .await
 }
 
-pub async fn until_kept(browser: &Browser) -> Result<()> {
-    until("tasks to be kept again", TIMEOUT, async || {
+/// Waits until the page no longer warns that tasks are not stored.
+pub async fn wait_for_no_warning(browser: &Browser) -> Result<()> {
+    until("the storage warning to disappear", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])
             .await?;
         Ok(
-            if shown.as_str().is_some_and(|text| text.contains(NOT_KEPT)) {
-                Seen::NotYet("they are not".into())
+            if shown
+                .as_str()
+                .is_some_and(|text| text.contains(STORAGE_WARNING))
+            {
+                Seen::NotYet("it is shown".into())
             } else {
                 Seen::Yes(())
             },

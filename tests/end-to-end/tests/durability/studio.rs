@@ -1,4 +1,4 @@
-//! A person at the page, a fault proxy, and the service behind it.
+//! Steps that a user takes at the page, with a fault proxy between the page and the service.
 
 use atelier_end_to_end::find::{by, containing, starting};
 use atelier_end_to_end::service::Service;
@@ -13,8 +13,8 @@ use std::ops::{Deref, DerefMut};
 
 pub use atelier_end_to_end::studio::TIMEOUT;
 
-/// States in which something more will happen by itself.
-const UNDER_WAY: [&str; 5] = ["Queued", "Submitting", "Starting", "Processing", "Unknown"];
+/// States that change without the user.
+const PENDING: [&str; 5] = ["Queued", "Submitting", "Starting", "Processing", "Unknown"];
 
 pub struct Studio<'a>(studio::Studio<'a>);
 
@@ -32,7 +32,7 @@ impl DerefMut for Studio<'_> {
     }
 }
 
-/// The form of the model's page, found once: finding it each time would take longer than filling it.
+/// Elements of the form on the model's page. They are found once, since finding them takes longer than filling in the form.
 pub struct Form {
     prompt: Element,
     generate: Element,
@@ -54,7 +54,7 @@ impl Suite for Durability {
     }
 }
 
-/// Runs the steps at the model's page, lets everything come to its end, and balances the ledger.
+/// Runs the steps at the model's page, waits until all tasks have ended, and checks the ledger.
 pub async fn play(
     name: &str,
     service: &[&str],
@@ -63,7 +63,7 @@ pub async fn play(
     studio::play::<Durability>(name, service, true, steps).await;
 }
 
-/// The same at a service that says nothing of idempotency keys, as most don't.
+/// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
 pub async fn play_without_keys(
     name: &str,
     service: &[&str],
@@ -73,26 +73,27 @@ pub async fn play_without_keys(
 }
 
 impl Studio<'_> {
-    /// Lets everything come to its end and balances the ledger.
+    /// Waits until all tasks have ended, and checks the ledger.
     async fn close(self, name: &str) -> Result<()> {
         self.proxy.clear();
         self.show_tasks().await?;
-        let settled = self.settled().await;
-        // What is stored counts, not what the page still knows.
+        let settled = self.wait_until_settled().await;
+        // The reload checks what is stored, not only what the page has in memory.
         self.open_tasks().await?;
-        let settled = settled.and(self.settled().await);
+        let settled = settled.and(self.wait_until_settled().await);
         let states = self.states().await?;
         self.balance(name, &states, settled)
     }
 
-    /// Loads the model's page afresh.
+    /// Loads the model's page.
     pub async fn open_model(&self) -> Result<Form> {
         self.open(MODEL).await?;
-        self.form().await
+        self.find_form().await
     }
 
-    pub async fn form(&self) -> Result<Form> {
-        // The name comes with the list of models, and with it the guest's credentials.
+    /// Finds the form on the model's page.
+    pub async fn find_form(&self) -> Result<Form> {
+        // The name arrives with the list of models. From then on, the guest credentials are set.
         self.browser.find(&by("heading", MODEL_NAME)).await?;
         Ok(Form {
             prompt: self.browser.find(&starting("textbox", "prompt")).await?,
@@ -100,14 +101,14 @@ impl Studio<'_> {
         })
     }
 
-    /// Loads the list of tasks afresh.
+    /// Loads the list of tasks.
     pub async fn open_tasks(&self) -> Result<()> {
         self.open("/tasks").await?;
         self.browser.find(&by("heading", "Tasks")).await?;
         Ok(())
     }
 
-    /// Goes to the list of tasks without loading the page afresh: what is under way goes on.
+    /// Navigates to the list of tasks without a reload, so that requests continue.
     pub async fn show_tasks(&self) -> Result<()> {
         self.browser.press(&by("link", "Tasks")).await?;
         self.browser.find(&by("heading", "Tasks")).await?;
@@ -125,6 +126,7 @@ impl Studio<'_> {
         Ok(())
     }
 
+    /// Fills the form and presses Generate.
     pub async fn press_generate(&mut self, form: &Form, prompt: &str) -> Result<()> {
         form.prompt.clear().await?;
         form.prompt.send_keys(prompt).await?;
@@ -133,7 +135,7 @@ impl Studio<'_> {
         Ok(())
     }
 
-    /// Sends an Unconfirmed once more, at its own page.
+    /// Resubmits an Unconfirmed task on its page.
     pub async fn resubmit(&mut self, prompt: &str) -> Result<()> {
         self.show_tasks().await?;
         self.browser.press(&by("link", prompt)).await?;
@@ -143,7 +145,7 @@ impl Studio<'_> {
         self.show_tasks().await
     }
 
-    /// Leaves an Unconfirmed, at its own page.
+    /// Dismisses an Unconfirmed task on its page.
     pub async fn dismiss(&mut self, prompt: &str) -> Result<()> {
         self.show_tasks().await?;
         self.browser.press(&by("link", prompt)).await?;
@@ -153,7 +155,7 @@ impl Studio<'_> {
         self.browser.find_gone(&by("link", prompt)).await
     }
 
-    /// Every task of the list, its state by its prompt, all at one moment.
+    /// Returns the states of all tasks in the list by prompt, read at the same time.
     pub async fn states(&self) -> Result<BTreeMap<String, String>> {
         let list = self.browser.find(&by("list", "Tasks")).await?;
         let script = "
@@ -171,14 +173,14 @@ impl Studio<'_> {
             let name = text(&row[0]);
             let prompt = name.split_once(": ").map_or(&*name, |(_, prompt)| prompt);
             if states.insert(prompt.to_owned(), text(&row[1])).is_some() {
-                return Err(format!("the list has “{prompt}” twice").into());
+                return Err(format!("the list contains “{prompt}” twice").into());
             }
         }
         Ok(states)
     }
 
     /// Waits until the list shows these states.
-    pub async fn see(&self, wanted: &[(&str, &str)]) -> Result<()> {
+    pub async fn wait_for_states(&self, wanted: &[(&str, &str)]) -> Result<()> {
         until(format!("{wanted:?}"), TIMEOUT, async || {
             let states = self.states().await?;
             let is_so = |(prompt, state): &(&str, &str)| {
@@ -193,14 +195,14 @@ impl Studio<'_> {
         .await
     }
 
-    /// Waits until nothing more will happen by itself.
-    pub async fn settled(&self) -> Result<()> {
+    /// Waits until no task changes without the user.
+    pub async fn wait_until_settled(&self) -> Result<()> {
         until("all tasks to end", TIMEOUT, async || {
             let states = self.states().await?;
-            let is_under_way = |state: &String| UNDER_WAY.contains(&state.as_str());
+            let is_pending = |state: &String| PENDING.contains(&state.as_str());
             let missing = |prompt: &String| !states.contains_key(prompt);
             Ok(
-                if states.values().any(is_under_way) || self.ledger.expected().any(missing) {
+                if states.values().any(is_pending) || self.ledger.expected().any(missing) {
                     Seen::NotYet(format!("{states:?}"))
                 } else {
                     Seen::Yes(())
@@ -210,14 +212,14 @@ impl Studio<'_> {
         .await
     }
 
-    /// How often the task was sent.
-    pub fn sent(&self, prompt: &str) -> usize {
+    /// Returns how often the task was sent.
+    pub fn times_sent(&self, prompt: &str) -> usize {
         let prompts = self.prompts_sent();
         prompts.iter().filter(|sent| *sent == prompt).count()
     }
 
-    /// Waits until the service works on this many tasks, by its own word.
-    pub async fn accepted(&self, count: usize) -> Result<()> {
+    /// Waits until the service has accepted at least `count` tasks.
+    pub async fn wait_for_accepted(&self, count: usize) -> Result<()> {
         self.sees(&format!("{count} accepted tasks"), |calls| {
             calls.iter().map(|call| call.accepted.len()).sum::<usize>() >= count
         })
@@ -225,9 +227,9 @@ impl Studio<'_> {
     }
 }
 
-/// Whether the service's models are those that these tests count on.
+/// Checks that the service has the model that these tests use.
 #[tokio::test]
-async fn the_model_of_these_tests_is_there() -> Result<()> {
+async fn the_service_has_the_model_of_these_tests() -> Result<()> {
     let service = Service::start(&[]).await?;
     let schema = MODEL.replace("/models/", "/api/schema/");
     let (status, _) = http::get(&format!("{}{schema}", service.address())).await?;

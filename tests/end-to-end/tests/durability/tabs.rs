@@ -1,4 +1,4 @@
-//! Several tabs of one person: one makes the calls, all show what is so.
+//! Several tabs: one makes the calls, all show the current states.
 
 use crate::studio::{Studio, TIMEOUT, play};
 use atelier_end_to_end::Result;
@@ -9,7 +9,7 @@ use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::json;
 use std::time::Duration;
 
-/// The calls that the present tab has made since it was loaded, by the browser's own record.
+/// Returns the number of API calls that the current tab has made since it was loaded, from the browser's resource timing.
 pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
     let script = "
         return performance.getEntriesByType('resource')
@@ -18,6 +18,7 @@ pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
     count.as_u64().ok_or_else(|| "not a number".into())
 }
 
+/// Waits until the current tab makes calls.
 async fn makes_calls(studio: &Studio<'_>) -> Result<()> {
     until("this tab to make calls", TIMEOUT, async || {
         Ok(match calls_of_tab(studio).await? {
@@ -28,14 +29,14 @@ async fn makes_calls(studio: &Studio<'_>) -> Result<()> {
     .await
 }
 
-/// Guards against a task of a follower that is never sent, and against rows that a second tab sends once more: without
-/// BroadcastChannel the tabs were deaf to each other, though one alone makes the calls.
+/// Guards against a task of a following tab that is never sent, and against rows that a second tab sends again. Without
+/// BroadcastChannel, the tabs did not receive each other's messages.
 #[tokio::test(flavor = "multi_thread")]
-async fn tabs_hear_each_other_without_a_broadcast_channel() {
-    let name = "without_a_broadcast_channel";
+async fn tabs_exchange_messages_without_broadcast_channel() {
+    let name = "tabs_exchange_messages_without_broadcast_channel";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
-        // The tabs' letters are not for what a browser must not store, such as a token.
+        // Only the expected storage key may carry messages between tabs: messages with a token must not be stored.
         let script = "
             delete window.BroadcastChannel;
             window.letters = new Set();
@@ -47,16 +48,16 @@ async fn tabs_hear_each_other_without_a_broadcast_channel() {
         studio.proxy.before_each_page(browser, script).await?;
         studio.browser.reload().await?;
         let leader = browser.client.window().await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "of the leader").await?;
         studio.open_model_tab().await?;
         studio.proxy.before_each_page(browser, script).await?;
         browser.reload().await?;
-        let is_deaf = browser
+        let has_no_channel = browser
             .run("return !('BroadcastChannel' in window)", vec![])
             .await?;
-        assert_eq!(is_deaf, json!(true));
-        let form = studio.form().await?;
+        assert_eq!(has_no_channel, json!(true));
+        let form = studio.find_form().await?;
         studio.generate(&form, "of the follower").await?;
         let letters = browser
             .run("return [...window.letters].sort()", vec![])
@@ -67,11 +68,11 @@ async fn tabs_hear_each_other_without_a_broadcast_channel() {
             ("of the follower", "Completed"),
         ];
         studio.open_tasks().await?;
-        studio.see(&completed).await?;
+        studio.wait_for_states(&completed).await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
         browser.switch_to(&leader).await?;
         studio.open_tasks().await?;
-        studio.see(&completed).await
+        studio.wait_for_states(&completed).await
     })
     .await;
 }
@@ -79,32 +80,34 @@ async fn tabs_hear_each_other_without_a_broadcast_channel() {
 /// Guards against a task that is polled or submitted by two tabs.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_tab_makes_the_calls_and_the_others_follow() {
-    let name = "one_tab_makes_the_calls";
+    let name = "one_tab_makes_the_calls_and_the_others_follow";
     play(name, &["--speed", "1"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "of the leader").await?;
 
         let follower = studio.open_model_tab().await?;
         browser.set_size(1280, 4000).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "of the follower").await?;
         studio.open_tasks().await?;
         studio
-            .see(&[
+            .wait_for_states(&[
                 ("of the leader", "Completed"),
                 ("of the follower", "Completed"),
             ])
             .await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
 
-        // What comes while it looks on.
+        // A following tab also shows tasks that arrive while it is open.
         browser.switch_to(&leader).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "shown live").await?;
         browser.switch_to(&follower).await?;
-        studio.see(&[("shown live", "Completed")]).await?;
+        studio
+            .wait_for_states(&[("shown live", "Completed")])
+            .await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
         browser.switch_to(&leader).await?;
         makes_calls(studio).await?;
@@ -155,25 +158,25 @@ async fn a_task_from_another_tab_moves_neither_the_focus_nor_the_rows_on_the_scr
     .await;
 }
 
-/// Guards against tasks that no tab asks about any more because the tab that did is closed.
+/// Guards against tasks that no tab polls any more because the leading tab was closed.
 #[tokio::test(flavor = "multi_thread")]
-async fn another_tab_goes_on_when_the_leader_is_closed() {
-    let name = "another_tab_goes_on";
+async fn another_tab_polls_after_the_leader_is_closed() {
+    let name = "another_tab_polls_after_the_leader_is_closed";
     play(name, &["--speed", "4"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
         let follower = studio.open_tab("/tasks").await?;
         browser.set_size(1280, 4000).await?;
         browser.switch_to(&leader).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "left behind").await?;
         studio.generate(&form, "left behind too").await?;
-        studio.accepted(2).await?;
+        studio.wait_for_accepted(2).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
         makes_calls(studio).await?;
         studio
-            .see(&[
+            .wait_for_states(&[
                 ("left behind", "Completed"),
                 ("left behind too", "Completed"),
             ])
@@ -182,18 +185,18 @@ async fn another_tab_goes_on_when_the_leader_is_closed() {
     .await;
 }
 
-/// Runs a script in each page that the present tab loads from now on, before the page's own.
-pub async fn run_first(studio: &Studio<'_>, script: &str) -> Result<()> {
+/// Runs a script in each page that the current tab loads from now on, before the page's own scripts.
+pub async fn run_before_each_page(studio: &Studio<'_>, script: &str) -> Result<()> {
     studio.proxy.before_each_page(studio.browser, script).await
 }
 
-/// Guards against a new tab that writes what it has just read: the leader may have written the id
-/// of a task in between, and after a crash a paid task would be Unconfirmed.
+/// Guards against a new tab that writes back records that it has just read: it could overwrite the id of a task that the
+/// leader has stored in between, and after a crash a paid task would be Unconfirmed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_only_looks_writes_nothing() {
-    let name = "a_tab_that_only_looks_writes_nothing";
+async fn a_following_tab_that_only_shows_tasks_writes_nothing() {
+    let name = "a_following_tab_that_only_shows_tasks_writes_nothing";
     play(name, &["--speed", "2"], async |studio| {
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         studio.generate(&form, "looked at").await?;
         studio.browser.open_tab("about:blank").await?;
         studio.browser.set_size(1280, 4000).await?;
@@ -201,13 +204,15 @@ async fn a_tab_that_only_looks_writes_nothing() {
             window.writes = 0;
             const put = IDBObjectStore.prototype.put;
             IDBObjectStore.prototype.put = function (...record) {
-                // Small pictures are made by whichever tab shows them.
+                // Thumbnails are in another database, and any tab that shows them writes them.
                 if (this.transaction.db.name === 'atelier') window.writes += 1;
                 return put.apply(this, record);
             };";
-        run_first(studio, script).await?;
+        run_before_each_page(studio, script).await?;
         studio.open_tasks().await?;
-        studio.see(&[("looked at", "Completed")]).await?;
+        studio
+            .wait_for_states(&[("looked at", "Completed")])
+            .await?;
         let writes = studio.browser.run("return window.writes", vec![]).await?;
         assert_eq!(writes, json!(0));
         Ok(())
@@ -215,27 +220,27 @@ async fn a_tab_that_only_looks_writes_nothing() {
     .await;
 }
 
-/// On plain http in a local network browsers have no locks, and a lease decides who leads. Guards
-/// against a tab that has lost it while it was stalled, and sends what the new leader has sent.
+/// Guards against a tab that lost the lease while it was stalled and sends again what the new leader has sent. Browsers
+/// have no locks on plain http in a local network, so the lease decides which tab leads.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
-    let name = "a_stalled_leader_without_locks";
+    let name = "a_stalled_leader_without_locks_sends_nothing_afterwards";
     play(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         let without_locks = "delete Navigator.prototype.locks";
         let leader = browser.client.window().await?;
-        run_first(studio, without_locks).await?;
+        run_before_each_page(studio, without_locks).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "of the leader").await?;
         makes_calls(studio).await?;
 
         let follower = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, without_locks).await?;
+        run_before_each_page(studio, without_locks).await?;
         studio.open_tasks().await?;
 
         browser.switch_to(&leader).await?;
-        let form = studio.form().await?;
+        let form = studio.find_form().await?;
         let refusal = Fault::Status {
             status: 429,
             retry_after: Some(RetryAfter::Seconds(15)),
@@ -253,7 +258,9 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
             })";
         browser.run(stall, vec![]).await?;
         browser.switch_to(&follower).await?;
-        studio.see(&[("queued in both", "Completed")]).await?;
+        studio
+            .wait_for_states(&[("queued in both", "Completed")])
+            .await?;
         assert!(calls_of_tab(studio).await? > 0, "the follower did not lead");
 
         browser.switch_to(&leader).await?;
@@ -262,30 +269,36 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
             Ok(if ended == json!(true) {
                 Seen::Yes(())
             } else {
-                Seen::NotYet("it goes on".into())
+                Seen::NotYet("it continues".into())
             })
         })
         .await?;
         studio.show_tasks().await?;
-        studio.see(&[("queued in both", "Completed")]).await?;
-        assert_eq!(studio.sent("queued in both"), 2, "refused, and once more");
+        studio
+            .wait_for_states(&[("queued in both", "Completed")])
+            .await?;
+        assert_eq!(
+            studio.times_sent("queued in both"),
+            2,
+            "one refused, one accepted"
+        );
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that is sent, and paid, although a person has cancelled it: the tab that led had
-/// crashed, and the one in which Cancel was pressed, to which no tab listened, leads next.
+/// Guards against a task that is sent and paid for although the user has cancelled it. The leading tab had crashed, no tab
+/// received the message about the cancellation, and the tab in which Cancel was pressed leads next.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
-    let name = "what_is_cancelled_while_no_tab_leads";
+async fn a_task_cancelled_while_no_tab_leads_is_not_sent() {
+    let name = "a_task_cancelled_while_no_tab_leads_is_not_sent";
     play(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::DevTools)?;
-        // A lock is free at once.
+        // Without locks, since a lock of a crashed tab is free at once.
         let without_locks = "delete Navigator.prototype.locks";
         let leader = browser.client.window().await?;
-        run_first(studio, without_locks).await?;
+        run_before_each_page(studio, without_locks).await?;
         studio.proxy.control_clock(browser).await?;
         let form = studio.open_model().await?;
         let refusal = Fault::Status {
@@ -301,7 +314,7 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
 
         let follower = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;
-        run_first(studio, without_locks).await?;
+        run_before_each_page(studio, without_locks).await?;
         studio.proxy.control_clock(browser).await?;
         studio.open_tasks().await?;
         browser.press(&by("link", "cancelled")).await?;
@@ -313,13 +326,17 @@ async fn what_is_cancelled_while_no_tab_leads_is_not_sent() {
         browser.switch_to(&follower).await?;
         cancel.click().await?;
         browser.find_gone(&by("button", "Cancel")).await?;
-        // The service takes tasks again, and what is made after it leaves.
+        // The rate limit is over, and a later task is sent.
         let over = Duration::from_secs(600);
         studio.proxy.advance_clock(browser, over).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "afterwards").await?;
-        studio.accepted(1).await?;
-        assert_eq!(studio.sent("cancelled"), 1, "refused, and not once more");
+        studio.wait_for_accepted(1).await?;
+        assert_eq!(
+            studio.times_sent("cancelled"),
+            1,
+            "sent again after it was refused"
+        );
         Ok(())
     })
     .await;

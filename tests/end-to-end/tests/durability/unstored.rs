@@ -1,8 +1,11 @@
-//! What the tab that leads can't store is stored by another one, or both say that it is not.
+//! Tasks that the leading tab can't store: another tab stores them, or both tabs warn.
 
-use crate::storage::{BREAKABLE, NOT_KEPT, send_anyway, until_kept, until_stored, until_stored_in};
+use crate::storage::{
+    BREAKABLE, STORAGE_WARNING, send_anyway, wait_for_no_warning, wait_for_stored_records,
+    wait_for_stored_tasks,
+};
 use crate::studio::{Studio, TIMEOUT, play};
-use crate::tabs::run_first;
+use crate::tabs::run_before_each_page;
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::service::Service;
@@ -11,21 +14,21 @@ use atelier_end_to_end::wait::becomes;
 use serde_json::json;
 use std::time::Duration;
 
-/// Whether the browser would ask before the page is left.
-const ASKS: &str = "
+/// A script that returns whether the browser would ask before the page is left.
+const ASKS_BEFORE_LEAVING: &str = "
     const leaving = new Event('beforeunload', { cancelable: true });
     return !window.dispatchEvent(leaving)";
 
-/// A task that is completed by now, and that the tab that led when it was sent could not store. That tab is closed, and a
-/// second one is there.
-async fn follow_what_is_not_stored(studio: &mut Studio<'_>, is_full_for_both: bool) -> Result<()> {
+/// Completes a task that the leading tab could not store, and closes that tab. A second tab remains open. With
+/// `is_full_for_both`, the second tab can't store the task either.
+async fn complete_unstored_task(studio: &mut Studio<'_>, is_full_for_both: bool) -> Result<()> {
     let browser = studio.browser;
-    run_first(studio, BREAKABLE).await?;
+    run_before_each_page(studio, BREAKABLE).await?;
     studio.proxy.control_clock(browser).await?;
     let form = studio.open_model().await?;
     let leader = browser.client.window().await?;
     browser.open_tab("about:blank").await?;
-    run_first(studio, BREAKABLE).await?;
+    run_before_each_page(studio, BREAKABLE).await?;
     studio.proxy.control_clock(browser).await?;
     browser.set_size(1280, 4000).await?;
     studio.open_tasks().await?;
@@ -40,52 +43,52 @@ async fn follow_what_is_not_stored(studio: &mut Studio<'_>, is_full_for_both: bo
         send_anyway(browser).await?;
     }
     browser.switch_to(&follower).await?;
-    studio.see(&[("paid", "Completed")]).await?;
+    studio.wait_for_states(&[("paid", "Completed")]).await?;
     if is_full_for_both {
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
     }
-    // Nothing is lost with this one.
-    becomes(browser, "no question", ASKS, json!(false)).await?;
+    // Closing the following tab loses nothing.
+    becomes(browser, "no question", ASKS_BEFORE_LEAVING, json!(false)).await?;
     browser.switch_to(&leader).await?;
     browser.close_tab().await?;
     browser.switch_to(&follower).await
 }
 
-/// Guards against a paid task that is lost: another tab could store it, and did not.
+/// Guards against a paid task that is lost although another tab could have stored it.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_the_last_leader_could_not_store_is_stored_by_the_next() {
-    let name = "what_the_last_leader_could_not_store_is_stored_by_the_next";
+async fn the_next_leader_stores_what_the_last_could_not_store() {
+    let name = "the_next_leader_stores_what_the_last_could_not_store";
     play(name, &["--speed", "8"], async |studio| {
-        follow_what_is_not_stored(studio, false).await?;
-        until_stored(studio.browser, 1).await?;
-        until_kept(studio.browser).await
+        complete_unstored_task(studio, false).await?;
+        wait_for_stored_tasks(studio.browser, 1).await?;
+        wait_for_no_warning(studio.browser).await
     })
     .await;
 }
 
-/// Guards against the same where there is no room for the next one either: it said nothing any more, and tried nothing.
+/// Guards against a next leader that neither warns nor retries when its storage is full too.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_the_next_cannot_store_it_either_that_is_said_until_there_is_room() {
-    let name = "where_the_next_cannot_store_it_either";
+async fn the_next_leader_warns_and_retries_until_storage_has_space() {
+    let name = "the_next_leader_warns_and_retries_until_storage_has_space";
     play(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
-        follow_what_is_not_stored(studio, true).await?;
+        complete_unstored_task(studio, true).await?;
         studio
             .proxy
             .let_pass(browser, Duration::from_secs(4))
             .await?;
-        browser.see_text(NOT_KEPT, TIMEOUT).await?;
+        browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
         browser.run("window.full = false", vec![]).await?;
-        until_stored(studio.browser, 1).await?;
-        until_kept(browser).await
+        wait_for_stored_tasks(studio.browser, 1).await?;
+        wait_for_no_warning(browser).await
     })
     .await;
 }
 
-/// Guards against a batch whose tasks are kept and which itself is not: its page said that nothing had been made yet.
+/// Guards against a batch that is not stored although its tasks are: its page said that nothing had been made yet.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_that_its_tab_could_not_store_is_stored_by_another_one() {
-    let name = "a_batch_that_its_tab_could_not_store";
+async fn another_tab_stores_a_batch_that_its_own_tab_could_not_store() {
+    let name = "another_tab_stores_a_batch_that_its_own_tab_could_not_store";
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "8"]).await?;
         let address = service.address();
@@ -110,9 +113,9 @@ async fn a_batch_that_its_tab_could_not_store_is_stored_by_another_one() {
         browser.switch_to(&sender).await?;
         browser.close_tab().await?;
         browser.switch_to(&other).await?;
-        until_stored(browser, 3).await?;
-        // It is written after its tasks.
-        until_stored_in(browser, "batches", 1).await?;
+        wait_for_stored_tasks(browser, 3).await?;
+        // The batch is written after its tasks.
+        wait_for_stored_records(browser, "batches", 1).await?;
         browser.reload().await?;
         browser.find(&batch).await?;
         Ok(())
@@ -120,55 +123,55 @@ async fn a_batch_that_its_tab_could_not_store_is_stored_by_another_one() {
     .await;
 }
 
-/// Guards against a paid task that goes with its tab without a word: it stands in no storage.
+/// Guards against a paid task that is lost without a warning when its tab is closed, because it is not stored.
 #[tokio::test(flavor = "multi_thread")]
-async fn leaving_is_asked_about_only_while_something_would_be_lost() {
-    let name = "leaving_is_asked_about";
+async fn the_browser_asks_before_leaving_only_while_tasks_are_unstored() {
+    let name = "the_browser_asks_before_leaving_only_while_tasks_are_unstored";
     play(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "kept").await?;
-        becomes(browser, "a question", ASKS, json!(false)).await?;
+        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await?;
         browser.run("window.full = true", vec![]).await?;
         studio.generate(&form, "not kept").await?;
         send_anyway(browser).await?;
-        becomes(browser, "a question", ASKS, json!(true)).await?;
-        // Completed it is paid, and stands in no storage either.
+        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
+        // The completed task is paid for and still not stored.
         studio.show_tasks().await?;
-        studio.see(&[("not kept", "Completed")]).await?;
-        becomes(browser, "a question", ASKS, json!(true)).await?;
+        studio.wait_for_states(&[("not kept", "Completed")]).await?;
+        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         browser.run("window.full = false", vec![]).await?;
-        until_kept(browser).await?;
-        becomes(browser, "a question", ASKS, json!(false)).await
+        wait_for_no_warning(browser).await?;
+        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await
     })
     .await;
 }
 
-/// Guards against the same with a tab that leads by now and has only ever shown the list of models.
+/// Guards against a leading tab that does not ask because it has only ever shown the list of models.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tab_that_shows_the_list_alone_asks_as_well() {
-    let name = "a_tab_that_shows_the_list_alone_asks";
+async fn a_leading_tab_that_shows_only_the_model_list_asks_before_leaving() {
+    let name = "a_leading_tab_that_shows_only_the_model_list_asks_before_leaving";
     play(name, &["--speed", "8"], async |studio| {
         let browser = studio.browser;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         let form = studio.open_model().await?;
         let leader = browser.client.window().await?;
         let follower = browser.open_tab("about:blank").await?;
         browser.switch_to(&follower).await?;
-        run_first(studio, BREAKABLE).await?;
+        run_before_each_page(studio, BREAKABLE).await?;
         studio.open("/").await?;
         browser.run("window.full = true", vec![]).await?;
         browser.switch_to(&leader).await?;
         browser.run("window.full = true", vec![]).await?;
         studio.generate(&form, "paid").await?;
         send_anyway(browser).await?;
-        studio.accepted(1).await?;
+        studio.wait_for_accepted(1).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
-        becomes(browser, "a question", ASKS, json!(true)).await?;
+        becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         browser.run("window.full = false", vec![]).await?;
-        until_stored(browser, 1).await
+        wait_for_stored_tasks(browser, 1).await
     })
     .await;
 }
