@@ -1,4 +1,4 @@
-//! Everything of a batch as one file.
+//! The archive of a batch, and its manifests.
 
 use crate::size::seed;
 use crate::studio::{Studio, TIMEOUT, error, numbered, visit};
@@ -13,7 +13,7 @@ use std::path::Path;
 
 const TOKEN: &str = "tok-3f9a-never-to-be-written-down";
 
-/// The files of an archive by name, read by a library that checks their sums.
+/// Returns the files of an archive by name. The library checks their checksums.
 fn unzip(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut archive = zip::ZipArchive::new(Cursor::new(bytes))?;
     let mut files = BTreeMap::new();
@@ -24,7 +24,7 @@ fn unzip(bytes: &[u8]) -> Result<BTreeMap<String, Vec<u8>>> {
         file.read_to_end(&mut content)?;
         assert!(
             files.insert(name, content).is_none(),
-            "a name is there twice"
+            "a file name occurs twice"
         );
     }
     Ok(files)
@@ -40,7 +40,7 @@ fn json_of(path: &Path) -> Result<Value> {
     Ok(serde_json::from_slice(&std::fs::read(path)?)?)
 }
 
-/// The path of an address, which the service serves under its own.
+/// Returns the path of an output's address, which names the proxy instead of the service.
 fn path_of(url: &str) -> Result<String> {
     let url: url::Url = url.parse()?;
     Ok(url.path().to_owned())
@@ -52,11 +52,11 @@ async fn sign_in(studio: &Studio<'_>) -> Result<()> {
     browser.fill(&by("textbox", "User ID"), "me").await?;
     browser.fill(&by("textbox", "Access token"), TOKEN).await?;
     studio.press("Save").await?;
-    // Only the form for one tells that the credentials are there; a reload keeps them.
+    // The reload shows the model's form, which appears once the credentials are set. A reload keeps them.
     studio.reload().await
 }
 
-/// What the rows are, with two outputs in some, a failure in another and names that are no file names.
+/// Rows of which some have two outputs, one fails, and some prompts are not valid file names.
 fn rows() -> Value {
     json!([
         {"prompt": "a café, at night / in blue", "panes": 40, "seed": 18_446_744_073_709_551_615_u64},
@@ -67,37 +67,37 @@ fn rows() -> Value {
     ])
 }
 
-/// Guards against archives that other programs cannot open, outputs that are changed or missing in
-/// silence, and a token that leaves with them.
+/// Guards against archives that other programs can't open, outputs that are changed or missing without a message, and a
+/// token in the archive.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_archive_holds_every_output_and_says_what_it_lacks() {
-    let name = "the_archive_holds_every_output";
+async fn the_archive_contains_every_output_and_lists_missing_ones() {
+    let name = "the_archive_contains_every_output_and_lists_missing_ones";
     let service = ["--speed", "0", "--token", TOKEN];
     visit(name, &service, async |studio| {
         let browser = studio.browser;
         sign_in(studio).await?;
         studio.choose("Import").await?;
         let rows = rows();
-        // The greatest seed that the schema takes is not ours to say.
+        // The maximum of `seed` depends on the schema.
         let mut rows = rows.as_array().cloned().unwrap_or_default();
         rows[0]["seed"] = json!(9_007_199_254_740_993_u64);
-        if !seed_is_taken(studio).await? {
+        if !accepts_large_seed(studio).await? {
             rows[0]["seed"] = json!(77);
         }
         let text = Value::Array(rows.clone()).to_string();
         browser.paste(&by("textbox", "Table"), &text).await?;
         studio.press("Add 5 items").await?;
         studio.press("Generate 5").await?;
-        studio.see_counts("4 completed, 1 failed").await?;
+        studio.wait_for_counts("4 completed, 1 failed").await?;
 
-        // Its addresses, by the manifest alone.
+        // The manifest alone contains the addresses of the outputs.
         studio.press("Manifest JSON").await?;
         let manifest = json_of(&browser.downloaded(1, ".json").await?[0])?;
         let item = |n: usize| &manifest["items"][n - 1];
         for (n, row) in (1..).zip(&rows) {
             let mut input = item(n)["input"].clone();
             if row.get("seed").is_none() {
-                // It was drawn here, and is known.
+                // The page drew a random seed and recorded it.
                 let drawn = input.as_object_mut().and_then(|input| input.remove("seed"));
                 assert!(drawn.is_some_and(|seed| seed.is_u64()), "{}", item(n));
             }
@@ -107,7 +107,7 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
             assert!(item(n)["submitted"].is_string(), "{}", item(n));
             assert!(item(n)["finished"].is_string(), "{}", item(n));
         }
-        // The first one is shown, so that the browser has it.
+        // The second output fails: the page shows the first one, so the browser may have cached it.
         let gone = item(4)["outputs"][1]["url"].as_str().ok_or("no address")?;
         studio.proxy.add(Rule::every(&path_of(gone)?, error(404)));
 
@@ -116,7 +116,10 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
         browser
             .see_text("1 output could not be fetched", TIMEOUT)
             .await?;
-        assert!(contains(&archive, "a-cafe-at-night"), "looked at wrongly");
+        assert!(
+            contains(&archive, "a-cafe-at-night"),
+            "`contains` does not work"
+        );
         assert!(!contains(&archive, TOKEN), "the token is in the archive");
         let mut files = unzip(&archive)?;
         let written = files.remove("manifest.json").ok_or("no manifest.json")?;
@@ -124,10 +127,10 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
         let table = files.remove("manifest.csv").ok_or("no manifest.csv")?;
         assert!(contains(&table, "05-etc-passwd-1.png"));
         let mut dated = zip::ZipArchive::new(Cursor::new(&archive))?;
-        let made = dated.by_name("05-etc-passwd-1.png")?.last_modified();
-        assert!(made.ok_or("no date")?.year() > 1980, "when it was made");
-        let made = dated.by_name("manifest.csv")?.last_modified();
-        assert!(made.ok_or("no date")?.year() > 1980, "when it was written");
+        for name in ["05-etc-passwd-1.png", "manifest.csv"] {
+            let date = dated.by_name(name)?.last_modified();
+            assert!(date.ok_or("no date")?.year() > 1980, "date of {name}");
+        }
         let expected = [
             "01-a-cafe-at-night-in-blue-1.png",
             "02-two-of-them-1.png",
@@ -141,8 +144,8 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
             for output in item["outputs"].as_array().into_iter().flatten() {
                 let Some(file) = output["file"].as_str() else {
                     assert_eq!(item["index"], json!(4), "{item}");
-                    let why = output["missing"].as_str().ok_or("no reason")?;
-                    assert!(why.ends_with('.'), "no sentence: {why}");
+                    let reason = output["missing"].as_str().ok_or("no reason")?;
+                    assert!(reason.ends_with('.'), "not a sentence: {reason}");
                     assert_eq!(output["url"], json!(gone));
                     continue;
                 };
@@ -150,7 +153,10 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
                 let address = format!("{}{}", studio.service.address(), path_of(url)?);
                 let (status, bytes) = http::get(&address).await?;
                 assert_eq!(status, 200, "{address}");
-                assert!(files[file] == bytes, "{file} is not what the service has");
+                assert!(
+                    files[file] == bytes,
+                    "{file} differs from the file of the service"
+                );
                 compared += 1;
             }
         }
@@ -169,7 +175,7 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
         let error = written["items"][2]["error"].as_str();
         assert!(error.is_some_and(|error| !error.is_empty()));
 
-        // As a table, with the same inputs.
+        // The manifest as a table has the same inputs.
         studio.press("Manifest CSV").await?;
         let table = std::fs::read_to_string(&browser.downloaded(1, ".csv").await?[0])?;
         assert!(table.contains("input.prompt") && !table.contains(TOKEN));
@@ -178,8 +184,8 @@ async fn the_archive_holds_every_output_and_says_what_it_lacks() {
     .await;
 }
 
-/// Whether the model takes seeds that no JavaScript number can hold.
-async fn seed_is_taken(studio: &Studio<'_>) -> Result<bool> {
+/// Returns whether the model accepts seeds that a JavaScript number can't represent.
+async fn accepts_large_seed(studio: &Studio<'_>) -> Result<bool> {
     let address = format!("{}/api/schema/image/tessera", studio.service.address());
     let (_, schema) = http::get(&address).await?;
     let schema: Value = serde_json::from_slice(&schema)?;
@@ -188,23 +194,23 @@ async fn seed_is_taken(studio: &Studio<'_>) -> Result<bool> {
         .into_iter()
         .flatten()
         .find(|parameter| parameter["name"] == "seed");
-    let most = seed.and_then(|seed| seed["maximum"].as_u64());
-    Ok(most.is_none_or(|most| most > 9_007_199_254_740_993))
+    let maximum = seed.and_then(|seed| seed["maximum"].as_u64());
+    Ok(maximum.is_none_or(|maximum| maximum > 9_007_199_254_740_993))
 }
 
-/// Guards against a manifest that only its writer can read.
+/// Guards against a manifest that only the browser that wrote it can use.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_manifest_runs_again_or_is_only_looked_at() {
-    let name = "a_manifest_runs_again";
+async fn a_manifest_can_be_viewed_or_run_again() {
+    let name = "a_manifest_can_be_viewed_or_run_again";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("again", 3);
         studio.send(&prompts).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         studio.press("Manifest JSON").await?;
         let file = browser.downloaded(1, ".json").await?.remove(0);
 
-        // In a browser that knows nothing of the batch.
+        // The browser no longer has the batch.
         studio.press("Remove batch").await?;
         studio.choose("Import").await?;
         let choose = starting("button", "Choose a file");
@@ -213,11 +219,11 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
             .see_text("A manifest: 3 items can be added.", TIMEOUT)
             .await?;
         studio.press("Only look at it").await?;
-        let looked_at = browser
+        let manifest = browser
             .find(&by("article", "Manifest: again 01 and 2 others"))
             .await?;
-        until("its items", TIMEOUT, async || {
-            let items = studio.items_in(&looked_at).await?;
+        until("the items of the manifest", TIMEOUT, async || {
+            let items = studio.items_in(&manifest).await?;
             let shown = items.iter().map(|item| (&*item.prompt, &*item.state));
             let expected = prompts.iter().map(|prompt| (&**prompt, "Completed"));
             Ok(match shown.clone().eq(expected) {
@@ -226,32 +232,36 @@ async fn a_manifest_runs_again_or_is_only_looked_at() {
             })
         })
         .await?;
-        assert_eq!(studio.sizes(), [3], "looking at it sent something");
+        assert_eq!(
+            studio.call_sizes(),
+            [3],
+            "viewing the manifest sent something"
+        );
 
         studio.press("Add 3 items").await?;
         assert_eq!(studio.rows().await?, prompts);
         studio.press("Generate 3").await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         assert_eq!(studio.prompts_sent(), [prompts.clone(), prompts].concat());
         Ok(())
     })
     .await;
 }
 
-/// Guards against a page that does not answer while it packs: others have their turn between the files.
+/// Guards against a page that does not respond while it packs an archive: other event handlers run between the files.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_hundred_outputs_are_packed_while_the_page_answers() {
-    let name = "two_hundred_outputs_are_packed";
+async fn the_page_responds_while_two_hundred_outputs_are_packed() {
+    let name = "the_page_responds_while_two_hundred_outputs_are_packed";
     visit(name, &["--speed", "0"], async |studio| {
         seed(studio, 200).await?;
         let progress = by("progressbar", "Packing");
         let download = studio.browser.find(&by("button", "Download all")).await?;
         let script = "
-            window.turns = 0;
+            window.events = 0;
             const bar = document.querySelector('progress[aria-label=Packing]');
             const { port1, port2 } = new MessageChannel();
             port1.onmessage = () => {
-                if (!bar.closest('[hidden]')) window.turns += 1;
+                if (!bar.closest('[hidden]')) window.events += 1;
                 port2.postMessage(0);
             };
             port2.postMessage(0);";
@@ -259,10 +269,10 @@ async fn two_hundred_outputs_are_packed_while_the_page_answers() {
         download.click().await?;
         let archive = std::fs::read(&studio.browser.downloaded(1, ".zip").await?[0])?;
         studio.browser.find_gone(&progress).await?;
-        let turns = studio.browser.run("return window.turns", vec![]).await?;
-        // Two manifests lie with them.
+        let events = studio.browser.run("return window.events", vec![]).await?;
+        // The archive also contains two manifests.
         assert_eq!(unzip(&archive)?.len(), 202);
-        assert!(turns.as_u64() > Some(50), "{turns} turns for others");
+        assert!(events.as_u64() > Some(50), "only {events} other events");
         Ok(())
     })
     .await;

@@ -1,21 +1,21 @@
-//! How the table is filled.
+//! Filling the table: import, rows and sweeps.
 
 use crate::studio::{TIMEOUT, play, visit};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
-/// As a spreadsheet writes it: a mark at its beginning, a slip in a column, quotes, a line break within quotes, a
-/// column of its own, and a row that is wrong.
+/// A CSV file as a spreadsheet writes it: with a byte order mark, a misspelled column, quotes, a line break within quotes,
+/// an unknown column, and an invalid row.
 const TABLE: &str = "\u{feff}Promt,Panes,Mood\r\n\
     \"a window, \"\"blue\"\"\",40,calm\r\n\
     \"over\ntwo lines\",50,\r\n\
     too many panes,99999,bold\r\n\
     short row\r\n";
 
-/// Guards against rows that are dropped or changed without a word, and against sending bad ones.
+/// Guards against rows that are dropped or changed without a message, and against invalid rows that are sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
-    let name = "an_imported_table";
+async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
+    let name = "an_imported_table_lists_errors_and_sends_only_valid_rows";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let folder = tempfile::tempdir()?;
@@ -38,15 +38,15 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
             .see_text("Row 4: The row has 1 field for 3 columns", TIMEOUT)
             .await?;
         studio.press("Add 4 items").await?;
-        // What needs a look is led to, now and later.
+        // The invalid cell is focused after the import, and again by a press on its message.
         let focused = "return document.activeElement.ariaLabel";
-        let led_to = "panes, row 3";
-        becomes(browser, "what has the focus", focused, led_to).await?;
+        let invalid_cell = "panes, row 3";
+                becomes(browser, "what has the focus", focused, invalid_cell).await?;
         browser.find(&by("radio", "Import")).await?.click().await?;
         let row = starting("button", "Row 3: panes must be");
         browser.press(&row).await?;
-        becomes(browser, "what has the focus", focused, led_to).await?;
-        let prompts = [
+        becomes(browser, "what has the focus", focused, invalid_cell).await?;
+                let prompts = [
             "a window, \"blue\"",
             "over\ntwo lines",
             "too many panes",
@@ -61,18 +61,18 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
 
         let good = [prompts[0], prompts[1], prompts[3]].map(str::to_owned);
-        // In one pane what is to be mended does not make way for what was sent.
+        // In a window with one pane, the invalid row stays visible after the valid ones were sent.
         browser.set_size(900, 900).await?;
         studio.generate(&good).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         assert_eq!(studio.prompts_sent(), good);
         assert_eq!(studio.rows().await?, ["too many panes"]);
-        // One numbering: that of the file.
+        // Items are numbered as in the file.
         browser
             .find(&starting("button", "Item 4: short row"))
             .await?;
 
-        // Another batch is empty, and what was left is not lost.
+        // A new batch is empty, and the remaining row is set aside.
         studio.press("New batch").await?;
         browser.see_text("1 row is put aside.", TIMEOUT).await?;
         browser.find_gone(&by("region", "Items")).await?;
@@ -83,7 +83,7 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
         browser.find(&by("button", "Bring back")).await?;
         browser.run(show, vec![]).await?;
         studio.press("Bring back").await?;
-        // Mended in place, it is as good as the others.
+        // Once the cell is corrected, the row can be sent.
         browser.fill(&by("textbox", "panes, row 3"), "60").await?;
         browser.find(&by("button", "Generate 1")).await?;
         Ok(())
@@ -91,10 +91,11 @@ async fn an_imported_table_says_what_is_wrong_and_sends_only_good_rows() {
     .await;
 }
 
-/// Guards against a new row that is told off, in red and to a screen reader, before it could be written in.
+/// Guards against a new row that is marked as invalid, in red and for screen readers, before the user has typed in it.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_empty_row_is_quiet_until_something_stands_in_it() {
-    visit("an_empty_row", &[], async |studio| {
+async fn an_empty_row_is_not_invalid_until_something_is_typed() {
+    let name = "an_empty_row_is_not_invalid_until_something_is_typed";
+    visit(name, &[], async |studio| {
         let browser = studio.browser;
         studio.press("Add a row").await?;
         browser.see_text("1 empty row stays.", TIMEOUT).await?;
@@ -120,18 +121,18 @@ async fn an_empty_row_is_quiet_until_something_stands_in_it() {
     .await;
 }
 
-/// Guards against a sweep that has to be put into a table before it can be sent, against one that a second press
-/// pays for again, against a part of it being sent where the rest is wrong, and against a seed that is wrong without
-/// a word.
+/// Guards against a sweep that has to be added to the table before it can be sent, that a second press sends again, that is
+/// sent in part while the rest is invalid, or whose invalid seed gives no message.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sweep_is_sent_by_one_press() {
-    visit("a_sweep_is_sent", &["--speed", "0"], async |studio| {
+async fn a_sweep_is_sent_with_one_press() {
+    let name = "a_sweep_is_sent_with_one_press";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;
         axis.select_by_value("panes").await?;
         let values = by("textbox", "Values");
-        // Guards against values that are sent and paid twice, and against a tick that rewrites what was typed.
+        // Guards against equal values that are sent and paid for twice, and against a checkbox that changes the typed text.
         browser.paste(&values, "20, 20").await?;
         browser
             .see_text("Equal values are taken once.", TIMEOUT)
@@ -152,7 +153,7 @@ async fn a_sweep_is_sent_by_one_press() {
         let wrong = "seed must be a number, not “20, 40”";
         browser.see_text(wrong, TIMEOUT).await?;
         browser.fill(&seed, &drawn.unwrap_or_default()).await?;
-        // Rows that can't be sent are not made.
+        // Rows that can't be sent are not created.
         browser
             .see_text("prompt is missing: fill it in under One", TIMEOUT)
             .await?;
@@ -163,9 +164,9 @@ async fn a_sweep_is_sent_by_one_press() {
         axis.select_by_value("prompt").await?;
         browser.paste(&values, "dusk\ndawn").await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn"]);
-        // All of it is sent: the button offers none of it once more.
+        // All rows are sent, so the button does not offer them again.
         browser.find(&by("button", "Generate")).await?;
         browser
             .see_text(
@@ -174,13 +175,13 @@ async fn a_sweep_is_sent_by_one_press() {
             )
             .await?;
         browser.find(&by("button", "New batch")).await?;
-        // With another seed they are others.
+        // With another seed, the rows are different.
         studio.press("Another seed").await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
-        studio.sees_calls(2).await?;
+        studio.wait_for_counts("2 completed").await?;
+        studio.wait_for_calls(2).await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "dusk", "dawn"]);
-        // The next one begins without its axes.
+        // A new batch starts without axes.
         browser.set_size(900, 900).await?;
         studio.press("New batch").await?;
         browser.find_gone(&values).await
@@ -188,11 +189,11 @@ async fn a_sweep_is_sent_by_one_press() {
     .await;
 }
 
-/// Guards against a prompt that a comma made two of, at twice the price, and against a sweep that is
-/// doubled without a word.
+/// Guards against a prompt that is split at a comma, at twice the price, and against a sweep that is added twice without a
+/// message.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
-    let name = "a_text_is_one_value_a_line";
+async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
+    let name = "each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
@@ -205,7 +206,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         browser.see_text("2 values", TIMEOUT).await?;
         studio.press("Add to the table").await?;
         assert_eq!(studio.rows().await?, ["alpine lake, teal", "red dune"]);
-        // Nor does a button invite to it.
+        // The button to add the sweep again is disabled.
         let added = browser.find(&by("button", "In the table")).await?;
         assert!(!added.is_enabled().await?);
         browser
@@ -224,9 +225,9 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         let rows = ["alpine lake, teal", "red dune", "blue bay"];
         assert_eq!(studio.rows().await?, rows);
 
-        // What is sent stays in the table, and is not sent again by itself.
+        // Sent rows stay in the table and are not sent again without the user.
         studio.press("Generate 3").await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         browser.find(&by("button", "Generate")).await?;
         browser.find_gone(&by("region", "Items")).await?;
         browser.see_text("3 rows sent", TIMEOUT).await?;
@@ -237,7 +238,7 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
         studio.press("Remove row 3").await?;
         studio.press("Remove row 1").await?;
         studio.press("Generate 1").await?;
-        studio.sees_calls(2).await?;
+        studio.wait_for_calls(2).await?;
         assert_eq!(studio.prompts_sent()[3], "red dune");
         studio.press("Remove 1 sent row").await?;
         browser.find_gone(&by("region", "Items")).await
@@ -245,11 +246,12 @@ async fn a_text_is_one_value_a_line_and_the_same_sweep_twice_is_asked_about() {
     .await;
 }
 
-/// Guards against axes and pasted tables that are gone after a look at another page, or axes after they were sent; and
-/// against a sweep that is offered once more then.
+/// Guards against axes and pasted tables that are lost when the user visits another page, against axes that are lost when
+/// they are sent, and against a sent sweep that is offered again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_composed_is_kept_and_offered_until_it_is_sent() {
-    visit("what_is_begun_is_kept", &["--speed", "0"], async |studio| {
+async fn sweeps_and_pasted_tables_are_kept_and_offered_until_sent() {
+    let name = "sweeps_and_pasted_tables_are_kept_and_offered_until_sent";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Import").await?;
         let pasted = by("textbox", "Table");
@@ -279,7 +281,7 @@ async fn what_is_composed_is_kept_and_offered_until_it_is_sent() {
         becomes(browser, "the pasted table", text, "prompt\npasted").await?;
         studio.choose("Sweep").await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
         studio.reload().await?;
         browser.find(&by("radio", "Sweep")).await?;
         browser.find_gone(&by("button", "Generate 2")).await?;
@@ -289,11 +291,12 @@ async fn what_is_composed_is_kept_and_offered_until_it_is_sent() {
     .await;
 }
 
-/// Guards against a sweep that is lost half-written because other rows were sent, and against one that is offered once
-/// more because its rows were sent from another panel.
+/// Guards against an unfinished sweep that is lost because other rows were sent, and against a sweep that is offered again
+/// because its rows were sent from another panel.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
-    visit("a_sweep_is_kept_until", &["--speed", "0"], async |studio| {
+    let name = "a_sweep_is_kept_until_its_own_rows_are_sent";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let values = by("textbox", "Values");
         let written =
@@ -305,7 +308,7 @@ async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
         browser.fill(&values, "dusk\ndawn").await?;
         studio.press("Another axis").await?;
         studio.press("Generate 1").await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         studio.reload().await?;
         becomes(browser, "the sweep", written, "dusk\ndawn,").await?;
 
@@ -316,14 +319,14 @@ async fn a_sweep_is_kept_until_its_own_rows_are_sent() {
         studio.press("Add to the table").await?;
         studio.choose("Import").await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
-        // What is written while they are on their way brings nothing of it back.
+        studio.wait_for_counts("2 completed").await?;
+        // Typing while the rows are being sent does not restore them.
         let pasted = by("textbox", "Table");
         browser.fill(&pasted, "prompt\nnight").await?;
         studio.reload().await?;
         let text = "return document.querySelector('#import')?.value ?? ''";
         becomes(browser, "the pasted table", text, "prompt\nnight").await?;
-        // What was sent stays to be changed, and is not offered once more.
+        // A sent sweep can still be changed, and is not offered again.
         studio.choose("Sweep").await?;
         becomes(browser, "the sweep", written, "dusk\ndawn").await?;
         browser.find(&by("button", "Generate")).await?;

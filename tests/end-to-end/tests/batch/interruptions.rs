@@ -1,7 +1,7 @@
-//! The page is closed in the midst of a batch, or a person holds it up.
+//! Batches that are interrupted: the page is closed, or the user pauses or stops sending.
 
 use crate::studio::{
-    BATCH, Studio, TIMEOUT, come_back_in, numbered, play, play_without_keys, visit,
+    BATCH, Studio, TIMEOUT, numbered, play, play_without_keys, rate_limited, visit,
 };
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,7 +11,7 @@ use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::Value;
 use std::time::Duration;
 
-/// The records of tasks as they are stored.
+/// Returns the stored records of all tasks.
 async fn stored(browser: &Browser) -> Result<Vec<String>> {
     let script = "
         return new Promise((done, failed) => {
@@ -29,63 +29,66 @@ async fn stored(browser: &Browser) -> Result<Vec<String>> {
     Ok(serde_json::from_value(browser.run(script, vec![]).await?)?)
 }
 
-/// Guards against a batch of which only the calls already sent survive the page, and against one
-/// that is sent anew from its beginning.
+/// Guards against a batch whose unsent items are lost by a reload, and against a batch that is sent again from the
+/// beginning.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
-    let name = "a_reload_mid_batch";
+    let name = "a_reload_mid_batch_loses_nothing_and_sends_nothing_twice";
     let service = ["--speed", "2", "--workers", "25"];
     play(name, &service, async |studio| {
-        studio.let_pass(1, BATCH);
-        studio.proxy.add(Rule::next(1, BATCH, come_back_in(4)));
+        studio.allow_calls(1, BATCH);
+        studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
         let prompts = numbered("kept", 25);
         studio.send(&prompts).await?;
-        // Ten run, the others wait, and no call is under way.
+        // Ten items run, the others wait, and no call is in flight.
         studio
             .browser
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.reload().await?;
-        studio.sees_calls(4).await?;
-        // Asked about, the last answer was read; a page closed before that could not know it.
+        studio.wait_for_calls(4).await?;
+        // A poll of the last item shows that the page has read the last response. A page that is closed earlier can't know
+        // the ids in it.
         studio
-            .sees("a question about the last item", |calls| {
+            .sees("a poll of the last item", |calls| {
                 let last = calls.iter().rfind(|call| !call.accepted.is_empty());
                 let last = last.and_then(|call| call.accepted.last());
                 calls.iter().any(|call| {
-                    let asks = call.path.starts_with("/v2/status");
-                    asks && call.items <= 10 && last.is_some_and(|id| call.ids.contains(id))
+                    let is_poll = call.path.starts_with("/v2/status");
+                    is_poll && call.items <= 10 && last.is_some_and(|id| call.ids.contains(id))
                 })
             })
             .await?;
-        // Nor could one that was closed before it was stored: it sends that call once more, with its keys.
-        sees_accepted(studio.browser, 25).await?;
+        // If the page is reloaded before the response is stored, it sends that call again with the same keys.
+        wait_for_stored_accepted(studio.browser, 25).await?;
         studio.reload().await?;
-        studio.settled().await?;
-        assert_eq!(studio.sizes(), [10, 10, 10, 5]);
+        studio.wait_until_settled().await?;
+        assert_eq!(studio.call_sizes(), [10, 10, 10, 5]);
         assert_eq!(studio.items().await?.len(), 25);
         Ok(())
     })
     .await;
 }
 
-/// Guards against a call whose answer is not awaited any more, and which is sent again.
+/// Guards against a call that is sent again because the page was closed before its response arrived.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
-    let name = "a_page_closed_before_an_answer";
+async fn closing_the_page_before_a_response_leaves_only_its_items_unconfirmed() {
+    let name = "closing_the_page_before_a_response_leaves_only_its_items_unconfirmed";
     play_without_keys(name, &["--speed", "0"], async |studio| {
-        studio.let_pass(1, BATCH);
+        studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("closed", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(2).await?;
+        studio.wait_for_calls(2).await?;
         studio
-            .see_counts("10 completed, 10 in progress, 5 queued")
+            .wait_for_counts("10 completed, 10 in progress, 5 queued")
             .await?;
         studio.reload().await?;
-        studio.see_counts("15 completed, 10 unconfirmed").await?;
+        studio
+            .wait_for_counts("15 completed, 10 unconfirmed")
+            .await?;
         let lost: Vec<usize> = (11..=20).collect();
-        assert_eq!(studio.in_state("Unconfirmed").await?, lost);
+        assert_eq!(studio.items_in_state("Unconfirmed").await?, lost);
         assert_eq!(studio.prompts_sent(), prompts);
         for prompt in &prompts[10..20] {
             studio.ledger.given_up.insert(prompt.clone());
@@ -95,16 +98,16 @@ async fn a_page_closed_before_an_answer_leaves_exactly_that_calls_items() {
     .await;
 }
 
-/// Guards against a pause that the next visit has forgotten.
+/// Guards against a pause that is lost when the page is reloaded.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_paused_is_not_sent_until_it_is_resumed() {
-    let name = "what_is_paused";
+async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
+    let name = "a_paused_batch_is_not_sent_until_it_is_resumed";
     let service = ["--speed", "2", "--workers", "25"];
     play(name, &service, async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("paused", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         studio.press("Pause").await?;
         studio
             .browser
@@ -117,67 +120,67 @@ async fn what_is_paused_is_not_sent_until_it_is_resumed() {
             })
             .await?;
         studio
-            .sees("a question about them", |calls| {
+            .sees("a poll of them", |calls| {
                 calls.iter().any(|call| call.path == "/v2/status-batch")
             })
             .await?;
-        sees_accepted(studio.browser, 10).await?;
+        wait_for_stored_accepted(studio.browser, 10).await?;
         studio.reload().await?;
-        // The page does its work again, and the rest is not part of it.
-        studio.see_counts("10 completed, 15 queued").await?;
-        assert_eq!(studio.sizes(), [10], "sent while paused");
+        // The reloaded page polls again, but does not send the rest.
+        studio.wait_for_counts("10 completed, 15 queued").await?;
+        assert_eq!(studio.call_sizes(), [10], "sent while paused");
         studio.press("Resume").await?;
-        studio.see_counts("25 completed").await?;
-        assert_eq!(studio.sizes(), [10, 10, 5]);
+        studio.wait_for_counts("25 completed").await?;
+        assert_eq!(studio.call_sizes(), [10, 10, 5]);
         assert_eq!(studio.prompts_sent(), prompts);
         Ok(())
     })
     .await;
 }
 
-/// Guards against calls that leave while it is asked whether to stop them: the count in the question fell
-/// while it was read, and what was to be taken back was paid for.
+/// Guards against calls that are sent while the dialog asks whether to stop sending: the number of items in the dialog
+/// fell while the user read it, and items that the user wanted to take back were paid for.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_leaves_while_the_question_whether_to_stop_stands_open() {
-    let name = "nothing_leaves_while_the_question";
+async fn nothing_is_sent_while_the_stop_sending_dialog_is_open() {
+    let name = "nothing_is_sent_while_the_stop_sending_dialog_is_open";
     let service = ["--speed", "2", "--workers", "25"];
     play(name, &service, async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("asked", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         studio.press("Stop sending").await?;
         let dialog = browser.find(&by("dialog", "Stop sending")).await?;
         studio.proxy.clear();
-        // The others would have left once the first ten were accepted.
+        // Without the dialog, the others would be sent once the first ten were accepted.
         studio
-            .sees("a question about the first ten", |calls| {
+            .sees("a poll of the first ten", |calls| {
                 calls.iter().any(|call| call.path == "/v2/status-batch")
             })
             .await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        assert_eq!(studio.sizes(), [10], "sent while it was asked");
+        assert_eq!(studio.call_sizes(), [10], "sent while the dialog was open");
         let question = dialog.text().await?;
         assert!(question.contains("the 15 items"), "{question}");
         studio.press("Keep").await?;
-        studio.see_counts("25 completed").await?;
-        assert_eq!(studio.sizes(), [10, 10, 5]);
+        studio.wait_for_counts("25 completed").await?;
+        assert_eq!(studio.call_sizes(), [10, 10, 5]);
         Ok(())
     })
     .await;
 }
 
-/// Guards against a Keep that ends a pause for which a person has asked before.
+/// Guards against a Keep button that also ends an earlier pause.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_paused_before_the_question_stays_paused_after_it() {
-    let name = "what_was_paused_before_the_question";
+async fn a_paused_batch_stays_paused_after_the_stop_sending_dialog() {
+    let name = "a_paused_batch_stays_paused_after_the_stop_sending_dialog";
     play(name, &["--speed", "2", "--workers", "25"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("paused before", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         studio.press("Pause").await?;
         browser
             .see_text("Paused: 15 items not sent yet.", TIMEOUT)
@@ -187,45 +190,44 @@ async fn what_was_paused_before_the_question_stays_paused_after_it() {
         studio.press("Keep").await?;
         browser.find_gone(&by("dialog", "Stop sending")).await?;
         studio.proxy.clear();
-        studio.see_counts("10 completed, 15 queued").await?;
-        assert_eq!(studio.sizes(), [10]);
+        studio.wait_for_counts("10 completed, 15 queued").await?;
+        assert_eq!(studio.call_sizes(), [10]);
         studio.press("Resume").await?;
-        studio.see_counts("25 completed").await
+        studio.wait_for_counts("25 completed").await
     })
     .await;
 }
 
-/// Guards against items that are sent after a person has called them back, and against the loss of
-/// what was typed.
+/// Guards against items that are sent after the user has taken them back, and against the loss of their rows.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stopped_goes_back_into_the_table() {
-    let name = "what_is_stopped";
+async fn stopped_items_go_back_into_the_table() {
+    let name = "stopped_items_go_back_into_the_table";
     play(name, &["--speed", "0"], async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("stopped", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
             studio.ledger.given_up.insert(prompt.clone());
         }
         studio.browser.find(&by("button", "Generate 15")).await?;
         studio.proxy.clear();
-        studio.see_counts("10 completed").await?;
+        studio.wait_for_counts("10 completed").await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
         assert_eq!(studio.prompts_sent(), prompts[..10]);
-        // Also the next visit has them in the table, and sends none.
+        // After a reload, the rows are still in the table, and none is sent.
         studio.reload().await?;
-        studio.see_counts("10 completed").await?;
+        studio.wait_for_counts("10 completed").await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
-        assert_eq!(studio.sizes(), [10]);
+        assert_eq!(studio.call_sizes(), [10]);
         Ok(())
     })
     .await;
 }
 
-/// Waits until so many tasks are stored as taken by the service.
-async fn sees_accepted(browser: &Browser, wanted: usize) -> Result<()> {
+/// Waits until exactly `wanted` tasks are stored as accepted by the service.
+async fn wait_for_stored_accepted(browser: &Browser, wanted: usize) -> Result<()> {
     until(
         format!("{wanted} accepted tasks in storage"),
         TIMEOUT,
@@ -242,23 +244,23 @@ async fn sees_accepted(browser: &Browser, wanted: usize) -> Result<()> {
     .await
 }
 
-/// When a page is left that sends.
-enum Left {
+/// When to leave a page that is sending.
+enum Leave {
     After {
         ms: u64,
     },
-    /// Once the first task is stored.
+    /// When the first task is stored.
     Stored,
 }
 
-/// Sends so many rows, and leaves the page for another address meanwhile.
-async fn leave_sending(
+/// Sends these prompts, and leaves the page for another address in the meantime.
+async fn leave_while_sending(
     studio: &Studio<'_>,
     prompts: &[String],
-    left: Left,
+    leave: Leave,
     path: &str,
 ) -> Result<()> {
-    // Typed, so many lines take a minute and more on a busy machine.
+    // Typing so many lines would take more than a minute on a busy machine.
     let lines = by("textbox", "Prompts");
     studio.browser.paste(&lines, &prompts.join("\n")).await?;
     studio.press(&format!("Generate {}", prompts.len())).await?;
@@ -282,35 +284,35 @@ async fn leave_sending(
             confirm.click();
             look();
         }";
-    let wait_ms = match left {
-        Left::After { ms } => ms.into(),
-        Left::Stored => Value::Null,
+    let wait_ms = match leave {
+        Leave::After { ms } => ms.into(),
+        Leave::Stored => Value::Null,
     };
     let arguments = vec![studio.browser.argument(&confirm), wait_ms, path.into()];
     studio.browser.run(script, arguments).await?;
     Ok(())
 }
 
-/// Waits until no batch is on its way from a table to the tasks any more.
-async fn is_settled(browser: &Browser) -> Result<()> {
+/// Waits until no batch is marked as being sent.
+async fn wait_until_sent(browser: &Browser) -> Result<()> {
     let script = "return localStorage.getItem('atelier.sending') ?? ''";
-    becomes(browser, "nothing on its way", script, "").await
+    becomes(browser, "batches being sent", script, "").await
 }
 
-/// How many rows the button would send.
+/// Returns the number in the label of the Generate button.
 async fn rows_to_send(browser: &Browser) -> Result<usize> {
     let script = "
         const buttons = [...document.querySelectorAll('.form-foot button')];
         const label = buttons.map(it => it.textContent.trim()).find(it => it.startsWith('Generate'));
         return Number(label.replace(/[^0-9]/g, ''))";
     let rows = browser.run(script, vec![]).await?.as_u64();
-    Ok(usize::try_from(rows.ok_or("no button that sends")?)?)
+    Ok(usize::try_from(rows.ok_or("no Generate button")?)?)
 }
 
-/// Guards against rows that count as sent and are no tasks: the page is left while it stores them.
+/// Guards against rows that are marked as sent without being tasks, because the page was left while it stored the tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
-    let name = "a_batch_left_as_it_is_sent";
+async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
+    let name = "leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row";
     const COUNT: usize = 150;
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
@@ -318,12 +320,12 @@ async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
         let here = here.as_str().ok_or("no address")?;
         for wait_ms in [10, 40, 80] {
             let name = format!("left {wait_ms}");
-            let left = Left::After { ms: wait_ms };
-            leave_sending(studio, &numbered(&name, COUNT), left, here).await?;
+            let leave = Leave::After { ms: wait_ms };
+            leave_while_sending(studio, &numbered(&name, COUNT), leave, here).await?;
             let name = format!("{name} ");
-            let rows = until("a task or a row for each", TIMEOUT, async || {
-                studio.is_open().await?;
-                is_settled(browser).await?;
+            let rows = until("a task or a row for each item", TIMEOUT, async || {
+                studio.wait_until_open().await?;
+                wait_until_sent(browser).await?;
                 let tasks = stored(browser).await?;
                 let tasks = tasks.iter().filter(|task| task.contains(&name)).count();
                 let rows = rows_to_send(browser).await?;
@@ -342,42 +344,49 @@ async fn a_batch_left_as_it_is_sent_is_a_task_or_a_row_for_each_item() {
     .await;
 }
 
-/// Guards against paying twice: of a batch whose page was left as it was sent, a person removes what is done; its
-/// table, looked at after that, took all of it for never sent.
+/// Guards against paying twice after the page was left while it sent a batch and the user has removed the finished tasks:
+/// the table then showed all rows as not sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
-    let name = "what_was_sent_and_removed";
+async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
+    let name = "removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows";
     const COUNT: usize = 150;
     visit(name, &["--speed", "0", "--workers", "25"], async |studio| {
         let browser = studio.browser;
-        leave_sending(studio, &numbered("gone", COUNT), Left::Stored, "/tasks").await?;
-        // The next page has seen what there is, unless the one before came to its end after all.
-        let noted = "
+        let prompts = numbered("gone", COUNT);
+        leave_while_sending(studio, &prompts, Leave::Stored, "/tasks").await?;
+        // Wait until the next page has recorded which tasks of the batch exist, or the earlier page has finished sending.
+        let is_recorded = "
             const sending = JSON.parse(localStorage.getItem('atelier.sending') ?? '{}');
             const items = Object.values(sending);
             return location.pathname === '/tasks' && items.every(seen => seen.length > 0)";
-        becomes(browser, "what was sent, noted", noted, true).await?;
-        let kept = stored(browser).await?.len();
-        assert!(kept > 0, "nothing was sent: there is nothing to remove");
-        until("all of them done", 4 * TIMEOUT, async || {
+        becomes(
+            browser,
+            "the tasks of the batch, recorded",
+            is_recorded,
+            true,
+        )
+        .await?;
+        let sent = stored(browser).await?.len();
+        assert!(sent > 0, "nothing was sent, so there is nothing to remove");
+        until("all tasks to finish", 4 * TIMEOUT, async || {
             let done = stored(browser).await?;
             let done = done
                 .iter()
                 .filter(|task| task.contains("\"finished\":"))
                 .count();
-            Ok(match done == kept {
+            Ok(match done == sent {
                 true => Seen::Yes(()),
-                false => Seen::NotYet(format!("{done} are")),
+                false => Seen::NotYet(format!("{done} are finished")),
             })
         })
         .await?;
-        let remove = format!("Clear {kept} finished");
+        let remove = format!("Clear {sent} finished");
         browser.press(&starting("button", &remove)).await?;
-        // Many are asked about first.
-        if kept > 10 {
+        // Removing more than ten tasks needs a confirmation.
+        if sent > 10 {
             browser.press(&by("button", "Clear them")).await?;
         }
-        until("nothing left of them", 3 * TIMEOUT, async || {
+        until("no stored task", 3 * TIMEOUT, async || {
             Ok(match stored(browser).await?.len() {
                 0 => Seen::Yes(()),
                 count => Seen::NotYet(count.to_string()),
@@ -386,9 +395,9 @@ async fn what_was_sent_and_removed_is_no_row_to_be_sent() {
         .await?;
         studio.reload().await?;
         until("the rows that were not sent", TIMEOUT, async || {
-            is_settled(browser).await?;
+            wait_until_sent(browser).await?;
             let rows = rows_to_send(browser).await?;
-            Ok(match rows == COUNT - kept {
+            Ok(match rows == COUNT - sent {
                 true => Seen::Yes(()),
                 false => Seen::NotYet(format!("there are {rows}")),
             })

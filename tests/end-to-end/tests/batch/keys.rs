@@ -4,21 +4,21 @@ use crate::studio::{BATCH, numbered, play};
 use atelier_end_to_end::fault::{Fault, Rule};
 use std::collections::BTreeSet;
 
-/// Guards against items that are left to a person where the service could settle them, and against
-/// paying twice for them.
+/// Guards against items that the user has to resolve although a retry with the same keys would, and against paying twice for
+/// such a retry.
 #[tokio::test(flavor = "multi_thread")]
-async fn lost_answers_of_a_batch_settle_themselves() {
-    let name = "lost_answers_of_a_batch_settle_themselves";
+async fn lost_responses_of_a_batch_are_recovered_with_the_same_keys() {
+    let name = "lost_responses_of_a_batch_are_recovered_with_the_same_keys";
     play(name, &["--speed", "0"], async |studio| {
-        studio.let_pass(1, BATCH);
+        studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::DropAfter));
         studio
             .proxy
             .add(Rule::next(1, BATCH, Fault::CutBatch { keep: 3 }));
         let prompts = numbered("settled", 25);
         studio.send(&prompts).await?;
-        studio.see_counts("25 completed").await?;
-        assert_eq!(studio.proxy.rules_left(), 0, "not every fault was met");
+        studio.wait_for_counts("25 completed").await?;
+        assert_eq!(studio.proxy.rules_left(), 0, "not every fault occurred");
         let calls = studio.generate_calls();
         let ids: BTreeSet<&String> = calls.iter().flat_map(|call| &call.accepted).collect();
         let keys: BTreeSet<&String> = calls.iter().flat_map(|call| &call.keys).collect();

@@ -1,12 +1,12 @@
-//! A sweep over two axes as a table of its own.
+//! A sweep over two axes is displayed as a table.
 
 use crate::studio::{TIMEOUT, visit};
 use atelier_end_to_end::find::{any, by};
 
-/// Two axes make a table of their own, each value a heading.
+/// The values of both axes are headings of the table.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
-    let name = "a_sweep_over_two_axes";
+    let name = "a_sweep_over_two_axes_is_shown_as_a_labelled_grid";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
@@ -20,7 +20,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         studio.press("Add to the table").await?;
         browser.see_text("6 items in 1 call", TIMEOUT).await?;
         studio.press("Generate 6").await?;
-        studio.see_counts("6 completed").await?;
+        studio.wait_for_counts("6 completed").await?;
         assert_eq!(
             studio.prompts_sent(),
             ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
@@ -34,7 +34,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         let mut headings = Vec::new();
         for role in ["columnheader", "rowheader"] {
             for heading in browser.find_all(&any(role).within(&table)).await? {
-                // WebKit names no such cell.
+                // WebKit gives these cells no accessible name, so their text is read.
                 headings.push(browser.text_of(&heading).await?);
             }
         }
@@ -55,7 +55,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
         ];
         assert_eq!(shown, expected);
 
-        // As one picture: its pixels are those of three outputs next to each other, and more than paper.
+        // The saved grid is one image, large enough for three outputs next to each other, and not blank.
         studio.press("Save grid").await?;
         let file = browser.downloaded(1, ".png").await?.remove(0);
         let picture = std::fs::read(file)?;

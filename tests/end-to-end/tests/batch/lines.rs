@@ -1,4 +1,4 @@
-//! Prompts as the lines of a text: those that are to be sent, and no others.
+//! The Lines panel, which shows unsent prompts as lines of a text.
 
 use crate::studio::{Studio, TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
@@ -6,7 +6,8 @@ use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 
-async fn sees_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
+/// Waits until the Prompts field has this text.
+async fn wait_for_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
     let field = studio.browser.find(&by("textbox", "Prompts")).await?;
     until(format!("the lines “{wanted}”"), TIMEOUT, async || {
         let lines = field.prop("value").await?.unwrap_or_default();
@@ -19,11 +20,11 @@ async fn sees_lines(studio: &Studio<'_>, wanted: &str) -> Result<()> {
     .await
 }
 
-/// Guards against a sweep that is paid twice: its rows stood there as lines after they were sent, and what was
-/// written there became one of them.
+/// Guards against a sweep that is paid for twice: its rows became lines after they were sent, and typing there changed a
+/// sent row.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
-    let name = "what_was_sent_is_no_line";
+async fn sent_rows_are_not_lines_and_are_not_changed_by_lines() {
+    let name = "sent_rows_are_not_lines_and_are_not_changed_by_lines";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
@@ -34,58 +35,58 @@ async fn what_was_sent_is_no_line_and_is_not_changed_by_one() {
             .await?;
         studio.press("Add to the table").await?;
         studio.choose("Lines").await?;
-        sees_lines(studio, "").await?;
-        let left_alone = "Rows 1 to 3 came from elsewhere and stay as they are.";
-        browser.see_text(left_alone, TIMEOUT).await?;
+        wait_for_lines(studio, "").await?;
+        let other_rows = "Rows 1 to 3 came from elsewhere and stay as they are.";
+        browser.see_text(other_rows, TIMEOUT).await?;
         studio
             .generate(&["dusk", "dawn", "noon"].map(str::to_owned))
             .await?;
-        studio.see_counts("3 completed").await?;
-        sees_lines(studio, "").await?;
+        studio.wait_for_counts("3 completed").await?;
+        wait_for_lines(studio, "").await?;
 
         let field = browser.find(&by("textbox", "Prompts")).await?;
         field.send_keys("pines").await?;
         assert_eq!(studio.rows().await?, ["pines"]);
         studio.generate(&["pines".to_owned()]).await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon", "pines"]);
         browser.see_text("4 rows sent", TIMEOUT).await?;
-        sees_lines(studio, "").await?;
+        wait_for_lines(studio, "").await?;
 
-        // Only a person's own word makes a line of it again.
+        // A sent row becomes a line again only when the user puts it back.
         studio.press("Put 4 rows back").await?;
-        sees_lines(studio, "pines").await?;
+        wait_for_lines(studio, "pines").await?;
         assert_eq!(studio.rows().await?, ["dusk", "dawn", "noon", "pines"]);
         studio.press("Remove row 4").await?;
-        sees_lines(studio, "").await?;
+        wait_for_lines(studio, "").await?;
 
-        // Nor is it one after a reload.
+        // The rows are not lines after a reload either.
         studio.reload().await?;
-        sees_lines(studio, "").await?;
-        browser.see_text(left_alone, TIMEOUT).await
+        wait_for_lines(studio, "").await?;
+        browser.see_text(other_rows, TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against prompts that are sent with the settings of rows that a file has left.
+/// Guards against typed prompts that are sent with the parameters of imported rows.
 #[tokio::test(flavor = "multi_thread")]
-async fn new_lines_are_sent_with_the_settings_of_the_form() {
-    let name = "new_lines_have_the_forms_settings";
+async fn new_lines_are_sent_with_the_parameters_of_the_form() {
+    let name = "new_lines_are_sent_with_the_parameters_of_the_form";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Import").await?;
         let table = by("textbox", "Table");
-        let left = "prompt,panes,seed\nfine,40,7\nleft over,99999,7\nas well,99999,7\n";
-        browser.paste(&table, left).await?;
+        let imported = "prompt,panes,seed\nfine,40,7\nleft over,99999,7\nas well,99999,7\n";
+        browser.paste(&table, imported).await?;
         studio.press("Add 3 items").await?;
         studio.press("Generate 1").await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         studio.reload().await?;
 
         studio.choose("Lines").await?;
-        sees_lines(studio, "").await?;
-        let left_alone = "Rows 2 and 3 came from elsewhere and stay as they are.";
-        browser.see_text(left_alone, TIMEOUT).await?;
+        wait_for_lines(studio, "").await?;
+        let other_rows = "Rows 2 and 3 came from elsewhere and stay as they are.";
+        browser.see_text(other_rows, TIMEOUT).await?;
         browser
             .paste(&by("textbox", "Prompts"), "dusk\ndawn")
             .await?;
@@ -94,7 +95,7 @@ async fn new_lines_are_sent_with_the_settings_of_the_form() {
         studio.press("Put aside").await?;
         assert_eq!(studio.rows().await?, ["dusk", "dawn"]);
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
         let seeds = studio.seeds();
         assert_eq!((seeds.len(), seeds[0].as_str()), (3, "7"));
         assert!(seeds[1..].iter().all(|seed| seed != "7"), "{seeds:?}");
@@ -106,11 +107,10 @@ async fn new_lines_are_sent_with_the_settings_of_the_form() {
     .await;
 }
 
-/// Guards against a text that is followed a moment later: what is typed in that moment would make rows of what
-/// was just sent.
+/// Guards against lines that are parsed with a delay: typing during that delay would turn the sent lines into rows again.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_key_right_after_many_lines_were_sent_makes_one_row() {
-    let name = "a_key_right_after_many_lines";
+async fn typing_right_after_sending_many_lines_adds_one_row() {
+    let name = "typing_right_after_sending_many_lines_adds_one_row";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));

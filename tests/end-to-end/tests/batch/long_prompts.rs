@@ -1,4 +1,4 @@
-//! Prompts as long as people write them, where pictures are what is looked at.
+//! Long prompts in the grid of a batch and in comparisons.
 
 use crate::studio::{TIMEOUT, visit};
 use atelier_end_to_end::find::by;
@@ -10,16 +10,18 @@ const BEGINNING: &str =
 const END: &str = "painted in soft gouache with visible strokes, generous empty space, a calm and slightly lonely mood, \
                    after the travel posters of the early twentieth century";
 
-/// What stands above the columns, and whether it leaves the room to the pictures.
+/// A script that returns the beginnings of the column headings, and whether the headings are low enough to leave space for
+/// the images.
 const HEADS: &str = "
     const heads = [...document.querySelectorAll('.thumbs-table thead th:not(.corner)')];
     const high = Math.max(...heads.map(head => head.getBoundingClientRect().height));
     return `${heads.map(head => head.innerText.slice(0, 24)).join('|')} ${high < 90 ? 'low' : 'high'}`";
 
-/// Guards against names of columns that take more room than the pictures, and are the same as far as they are seen.
+/// Guards against column headings that are higher than the images, and whose visible parts are equal.
 #[tokio::test(flavor = "multi_thread")]
-async fn long_prompts_leave_the_room_to_the_pictures() {
-    visit("long_prompts_leave", &["--speed", "0"], async |studio| {
+async fn long_prompts_are_shortened_to_low_distinct_headings() {
+    let name = "long_prompts_are_shortened_to_low_distinct_headings";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1440, 900).await?;
         studio.choose("Sweep").await?;
@@ -30,7 +32,7 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
         browser
             .paste(&by("textbox", "Values"), &prompts.join("\n"))
             .await?;
-        // They stand there once, and what is done with them is in sight.
+        // The list of parsed values does not repeat them, and the buttons are in sight.
         browser.find_gone(&by("list", "Values as understood")).await?;
         studio.press("Another axis").await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
@@ -41,12 +43,12 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
             const add = [...document.querySelectorAll('button')].find(it => it.innerText.trim() === 'Add to the table');
             const body = document.querySelector('.composer-body').getBoundingClientRect();
             return add.getBoundingClientRect().bottom <= body.bottom + 1 ? 'in sight' : 'below'";
-        becomes(browser, "the button that adds it", in_sight, "in sight").await?;
+        becomes(browser, "the button to add the sweep", in_sight, "in sight").await?;
         studio.press("Generate 6").await?;
-        studio.see_counts("6 completed").await?;
+        studio.wait_for_counts("6 completed").await?;
         let low = "…late autumn morning, te|…late autumn morning, pi|a city in the rain, pain low";
-        becomes(browser, "the names", HEADS, low).await?;
-        // All of one is there at a press, whole in the window; pressed away, nothing behind it is pressed.
+        becomes(browser, "the headings", HEADS, low).await?;
+                // A press on a heading shows the full name inside the window. A press outside closes it and does nothing else.
         let name = by("button", &format!("…late autumn morning, teal dawn, {END}"));
         browser.press(&name).await?;
         browser.find(&by("dialog", "Full name")).await?;
@@ -55,12 +57,12 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
             const all = document.querySelector('.whole-name[open]').getBoundingClientRect();
             const isSeen = all.top >= 0 && all.left >= 0 && all.bottom <= innerHeight && all.right <= innerWidth;
             return isSeen ? 'whole' : 'cut'";
-        becomes(browser, "the name", cut, "whole").await?;
+        becomes(browser, "the full name", cut, "whole").await?;
         let escape = browser.client.active_element().await?;
         escape.send_keys("\u{e00c}").await?;
         browser.find_gone(&by("dialog", "Full name")).await?;
-        becomes(browser, "the names", HEADS, low).await?;
-        browser.press(&name).await?;
+                becomes(browser, "the headings", HEADS, low).await?;
+                browser.press(&name).await?;
         let all = browser.find(&by("dialog", "Full name")).await?;
         browser.find(&by("heading", "prompt").within(&all)).await?;
         browser.press(&by("button", "Close").within(&all)).await?;
@@ -74,7 +76,7 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
             const place = pictures.at(-1).getBoundingClientRect();
             return [place.x + place.width / 2, place.y + place.height / 2]";
         let picture = browser.run(picture, vec![]).await?;
-        let at = |way: usize| picture[way].as_f64().unwrap_or_default();
+        let at = |axis: usize| picture[axis].as_f64().unwrap_or_default();
         let press = MouseActions::new("mouse".to_owned())
             .then(PointerAction::MoveTo {
                 duration: None,
@@ -91,7 +93,7 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
         browser.find_gone(&by("dialog", "Full name")).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
 
-        // Where they are compared it is said in which words they differ.
+        // A comparison marks the words in which the prompts differ.
         let compare = "
             const links = [...document.querySelectorAll('a.thumb-caption')].slice(0, 2);
             const names = links.map(link => link.pathname.split('/').pop() + '/0');
@@ -105,37 +107,38 @@ async fn long_prompts_leave_the_room_to_the_pictures() {
             const high = Math.max(...[...document.querySelectorAll('.compared-head')].map(it => it.offsetHeight));
             return `${marks} ${high < 60 ? 'low' : 'high'}`";
         becomes(browser, "what differs", differing, "teal dawn,,pink dusk, low").await?;
-        let words = "return document.querySelector('.differences tbody').innerText.includes('twentieth')";
-        becomes(browser, "what is the same", words, false).await?;
+        let shows_equal_words = "return document.querySelector('.differences tbody').innerText.includes('twentieth')";
+                becomes(browser, "equal words", shows_equal_words, false).await?;
         browser.press(&by("button", "Show all of prompt")).await?;
-        becomes(browser, "all of it", words, true).await?;
+        becomes(browser, "the whole prompt", shows_equal_words, true).await?;
         browser.see_text("Show less", TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against words that reach beyond what they stand in, and beyond the window, where items are explored on a phone.
+/// Guards against long words that overflow their elements or the window in the sweep view on a phone.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_word_stays_in_its_place_where_items_are_explored() {
-    visit("a_long_word_stays_in_its_place", &["--speed", "0"], async |studio| {
+async fn a_long_word_does_not_overflow_in_the_sweep_view() {
+    let name = "a_long_word_does_not_overflow_in_the_sweep_view";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let word = "Donaudampfschifffahrtselektrizitaetenhauptbetriebswerkbauunterbeamtengesellschaft";
         let prompts = format!("a {word}\namber");
         browser.paste(&by("textbox", "Prompts"), &prompts).await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
         browser.set_size(320, 800).await?;
         studio.press("Explore").await?;
         browser.find(&by("dialog", "Sweep")).await?;
-        let beyond = "
+        let overflowing = "
             const dialog = document.querySelector('dialog.lightbox[open]');
-            const words = [...dialog.querySelectorAll('p, h2, legend, .sweep-axis-value, .segments span')];
-            const out = words.filter(it => it.checkVisibility()).filter(it => {
+            const texts = [...dialog.querySelectorAll('p, h2, legend, .sweep-axis-value, .segments span')];
+                        const out = texts.filter(it => it.checkVisibility()).filter(it => {
                 const { left, right, width } = it.getBoundingClientRect();
                 return left < 0 || right > innerWidth || it.scrollWidth > Math.ceil(width) + 1;
             });
-            return words.length ? out.map(it => it.className || it.tagName).join() : 'no words'";
-        becomes(browser, "what reaches beyond its place", beyond, "").await
+            return texts.length ? out.map(it => it.className || it.tagName).join() : 'no texts'";
+                    becomes(browser, "overflowing elements", overflowing, "").await
     })
     .await;
 }

@@ -1,5 +1,5 @@
-//! Batch mode: what is composed is sent once, in calls of up to ten and in order; it is watched,
-//! repeated and taken away as a whole; and a thousand items are as smooth as twenty.
+//! Batch mode: items are sent once and in order, in calls of up to ten. A batch is followed, repeated and removed as a
+//! whole, and a thousand items are displayed as smoothly as twenty.
 
 mod archive;
 mod composing;
@@ -9,7 +9,7 @@ mod failures;
 mod interruptions;
 mod keys;
 mod labelled_grid;
-mod left;
+mod leftover_rows;
 mod lines;
 mod long_prompts;
 mod outputs;

@@ -1,4 +1,4 @@
-//! A batch in the list of tasks, and at an address of its own.
+//! A batch in the list of tasks and on its own page.
 
 use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered, play, visit};
 use atelier_end_to_end::Result;
@@ -6,7 +6,7 @@ use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
 use atelier_end_to_end::wait::{Seen, becomes, until};
 
-/// What the rows of the list are called, all at one moment.
+/// Returns the accessible names of all rows in the list of tasks, read at the same time.
 async fn rows(studio: &Studio<'_>) -> Result<Vec<String>> {
     let list = studio.browser.find(&by("list", "Tasks")).await?;
     let script = "return [...arguments[0].querySelectorAll('article')].map(row => row.ariaLabel)";
@@ -17,7 +17,8 @@ async fn rows(studio: &Studio<'_>) -> Result<Vec<String>> {
     Ok(names.map(str::to_owned).collect())
 }
 
-async fn see_rows(studio: &Studio<'_>, wanted: &[&str]) -> Result<()> {
+/// Waits until the list of tasks has exactly these rows.
+async fn wait_for_rows(studio: &Studio<'_>, wanted: &[&str]) -> Result<()> {
     until(format!("the rows {wanted:?}"), TIMEOUT, async || {
         let rows = rows(studio).await?;
         Ok(match rows == wanted {
@@ -30,74 +31,77 @@ async fn see_rows(studio: &Studio<'_>, wanted: &[&str]) -> Result<()> {
 
 /// Shows the tasks of a batch on its page.
 async fn unfold_list(studio: &Studio<'_>) -> Result<()> {
-    // What a summary is called, ARIA does not say.
+    // ARIA defines no role for `summary`, so engines use different ones.
     let summary = by("button|DisclosureTriangle", "Show as list");
     studio.browser.press(&summary).await
 }
 
-/// Guards against nine equal rows for one batch, and against items that can't be found any more because
-/// their batch is one row.
+/// Guards against a separate row for each item of a batch, and against items that a search can't find because their batch
+/// is one row.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_is_one_row_that_leads_to_its_page() {
-    visit("a_batch_is_one_row", &["--speed", "0"], async |studio| {
+async fn a_batch_is_one_row_that_links_to_its_page() {
+    let name = "a_batch_is_one_row_that_links_to_its_page";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("row", 3);
         studio.send(&prompts).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
 
         browser.open(&studio.address("/tasks")).await?;
-        see_rows(studio, &["Batch: row 01 and 2 others"]).await?;
+        wait_for_rows(studio, &["Batch: row 01 and 2 others"]).await?;
         let row = by("article", "Batch: row 01 and 2 others");
         browser.find_in(&row, &starting("link", "Item "), 3).await?;
-        // One that is searched for is found itself.
+        // A search finds the item itself.
         let search = by("searchbox", "Search tasks");
         browser.fill(&search, "row 02").await?;
-        see_rows(studio, &["Tessera: row 02"]).await?;
+        wait_for_rows(studio, &["Tessera: row 02"]).await?;
         browser.press(&by("link", "row 02")).await?;
         browser.press(&by("link", "Item 2 of a batch")).await?;
 
-        // Its page: the grid, and each of its tasks.
+        // The page of the batch shows the grid and each task.
         assert_eq!(studio.items().await?.len(), 3);
         unfold_list(studio).await?;
         let all = ["Tessera: row 01", "Tessera: row 02", "Tessera: row 03"];
-        see_rows(studio, &all).await?;
+        wait_for_rows(studio, &all).await?;
         browser.run("location.reload()", vec![]).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         unfold_list(studio).await?;
-        see_rows(studio, &all).await
+        wait_for_rows(studio, &all).await
     })
     .await;
 }
 
-/// Guards against keys that begin at the top of the batch again after a look at one of its items.
+/// Guards against a focus that is lost when the user returns from an item to its batch.
 #[tokio::test(flavor = "multi_thread")]
-async fn back_from_an_item_leads_to_it() {
-    visit("back_from_an_item", &["--speed", "0"], async |studio| {
+async fn going_back_from_an_item_restores_the_focus() {
+    let name = "going_back_from_an_item_restores_the_focus";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered("left", 3)).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         browser.open(&studio.address("/tasks")).await?;
         browser.press(&by("link", "left 01 and 2 others")).await?;
         browser.press(&by("link", "Task 2: left 02")).await?;
         browser.find(&by("button", "Run again")).await?;
-        let place = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
+        let focused = "return document.activeElement.ariaLabel ?? document.activeElement.innerText";
         browser.client.back().await?;
         let item = "Task 2: left 02";
-        becomes(browser, "where the keys are", place, item).await?;
+        becomes(browser, "the focused item", focused, item).await?;
         browser.client.back().await?;
         let row = "left 01 and 2 others";
-        becomes(browser, "where the keys are then", place, row).await
+        becomes(browser, "the focused row", focused, row).await
     })
     .await;
 }
 
-/// Guards against a name that only the tab knows in which it was given.
+/// Guards against a name that is known only in the tab where it was entered.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
-    visit("a_batch_has_a_name", &["--speed", "0"], async |studio| {
+    let name = "a_batch_has_a_name_in_all_tabs_and_after_a_reload";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.send(&numbered("named", 2)).await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
         browser
@@ -105,17 +109,17 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
             .await?;
         browser.switch_to(&first).await?;
 
-        // All of it is written over.
+        // Typing replaces the whole name.
         studio.press("Rename").await?;
         let name = browser.find(&by("textbox", "Batch name")).await?;
         name.send_keys("Dawn over the bay\u{e007}").await?;
         let renamed = by("article", "Batch: Dawn over the bay");
         browser.find(&renamed).await?;
-        // Esc leaves it as it was.
+        // Escape cancels the change.
         studio.press("Rename").await?;
         name.send_keys("Dusk\u{e00c}").await?;
         let focused = "return document.activeElement.ariaLabel";
-        becomes(browser, "where the keys are", focused, "Rename").await?;
+        becomes(browser, "the focus", focused, "Rename").await?;
         let value = "return document.querySelector('[aria-label=\"Batch name\"]').value";
         becomes(browser, "the name", value, "Dawn over the bay").await?;
         browser.switch_to(&second).await?;
@@ -123,8 +127,8 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
         studio.reload().await?;
         browser.find(&renamed).await?;
         browser.open(&studio.address("/tasks?q=bay")).await?;
-        see_rows(studio, &["Batch: Dawn over the bay"]).await?;
-        // The list of commands knows it by that name, too.
+        wait_for_rows(studio, &["Batch: Dawn over the bay"]).await?;
+        // The list of commands contains the batch under the new name.
         browser.press(&starting("button", "Go to")).await?;
         browser.find(&by("dialog", "Commands")).await?;
         let focused = browser.client.active_element().await?;
@@ -137,59 +141,57 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
     .await;
 }
 
-/// Guards against a batch that is gone for good at one press.
+/// Guards against a batch that one press removes for good.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_removed_batch_comes_back_by_undo() {
-    visit(
-        "a_removed_batch_comes_back",
-        &["--speed", "0"],
-        async |studio| {
-            let browser = studio.browser;
-            studio.send(&numbered("undone", 3)).await?;
-            studio.see_counts("3 completed").await?;
-            browser.open(&studio.address("/tasks")).await?;
-            browser.press(&by("link", "undone 01 and 2 others")).await?;
-            browser.stop_clock().await?;
-            studio.press("Remove batch").await?;
-            browser.find(&by("heading", "Tasks")).await?;
-            browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
-            studio.press("Undo").await?;
-            see_rows(studio, &["Batch: undone 01 and 2 others"]).await?;
-            studio.reload().await?;
-            studio.see_counts("3 completed").await?;
+async fn undo_restores_a_removed_batch() {
+    let name = "undo_restores_a_removed_batch";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        studio.send(&numbered("undone", 3)).await?;
+        studio.wait_for_counts("3 completed").await?;
+        browser.open(&studio.address("/tasks")).await?;
+        browser.press(&by("link", "undone 01 and 2 others")).await?;
+        browser.stop_clock().await?;
+        studio.press("Remove batch").await?;
+        browser.find(&by("heading", "Tasks")).await?;
+        browser.see_text("Nothing submitted yet.", TIMEOUT).await?;
+        studio.press("Undo").await?;
+        wait_for_rows(studio, &["Batch: undone 01 and 2 others"]).await?;
+        studio.reload().await?;
+        studio.wait_for_counts("3 completed").await?;
 
-            // Gone for good it is gone everywhere, also after a reload.
-            studio.press("Remove batch").await?;
-            browser.find_gone(&starting("article", "Batch: ")).await?;
-            browser.find_gone(&by("button", "Undo")).await?;
-            studio.reload().await?;
-            browser.see_text("The batch appears here", TIMEOUT).await?;
-            let batches = browser.find_all(&starting("article", "Batch: ")).await?;
-            assert!(batches.is_empty(), "a removed batch is back");
-            Ok(())
-        },
-    )
+        // Once Undo is no longer offered, the batch is removed everywhere, also after a reload.
+        studio.press("Remove batch").await?;
+        browser.find_gone(&starting("article", "Batch: ")).await?;
+        browser.find_gone(&by("button", "Undo")).await?;
+        studio.reload().await?;
+        browser.see_text("The batch appears here", TIMEOUT).await?;
+        let batches = browser.find_all(&starting("article", "Batch: ")).await?;
+        assert!(batches.is_empty(), "a removed batch reappeared");
+        Ok(())
+    })
     .await;
 }
 
-/// Guards against a page that shows a batch and can do nothing about it.
+/// Guards against a page of a batch that offers no actions.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_failed_is_retried_from_the_page_of_its_batch() {
-    play("retried_from_its_page", &["--speed", "0"], async |studio| {
+async fn failed_items_are_retried_from_the_page_of_their_batch() {
+    let name = "failed_items_are_retried_from_the_page_of_their_batch";
+    play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("refused", 2);
         studio.proxy.add(Rule::next(1, BATCH, error(400)));
         studio.proxy.add(Rule::next(2, SINGLE, error(422)));
         studio.send(&prompts).await?;
-        studio.see_counts("2 failed").await?;
+        studio.wait_for_counts("2 failed").await?;
         browser.open(&studio.address("/tasks")).await?;
         browser.press(&by("link", "refused 01 and 1 other")).await?;
         studio.press("Retry 2 failed").await?;
         for prompt in &prompts {
             studio.ledger.ask(prompt);
         }
-        studio.see_counts("2 completed").await?;
-        // No failed attempt is listed any more.
+        studio.wait_for_counts("2 completed").await?;
+        // The failed attempts are no longer listed.
         unfold_list(studio).await?;
         let tasks = by("list", "Tasks");
         browser.find_in(&tasks, &any("article"), 2).await?;

@@ -1,4 +1,4 @@
-//! The table that a batch is composed in, and next to it what came of it.
+//! The pane with the table and the pane with the results.
 
 use crate::studio::{TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
@@ -6,13 +6,13 @@ use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
-/// How the two lie, and what of them is out of sight.
-const LAID: &str = "
+/// A script that describes how the two panes are arranged, and what is out of sight.
+const ARRANGEMENT: &str = "
     const box = element => element.getBoundingClientRect();
     const form = box(document.querySelector('form[aria-label=Input]'));
     const result = box(document.querySelector('section[aria-label=Result]'));
-    const isBeside = form.right < result.left && Math.abs(form.top - result.top) < 4;
-    if (!isBeside) return result.top >= form.bottom || result.bottom <= form.top ? 'one column' : 'one over the other';
+    const isNextTo = form.right < result.left && Math.abs(form.top - result.top) < 4;
+        if (!isNextTo) return result.top >= form.bottom || result.bottom <= form.top ? 'one column' : 'one over the other';
     const root = document.documentElement;
     if (root.scrollHeight > root.clientHeight || root.scrollWidth > root.clientWidth) return 'the page scrolls';
     const buttons = [...document.querySelectorAll('form[aria-label=Input] button')];
@@ -22,31 +22,38 @@ const LAID: &str = "
     const isSeen = item => box(item).bottom <= innerHeight && box(item).right <= result.right;
     return items.every(isSeen) ? `two panes, ${items.length} items in sight` : 'items are out of sight'";
 
-async fn lies(browser: &Browser, when: &str, wanted: &str) -> Result<()> {
+/// Checks the arrangement of the panes at several window sizes.
+async fn check_arrangement(browser: &Browser, when: &str, wanted: &str) -> Result<()> {
     for (width, height) in [(1024, 768), (1440, 900), (2560, 1300)] {
         browser.set_size(width, height).await?;
-        becomes(browser, &format!("{when} at {width}"), LAID, wanted).await?;
+        becomes(browser, &format!("{when} at {width}"), ARRANGEMENT, wanted).await?;
     }
     browser.set_size(900, 900).await?;
-    becomes(browser, &format!("{when} at 900"), LAID, "one column").await
+    becomes(
+        browser,
+        &format!("{when} at 900"),
+        ARRANGEMENT,
+        "one column",
+    )
+    .await
 }
 
-/// Guards against what came of a batch far below the table that it was sent from, against a page that is scrolled for
-/// either of them, and against outputs as small as stamps, or cut, in a pane that has room for all.
+/// Guards against results far below the table, against a page that scrolls as a whole, and against outputs that are tiny or
+/// cut off in a pane that has space for all.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_is_seen_beside_the_table_that_it_is_composed_in() {
-    let name = "a_batch_is_seen_beside_the_table";
+async fn results_are_shown_next_to_the_table_in_wide_windows() {
+    let name = "results_are_shown_next_to_the_table_in_wide_windows";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        lies(browser, "nothing", "two panes, 0 items in sight").await?;
+        check_arrangement(browser, "nothing", "two panes, 0 items in sight").await?;
         browser.set_size(1280, 900).await?;
         studio.send(&numbered("beside", 4)).await?;
-        studio.see_counts("4 completed").await?;
-        // The form stays where it is, and what has the focus is what came of the press.
+        studio.wait_for_counts("4 completed").await?;
+        // The form stays in place, and the focus moves to the result.
         let focused = "return document.activeElement.closest('.result, form')?.className";
         becomes(browser, "what has the focus", focused, "result").await?;
-        lies(browser, "a batch", "two panes, 4 items in sight").await?;
-        // Where both do not stand next to each other the form makes way.
+        check_arrangement(browser, "a batch", "two panes, 4 items in sight").await?;
+        // In a narrow window, the result replaces the form.
         browser.find(&by("button", "New batch")).await?;
         browser.set_size(1280, 900).await?;
         browser.find_gone(&by("button", "New batch")).await?;
@@ -55,11 +62,11 @@ async fn a_batch_is_seen_beside_the_table_that_it_is_composed_in() {
             .await?;
         studio.write(&numbered("long", 30)).await?;
         browser.find(&by("button", "Generate 30")).await?;
-        lies(browser, "a long table", "two panes, 4 items in sight").await?;
+        check_arrangement(browser, "a long table", "two panes, 4 items in sight").await?;
         browser.set_size(1280, 900).await?;
         browser.press(&starting("link", "4 items")).await?;
         let path = "return location.pathname.startsWith('/batches/')";
-        becomes(browser, "whether it is the batch's page", path, true).await
+        becomes(browser, "the batch's page", path, true).await
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! What leaves: each item once, ten to a call, in order.
+//! Sending: each item once, ten items per call, in order.
 
 use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, numbered, play, visit};
 use atelier_end_to_end::Result;
@@ -7,7 +7,7 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
-/// The pictures of the grid that are loaded.
+/// Returns the number of loaded images in the grid.
 async fn pictures(studio: &Studio<'_>) -> Result<u64> {
     let list = studio
         .browser
@@ -22,8 +22,8 @@ async fn pictures(studio: &Studio<'_>) -> Result<u64> {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn twenty_five_items_leave_in_three_calls() {
-    let name = "twenty_five_items";
+async fn twenty_five_items_are_sent_in_three_calls() {
+    let name = "twenty_five_items_are_sent_in_three_calls";
     play(name, &["--speed", "0"], async |studio| {
         let prompts = numbered("glass", 25);
         studio.write(&prompts).await?;
@@ -33,12 +33,12 @@ async fn twenty_five_items_leave_in_three_calls() {
             .await?;
         assert_eq!(studio.rows().await?.first(), prompts.first());
         studio.generate(&prompts).await?;
-        studio.see_counts("25 completed").await?;
+        studio.wait_for_counts("25 completed").await?;
         let calls = studio.generate_calls();
         assert!(calls.iter().all(|call| call.path == BATCH), "{calls:#?}");
-        assert_eq!(studio.sizes(), [10, 10, 5]);
+        assert_eq!(studio.call_sizes(), [10, 10, 5]);
         assert_eq!(studio.prompts_sent(), prompts);
-        until("25 pictures", TIMEOUT, async || {
+        until("25 images", TIMEOUT, async || {
             Ok(match pictures(studio).await? {
                 25 => Seen::Yes(()),
                 other => Seen::NotYet(format!("there are {other}")),
@@ -61,7 +61,7 @@ async fn one_item_is_a_single_call() {
         studio.write(&prompts).await?;
         studio.browser.see_text("1 item in 1 call", TIMEOUT).await?;
         studio.generate(&prompts).await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         let calls = studio.generate_calls();
         assert_eq!(calls.len(), 1);
         assert_eq!(calls[0].path, SINGLE);
@@ -71,13 +71,13 @@ async fn one_item_is_a_single_call() {
     .await;
 }
 
-/// Guards against more than ten ids, or one at a time, where the status of a batch is asked for.
+/// Guards against polls of a batch with more than ten ids or with only one.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_runs_is_asked_about_ten_at_a_time() {
-    let name = "what_runs_is_asked_about_ten_at_a_time";
+async fn running_items_are_polled_ten_at_a_time() {
+    let name = "running_items_are_polled_ten_at_a_time";
     play(name, &["--speed", "2", "--workers", "20"], async |studio| {
         studio.send(&numbered("asked", 20)).await?;
-        studio.see_counts("20 completed").await?;
+        studio.wait_for_counts("20 completed").await?;
         let calls = studio.proxy.calls();
         let status = || {
             calls
@@ -93,7 +93,7 @@ async fn what_runs_is_asked_about_ten_at_a_time() {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn without_batch_endpoints_each_item_is_sent_singly() {
-    let name = "without_batch_endpoints";
+    let name = "without_batch_endpoints_each_item_is_sent_singly";
     play(name, &["--speed", "0"], async |studio| {
         for path in [
             "/v2/generate-batch",
@@ -105,7 +105,7 @@ async fn without_batch_endpoints_each_item_is_sent_singly() {
         }
         let prompts = numbered("single", 12);
         studio.send(&prompts).await?;
-        studio.see_counts("12 completed").await?;
+        studio.wait_for_counts("12 completed").await?;
         let singly: Vec<String> = studio
             .proxy
             .calls_to(SINGLE)
@@ -113,20 +113,24 @@ async fn without_batch_endpoints_each_item_is_sent_singly() {
             .flat_map(|call| call.prompts)
             .collect();
         assert_eq!(singly, prompts);
-        assert_eq!(studio.proxy.calls_to(BATCH).len(), 1, "it was told once");
+        assert_eq!(
+            studio.proxy.calls_to(BATCH).len(),
+            1,
+            "the batch endpoint was called again"
+        );
         Ok(())
     })
     .await;
 }
 
-/// Guards against an expensive slip: a thousand rows where ten were meant.
+/// Guards against an expensive mistake, such as a thousand rows instead of ten.
 #[tokio::test(flavor = "multi_thread")]
-async fn more_than_a_hundred_items_are_asked_about_once_more() {
-    let name = "more_than_a_hundred_items";
+async fn more_than_a_hundred_items_need_confirmation() {
+    let name = "more_than_a_hundred_items_need_confirmation";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("many", 101);
-        // Nothing comes of what is sent: this is about whether it is.
+        // Responses are not needed, since only the calls are checked.
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");
         browser.paste(&field, &prompts.join("\n")).await?;
@@ -140,23 +144,23 @@ async fn more_than_a_hundred_items_are_asked_about_once_more() {
             .await?;
         browser.find_gone(&by("dialog", "Generate many")).await?;
         assert_eq!(studio.row_count().await?, 101);
-        assert_eq!(studio.sizes(), [] as [usize; 0]);
+        assert_eq!(studio.call_sizes(), [] as [usize; 0]);
 
-        // With the same button: what was not sent before would have come first.
+        // Confirmed, the same button sends the items from the first one on.
         studio.press("Generate 101").await?;
         let dialog = browser.find(&by("dialog", "Generate many")).await?;
         browser
             .press(&by("button", "Send them").within(&dialog))
             .await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         assert_eq!(studio.prompts_sent(), prompts[..10]);
-        studio.see_counts("10 in progress, 91 queued").await?;
-        assert_eq!(studio.sizes(), [10]);
+        studio.wait_for_counts("10 in progress, 91 queued").await?;
+        assert_eq!(studio.call_sizes(), [10]);
 
-        // A hundred are few enough.
+        // Up to a hundred items need no confirmation.
         studio.press_both("Stop sending", "Take them back").await?;
         studio.press("Generate 91").await?;
-        studio.see_counts("10 in progress, 81 queued").await?;
+        studio.wait_for_counts("10 in progress, 81 queued").await?;
         let open = browser.run("return !!document.querySelector('dialog[open]')", vec![]);
         assert_eq!(open.await?, json!(false));
         Ok(())

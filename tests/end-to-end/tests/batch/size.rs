@@ -1,4 +1,5 @@
-//! A thousand items are as light as twenty. How long a key takes among them, `./dev bench` measures.
+//! The number of DOM elements for a thousand items is about the same as for twenty. `./dev bench` measures the time per key
+//! press.
 
 use crate::studio::{Studio, TIMEOUT, numbered, visit};
 use atelier_end_to_end::Result;
@@ -6,14 +7,13 @@ use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, becomes, until};
 use serde_json::json;
 
-/// A thousand may have so many times the nodes of few.
-const MORE: usize = 3;
+/// How many times as many elements a thousand items may have.
+const MAX_RATIO: usize = 3;
 
-/// Puts a batch of so many items into the browser's storage, as if each had been completed, by
-/// repeating what the page itself has stored for one.
+/// Stores a batch of `count` completed items in the browser, by copying the record that the page has stored for one item.
 pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
     studio.send(&numbered("stored", 1)).await?;
-    studio.see_counts("1 completed").await?;
+    studio.wait_for_counts("1 completed").await?;
     let script = "
         const [count] = arguments;
         const ask = request => new Promise((resolve, reject) => {
@@ -36,15 +36,15 @@ pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
             await new Promise(done => { stores.oncomplete = done; });
             database.close();
         })()";
-    // What the page has written last is there when its next visit has read it.
+    // The reload shows that the page has stored its last change.
     studio.reload().await?;
-    studio.see_counts("1 completed").await?;
+    studio.wait_for_counts("1 completed").await?;
     studio.browser.run(script, vec![json!(count)]).await?;
     studio.reload().await?;
-    studio.see_counts(&format!("{count} completed")).await
+    studio.wait_for_counts(&format!("{count} completed")).await
 }
 
-/// Makes the table have so many rows.
+/// Pastes `count` prompts and waits until the table has as many rows.
 async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
     let lines = numbered("row", count).join("\n");
     let field = by("textbox", "Prompts");
@@ -58,55 +58,56 @@ async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
     .await
 }
 
-fn much_the_same(what: &str, few: usize, many: usize) {
-    eprintln!("{what}: {few}, and with a thousand {many}");
+/// Checks that the number with a thousand rows is below [`MAX_RATIO`] times that with a hundred.
+fn check_ratio(what: &str, few: usize, many: usize) {
+    eprintln!("{what}: {few} with a hundred rows, {many} with a thousand");
     assert!(
-        many < MORE * few,
-        "{what}: {few}, and with a thousand {many}"
+        many < MAX_RATIO * few,
+        "{what}: {few} with a hundred rows, {many} with a thousand"
     );
 }
 
-/// Guards against a row for each item in the document.
+/// Guards against a DOM row for each row of the table.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_of_a_thousand_rows_is_as_light_as_one_of_a_hundred() {
-    let name = "a_table_of_a_thousand_rows";
+async fn a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred() {
+    let name = "a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let form = by("form", "Input");
         fill(studio, 100).await?;
-        let nodes_of_few = studio.nodes(&form).await?;
+        let nodes_of_few = studio.count_nodes(&form).await?;
         fill(studio, 1_000).await?;
-        let nodes = studio.nodes(&form).await?;
-        much_the_same("nodes", nodes_of_few, nodes);
+        let nodes = studio.count_nodes(&form).await?;
+        check_ratio("nodes", nodes_of_few, nodes);
 
-        // The last row is there when it is wanted.
+                // The last row appears when the table is scrolled to the end.
         let table = browser.find(&by("region", "Items")).await?;
         let script = "arguments[0].scrollTop = arguments[0].scrollHeight";
         browser.run(script, vec![browser.argument(&table)]).await?;
         let last = r#"return [...document.querySelectorAll('[aria-label^="prompt, row "]')].at(-1)?.value ?? """#;
         becomes(browser, "the last row", last, "row 1000").await?;
-        let nodes = studio.nodes(&form).await?;
-        much_the_same("nodes at the end", nodes_of_few, nodes);
+        let nodes = studio.count_nodes(&form).await?;
+        check_ratio("nodes at the end", nodes_of_few, nodes);
         Ok(())
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
-    let name = "a_batch_of_a_thousand_items";
+async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
+    let name = "a_batch_of_a_thousand_items_renders_only_visible_items";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         seed(studio, 1_000).await?;
         let batch = starting("article", "Batch: ");
-        let nodes = studio.nodes(&batch).await?;
+        let nodes = studio.count_nodes(&batch).await?;
         let items = studio.items().await?;
         assert!(!items.is_empty() && items.len() < 100, "{}", items.len());
         assert!(nodes < 1_000, "{nodes} nodes");
 
-        // The last item is there when it is wanted.
+        // The last item appears when the list is scrolled to the end.
         let list = browser.find(&by("list", "Items of the batch")).await?;
         let script = "
             const scroller = arguments[0].parentElement;
@@ -120,7 +121,7 @@ async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
             })
         })
         .await?;
-        let nodes = studio.nodes(&batch).await?;
+        let nodes = studio.count_nodes(&batch).await?;
         assert!(nodes < 1_000, "{nodes} nodes at the end");
 
         let back = "document.querySelector('.thumbs-scroll').scrollTop = 0";
@@ -130,22 +131,22 @@ async fn a_batch_of_a_thousand_items_shows_only_what_is_in_sight() {
         let end =
             "return [...document.querySelectorAll('.thumbs > li')].at(-1)?.ariaPosInSet ?? ''";
         let second = ".thumbs > li:nth-child(2) :is(a, button)";
-        stays_in_focus(studio, second, end, "1000").await
+        keeps_focus(studio, second, end, "1000").await
     })
     .await;
 }
 
-/// Guards against a row that is taken out of the page while it is typed in, and against one that stays and widens the
-/// table, or makes it longer.
+/// Guards against a focused row that is removed from the DOM when it is scrolled out of view, and against a kept row that
+/// makes the table wider or longer.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_stays_where_a_table_is_scrolled() {
-    let name = "the_focus_stays";
+async fn a_focused_row_keeps_the_focus_when_the_table_is_scrolled() {
+    let name = "a_focused_row_keeps_the_focus_when_the_table_is_scrolled";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         fill(studio, 300).await?;
         let end = r#"return [...document.querySelectorAll('[aria-label^="prompt, row "]')].at(-1)?.value ?? """#;
-        stays_in_focus(studio, "[aria-label='prompt, row 2']", end, "row 300").await?;
+        keeps_focus(studio, "[aria-label='prompt, row 2']", end, "row 300").await?;
         let back = "
             document.execCommand('insertText', false, 'x');
             document.activeElement.closest('.sheet-scroll').scrollTop = 0";
@@ -156,22 +157,22 @@ async fn the_focus_stays_where_a_table_is_scrolled() {
             const first = document.querySelector('[aria-rowindex=\"2\"]').getBoundingClientRect();
             const isBelow = row.height > 9 && Math.abs(row.top - first.bottom) < 2;
             return `${value} ${isBelow || JSON.stringify([row, first])}`";
-        becomes(browser, "the row in its place", typed, "row 02x true").await?;
+        becomes(browser, "the row at its position", typed, "row 02x true").await?;
         Ok(())
     })
     .await;
 }
 
-/// Gives the focus to a control, and scrolls to the end of its list.
-async fn stays_in_focus(studio: &Studio<'_>, control: &str, end: &str, last: &str) -> Result<()> {
+/// Focuses a control, scrolls to the end of its list, and checks that it keeps the focus.
+async fn keeps_focus(studio: &Studio<'_>, control: &str, end: &str, last: &str) -> Result<()> {
     let script = "
         const control = document.querySelector(arguments[0]);
         control.focus();
-        window.lost = 0;
-        control.addEventListener('blur', () => { window.lost += 1; });
+        window.blurs = 0;
+                control.addEventListener('blur', () => { window.blurs += 1; });
         const scroller = control.closest('.sheet-scroll, .thumbs-scroll');
         const [width, height] = [scroller.scrollWidth, scroller.scrollHeight];
-        // The rows that are not built are as high as whole pixels can say.
+        // The height of rows that are not rendered is rounded to whole pixels.
         window.isSame = () => scroller.scrollWidth === width && Math.abs(scroller.scrollHeight - height) < 9;
         window.focused = control;
         scroller.scrollTop = scroller.scrollHeight";
@@ -180,6 +181,6 @@ async fn stays_in_focus(studio: &Studio<'_>, control: &str, end: &str, last: &st
     becomes(browser, "the end of the list", end, last).await?;
     let script = "
         const isFocused = document.activeElement === window.focused;
-        return `${isFocused} ${window.lost} ${window.isSame()}`";
+        return `${isFocused} ${window.blurs} ${window.isSame()}`";
     becomes(browser, "the focus", script, "true 0 true").await
 }

@@ -1,4 +1,4 @@
-//! A person in Batch mode, a fault proxy, and the service behind it.
+//! Steps that a user takes in Batch mode, with a fault proxy between the page and the service.
 
 mod calls;
 mod items;
@@ -50,7 +50,7 @@ impl Suite for Batch {
     }
 }
 
-/// Runs the steps in Batch mode, lets everything come to its end, and balances the ledger.
+/// Runs the steps in Batch mode, waits until all tasks have ended, and checks the ledger.
 pub async fn play(
     name: &str,
     service: &[&str],
@@ -59,7 +59,7 @@ pub async fn play(
     studio::play::<Batch>(name, service, true, steps).await;
 }
 
-/// The same at a service that says nothing of idempotency keys, as most don't.
+/// Like [`play`], with a service that does not announce idempotency keys, as most services don't.
 pub async fn play_without_keys(
     name: &str,
     service: &[&str],
@@ -68,7 +68,7 @@ pub async fn play_without_keys(
     studio::play::<Batch>(name, service, false, steps).await;
 }
 
-/// Runs the steps in Batch mode; what they send need not come to an end.
+/// Runs the steps in Batch mode, without waiting for the tasks and without checking the ledger.
 pub async fn visit(
     name: &str,
     service: &[&str],
@@ -77,7 +77,7 @@ pub async fn visit(
     studio::visit::<Batch>(name, service, steps).await;
 }
 
-/// The same, with steps before the page is first opened.
+/// Like [`visit`], with steps before the page is first opened.
 pub async fn visit_after(
     name: &str,
     service: &[&str],
@@ -93,11 +93,12 @@ pub async fn visit_after(
     .await;
 }
 
-/// `first 01`, `first 02`, …: another prompt for each item.
+/// Returns `count` different prompts: `word 01`, `word 02`, ….
 pub fn numbered(word: &str, count: usize) -> Vec<String> {
     (1..=count).map(|n| format!("{word} {n:02}")).collect()
 }
 
+/// A fault that answers with this status.
 pub fn error(status: u16) -> Fault {
     Fault::Status {
         status,
@@ -105,7 +106,8 @@ pub fn error(status: u16) -> Fault {
     }
 }
 
-pub fn come_back_in(seconds: u64) -> Fault {
+/// A fault that answers 429 with this `Retry-After`.
+pub fn rate_limited(seconds: u64) -> Fault {
     Fault::Status {
         status: 429,
         retry_after: Some(RetryAfter::Seconds(seconds)),
@@ -113,13 +115,13 @@ pub fn come_back_in(seconds: u64) -> Fault {
 }
 
 impl Studio<'_> {
-    /// Lets everything come to its end and balances the ledger.
+    /// Waits until all tasks have ended, and checks the ledger.
     async fn close(self, name: &str) -> Result<()> {
         self.proxy.clear();
-        let settled = self.settled().await;
-        // What is stored counts, not what the page still knows.
+        let settled = self.wait_until_settled().await;
+        // The reload checks what is stored, not only what the page has in memory.
         self.reload().await?;
-        let settled = settled.and(self.settled().await);
+        let settled = settled.and(self.wait_until_settled().await);
         let items = self.items().await?;
         let mut states = BTreeMap::new();
         for item in items.iter().filter(|item| item.state != "Removed") {
@@ -133,34 +135,35 @@ impl Studio<'_> {
         self.balance(name, &states, settled)
     }
 
-    /// Loads the model's page afresh, in Batch mode.
+    /// Loads the model's page in Batch mode.
     pub async fn reload(&self) -> Result<()> {
         self.open(&format!("{MODEL}?mode=batch")).await?;
-        self.is_open().await
+        self.wait_until_open().await
     }
 
-    /// Opens Batch mode in a further tab.
+    /// Opens Batch mode in another tab.
     pub async fn open_batch_tab(&self) -> Result<WindowHandle> {
         let tab = self.open_tab(&format!("{MODEL}?mode=batch")).await?;
         self.make_room().await?;
-        self.is_open().await?;
+        self.wait_until_open().await?;
         Ok(tab)
     }
 
-    pub async fn is_open(&self) -> Result<()> {
-        // The name comes with the list of models, and with it the guest's credentials.
+    /// Waits until the form is loaded.
+    pub async fn wait_until_open(&self) -> Result<()> {
+        // The name arrives with the list of models. From then on, the guest credentials are set.
         self.browser.find(&by("heading", MODEL_NAME)).await?;
         self.browser.find(&by("form", "Input")).await?;
         Ok(())
     }
 
-    /// Writes prompts, one per line, key by key.
+    /// Types the prompts, one per line.
     pub async fn write(&self, prompts: &[String]) -> Result<()> {
         let lines = prompts.join("\n");
         self.browser.fill(&by("textbox", "Prompts"), &lines).await
     }
 
-    /// Presses `Generate N`.
+    /// Presses `Generate N`, where N is the number of prompts.
     pub async fn generate(&mut self, prompts: &[String]) -> Result<()> {
         let label = format!("Generate {}", prompts.len());
         self.browser.press(&by("button", &label)).await?;
@@ -170,7 +173,7 @@ impl Studio<'_> {
         Ok(())
     }
 
-    /// Writes prompts and sends them; waits until the page shows the batch.
+    /// Types the prompts, sends them, and waits until the page shows the batch.
     pub async fn send(&mut self, prompts: &[String]) -> Result<()> {
         self.write(prompts).await?;
         self.generate(prompts).await?;
@@ -178,11 +181,12 @@ impl Studio<'_> {
         Ok(())
     }
 
+    /// Presses the button of this name.
     pub async fn press(&self, button: &str) -> Result<()> {
         self.browser.press(&by("button", button)).await
     }
 
-    /// Presses a button and then the one that confirms it.
+    /// Presses a button, and then `confirm` in the dialog of the same name.
     pub async fn press_both(&self, button: &str, confirm: &str) -> Result<()> {
         self.press(button).await?;
         let dialog = self.browser.find(&by("dialog", button)).await?;
@@ -190,13 +194,13 @@ impl Studio<'_> {
         self.browser.press(&confirm).await
     }
 
-    /// Chooses a way to fill the table, or a mode.
+    /// Selects a radio button: a mode, or a panel that fills the table.
     pub async fn choose(&self, radio: &str) -> Result<()> {
         self.browser.press(&by("radio", radio)).await
     }
 
-    /// How many elements the browser has to keep for this part of the page.
-    pub async fn nodes(&self, part: &Query) -> Result<usize> {
+    /// Returns the number of DOM elements in this part of the page.
+    pub async fn count_nodes(&self, part: &Query) -> Result<usize> {
         let part = self.browser.find(part).await?;
         let script = "return arguments[0].querySelectorAll('*').length";
         let argument = vec![self.browser.argument(&part)];

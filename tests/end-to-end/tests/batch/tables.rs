@@ -1,4 +1,4 @@
-//! The table is kept, and is the same in all tabs.
+//! The table is stored and is the same in all tabs.
 
 mod refusal;
 mod size;
@@ -11,15 +11,16 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Where a version of before kept it.
-const BEFORE: &str = "localStorage.getItem('atelier.table.image/tessera')";
+/// A script for the table as an earlier version stored it.
+const OLD_TABLE: &str = "localStorage.getItem('atelier.table.image/tessera')";
 
-/// Longer than storage is waited for.
-const AWHILE: Duration = Duration::from_secs(60);
+/// Longer than the page waits for storage.
+const STORAGE_TIMEOUT: Duration = Duration::from_secs(60);
 
-const UNKEPT: &str = "These rows are not being kept";
+const STORAGE_WARNING: &str = "These rows are not being kept";
 
-async fn sees_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {
+/// Waits until the table has exactly these prompts.
+async fn wait_for_table_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {
     until(format!("the rows {wanted:?}"), TIMEOUT, async || {
         let rows = studio.rows().await?;
         Ok(if rows == wanted {
@@ -31,8 +32,9 @@ async fn sees_rows(studio: &Studio<'_>, wanted: &[String]) -> Result<()> {
     .await
 }
 
-async fn sees_no_text(studio: &Studio<'_>, text: &str) -> Result<()> {
-    until(format!("no more “{text}”"), TIMEOUT, async || {
+/// Waits until the page no longer shows this text.
+async fn wait_for_no_text(studio: &Studio<'_>, text: &str) -> Result<()> {
+    until(format!("“{text}” to disappear"), TIMEOUT, async || {
         let shown = studio.browser.run("return document.body.innerText", vec![]);
         let shown = shown.await?.as_str().unwrap_or_default().to_owned();
         Ok(if shown.contains(text) {
@@ -44,8 +46,7 @@ async fn sees_no_text(studio: &Studio<'_>, text: &str) -> Result<()> {
     .await
 }
 
-/// Puts prompts into the form in one go: emptied first, the field could be filled by another tab
-/// before it is written into.
+/// Replaces the prompts in the form in one step. If the field were cleared first, the other tab could fill it in between.
 async fn paste(studio: &Studio<'_>, prompts: &[String]) -> Result<()> {
     let field = studio.browser.find(&by("textbox", "Prompts")).await?;
     let script = "
@@ -58,8 +59,8 @@ async fn paste(studio: &Studio<'_>, prompts: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// Waits until the table that is stored has so many rows.
-async fn is_stored(studio: &Studio<'_>, count: usize) -> Result<()> {
+/// Waits until the stored table has exactly `count` rows.
+async fn wait_for_stored_rows(studio: &Studio<'_>, count: usize) -> Result<()> {
     let script = "
         const ask = request => new Promise((resolve, reject) => {
             request.onsuccess = () => resolve(request.result);
@@ -86,8 +87,8 @@ async fn is_stored(studio: &Studio<'_>, count: usize) -> Result<()> {
     .await
 }
 
-/// Lets this tab store no table from now on, nor learn what others have stored meanwhile, or again.
-async fn refuse(studio: &Studio<'_>, refuses: bool) -> Result<()> {
+/// Makes this tab unable to store tables and to notice what other tabs store, or makes it able again.
+async fn refuse_table_writes(studio: &Studio<'_>, refuses: bool) -> Result<()> {
     let script = "
         const [refuses] = arguments;
         const database = IDBDatabase.prototype;
@@ -102,15 +103,14 @@ async fn refuse(studio: &Studio<'_>, refuses: bool) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a write that comes too late, and against one that comes again from a page that
-/// was left.
+/// Guards against a write that is lost at a reload, and against a late write from the page that was left.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_typed_right_before_a_reload_are_there_after_it() {
-    let name = "rows_typed_right_before_a_reload";
+    let name = "rows_typed_right_before_a_reload_are_there_after_it";
     visit(name, &["--speed", "0"], async |studio| {
         let prompts = numbered("hurried", 60);
         paste(studio, &prompts[..3]).await?;
-        is_stored(studio, 3).await?;
+        wait_for_stored_rows(studio, 3).await?;
         let script = "
             const [text] = arguments;
             const field = document.querySelector('#prompts');
@@ -120,28 +120,28 @@ async fn rows_typed_right_before_a_reload_are_there_after_it() {
         for count in [5, 60] {
             let text = json!(prompts[..count].join("\n"));
             studio.browser.run(script, vec![text]).await?;
-            until("the page anew", TIMEOUT, async || {
-                studio.is_open().await?;
+            until("the reloaded page", TIMEOUT, async || {
+                studio.wait_until_open().await?;
                 Ok(match studio.row_count().await? {
                     rows if rows == count => Seen::Yes(()),
                     rows => Seen::NotYet(format!("there are {rows} rows")),
                 })
             })
             .await?;
-            is_stored(studio, count).await?;
+            wait_for_stored_rows(studio, count).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a table of today's version being lost by the move, or coming back after it.
+/// Guards against a current table that is lost by the migration of an older one, and against a repeated migration.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
-    let name = "a_table_that_a_version_of_before_has_left";
+async fn a_table_of_an_earlier_version_is_migrated_once() {
+    let name = "a_table_of_an_earlier_version_is_migrated_once";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let leave = |prompts: &[String]| {
+        let old_format = |prompts: &[String]| {
             let rows: Vec<Value> = prompts
                 .iter()
                 .map(|prompt| json!({ "entries": { "prompt": { "text": prompt } } }))
@@ -149,9 +149,9 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
             json!(json!({ "rows": rows, "added": [] }).to_string())
         };
         let write = "localStorage.setItem('atelier.table.image/tessera', arguments[0])";
-        let left = || async { browser.run(&format!("return {BEFORE}"), vec![]).await };
+        let stored = || async { browser.run(&format!("return {OLD_TABLE}"), vec![]).await };
 
-        // Nothing is deleted there before it is stored here.
+                // The old table is deleted only after it is stored in the new format.
         let refusal = "
             const put = IDBObjectStore.prototype.put;
             IDBObjectStore.prototype.put = function (...record) {
@@ -160,61 +160,61 @@ async fn a_table_that_a_version_of_before_has_left_is_taken_over_once() {
             }";
         studio.proxy.before_each_page(browser, refusal).await?;
         let old = numbered("old", 3);
-        browser.run(write, vec![leave(&old)]).await?;
+        browser.run(write, vec![old_format(&old)]).await?;
         studio.reload().await?;
-        sees_rows(studio, &old).await?;
-        browser.see_text(UNKEPT, AWHILE).await?;
-        assert_eq!(left().await?, leave(&old));
+        wait_for_table_rows(studio, &old).await?;
+        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        assert_eq!(stored().await?, old_format(&old));
         browser.run("window.allowed = true", vec![]).await?;
-        is_stored(studio, 3).await?;
-        sees_no_text(studio, UNKEPT).await?;
-        until("the old place to be empty", TIMEOUT, async || {
-            Ok(match left().await? {
-                Value::Null => Seen::Yes(()),
-                left => Seen::NotYet(left.to_string()),
-            })
-        })
-        .await?;
-        studio.reload().await?;
-        sees_rows(studio, &old).await?;
+        wait_for_stored_rows(studio, 3).await?;
+        wait_for_no_text(studio, STORAGE_WARNING).await?;
+        until("the old table to be deleted", TIMEOUT, async || {
+                    Ok(match stored().await? {
+                        Value::Null => Seen::Yes(()),
+                        table => Seen::NotYet(table.to_string()),
+                    })
+                })
+                .await?;
+                studio.reload().await?;
+        wait_for_table_rows(studio, &old).await?;
 
-        // A tab with that version was still open, and has written once more.
+        // An open tab with the earlier version writes its table again.
         browser.run("window.allowed = true", vec![]).await?;
         let late = numbered("late", 2);
-        browser.run(write, vec![leave(&late)]).await?;
+        browser.run(write, vec![old_format(&late)]).await?;
         studio.reload().await?;
         browser.run("window.allowed = true", vec![]).await?;
         browser
-            .see_text("An earlier version of Atelier has stored other rows", AWHILE)
+            .see_text("An earlier version of Atelier has stored other rows", STORAGE_TIMEOUT)
             .await?;
-        sees_rows(studio, &old).await?;
+        wait_for_table_rows(studio, &old).await?;
         studio.press("Show them instead").await?;
-        sees_rows(studio, &late).await?;
-        is_stored(studio, 2).await?;
+        wait_for_table_rows(studio, &late).await?;
+        wait_for_stored_rows(studio, 2).await?;
         studio.press("Let them go").await?;
-        until("the old place to be empty", TIMEOUT, async || {
-            Ok(match left().await? {
-                Value::Null => Seen::Yes(()),
-                left => Seen::NotYet(left.to_string()),
-            })
-        })
-        .await
+        until("the old table to be deleted", TIMEOUT, async || {
+                    Ok(match stored().await? {
+                        Value::Null => Seen::Yes(()),
+                        table => Seen::NotYet(table.to_string()),
+                    })
+                })
+                .await
     })
     .await;
 }
 
-/// Guards against rows that are lost with the next reload after a person has cleared the site's data,
-/// though they still stand on the page.
+/// Guards against rows that the next reload loses after the user has cleared the site's data while the page still showed
+/// them.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_are_cleared_from_storage_are_written_again() {
-    let name = "rows_that_are_cleared_from_storage";
+async fn rows_are_stored_again_after_site_data_is_cleared() {
+    let name = "rows_are_stored_again_after_site_data_is_cleared";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let rows = numbered("cleared", 300);
         paste(studio, &rows).await?;
-        is_stored(studio, 300).await?;
+        wait_for_stored_rows(studio, 300).await?;
         browser.clear_databases(&studio.proxy.address()).await?;
-        // Looked at before it is there again, the database would be made by who looks.
+        // Wait until the page has created the database again, since opening it earlier would create it here.
         let script = "
             return indexedDB.databases()
                 .then(all => all.some(({ name }) => name === 'atelier-drafts'))";
@@ -225,8 +225,8 @@ async fn rows_that_are_cleared_from_storage_are_written_again() {
             })
         })
         .await?;
-        is_stored(studio, 300).await?;
-        sees_no_text(studio, UNKEPT).await?;
+        wait_for_stored_rows(studio, 300).await?;
+        wait_for_no_text(studio, STORAGE_WARNING).await?;
         studio.reload().await?;
         assert_eq!(studio.row_count().await?, 300);
         Ok(())

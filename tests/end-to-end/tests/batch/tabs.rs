@@ -1,4 +1,4 @@
-//! A batch in several tabs: one sends it, all can hold it up.
+//! A batch in several tabs: one sends it, all can pause or stop it.
 
 use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play, visit};
 use atelier_end_to_end::Result;
@@ -7,55 +7,55 @@ use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::becomes;
 use fantoccini::wd::WindowHandle;
 
-/// Opens Batch mode in a further tab that hears the other tabs only while `window.isDeaf` is not set;
-/// what it missed it hears afterwards.
-async fn open_hard_of_hearing(studio: &Studio<'_>) -> Result<()> {
+/// Opens Batch mode in another tab that queues the messages of other tabs while `window.isCutOff` is set.
+/// `window.reconnect()` delivers them.
+async fn open_tab_with_queued_messages(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     browser.open_tab("about:blank").await?;
     let script = "
         const missed = [];
         const listen = BroadcastChannel.prototype.addEventListener;
-        BroadcastChannel.prototype.addEventListener = function (kind, hear, ...rest) {
-            listen.call(this, kind, event => {
-                if (window.isDeaf) missed.push(() => hear.call(this, event));
-                else hear.call(this, event);
-            }, ...rest);
-        };
-        window.hearAgain = () => {
-            window.isDeaf = false;
-            for (const hear of missed.splice(0)) hear();
+        BroadcastChannel.prototype.addEventListener = function (kind, listener, ...rest) {
+                    listen.call(this, kind, event => {
+                        if (window.isCutOff) missed.push(() => listener.call(this, event));
+                        else listener.call(this, event);
+                    }, ...rest);
+                };
+                window.reconnect = () => {
+                    window.isCutOff = false;
+                    for (const deliver of missed.splice(0)) deliver();
         };";
     studio.proxy.before_each_page(browser, script).await?;
     studio.make_room().await?;
     studio.reload().await
 }
 
-/// Guards against rows that go back into the table of a tab that does not lead, while the leader
-/// sends them: sent from there once more, they would be paid twice.
+/// Guards against rows that go back into the table of a following tab while the leader sends them: sent again from there,
+/// they would be paid for twice.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_stop_in_a_follower_gives_back_only_what_was_not_sent() {
-    let name = "a_stop_in_a_follower";
+async fn stopping_in_a_follower_returns_only_unsent_rows() {
+    let name = "stopping_in_a_follower_returns_only_unsent_rows";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        open_hard_of_hearing(studio).await?;
-        studio.let_pass(1, BATCH);
+        open_tab_with_queued_messages(studio).await?;
+        studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("halted", 25);
-        browser.run("window.isDeaf = true", vec![]).await?;
+        browser.run("window.isCutOff = true", vec![]).await?;
         studio.send(&prompts).await?;
-        // The leader is sending the second ten, and this tab does not know of any.
-        studio.sees_calls(2).await?;
-        studio.see_counts("25 queued").await?;
+        // The leader sends the second ten items, and this tab has not received any message about it.
+        studio.wait_for_calls(2).await?;
+        studio.wait_for_counts("25 queued").await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[20..] {
             studio.ledger.given_up.insert(prompt.clone());
         }
-        browser.run("window.hearAgain()", vec![]).await?;
+        browser.run("window.reconnect()", vec![]).await?;
         browser.find(&by("button", "Generate 5")).await?;
         assert_eq!(studio.rows().await?, prompts[20..]);
         studio.proxy.clear();
-        studio.see_counts("20 completed").await?;
+        studio.wait_for_counts("20 completed").await?;
         assert_eq!(studio.rows().await?, prompts[20..]);
         assert_eq!(studio.prompts_sent(), prompts[..20]);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
@@ -64,19 +64,19 @@ async fn a_stop_in_a_follower_gives_back_only_what_was_not_sent() {
     .await;
 }
 
-/// Guards against what was typed being lost with the tab in which Stop was pressed.
+/// Guards against the loss of rows when the tab is closed in which Stop sending was pressed.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
-    let name = "what_a_closed_tab_has_stopped";
+async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
+    let name = "rows_stopped_in_a_closed_tab_are_available_in_another";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
-        open_hard_of_hearing(studio).await?;
+        open_tab_with_queued_messages(studio).await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("left", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
-        browser.run("window.isDeaf = true", vec![]).await?;
+        studio.wait_for_calls(1).await?;
+        browser.run("window.isCutOff = true", vec![]).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
             studio.ledger.given_up.insert(prompt.clone());
@@ -84,7 +84,7 @@ async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
         browser.switch_to(&leader).await?;
         let put_back = "Put the 15 taken back into the table";
         browser.find(&by("button", put_back)).await?;
-        // Guards against `25 rows sent` while 15 of them wait to be put back.
+        // Guards against the message `25 rows sent` while 15 of the rows were taken back.
         browser.see_text("25 rows in a batch", TIMEOUT).await?;
         assert_eq!(studio.rows().await?, [] as [&str; 0]);
         let all = browser.client.windows().await?;
@@ -93,25 +93,27 @@ async fn what_a_closed_tab_has_stopped_can_be_had_in_another() {
         browser.close_tab().await?;
         browser.switch_to(&leader).await?;
         studio.proxy.clear();
-        // Nor are they lost with the leader's page.
-        studio.see_counts("10 completed, 15 taken back").await?;
+        // The rows also survive a reload of the leader.
+        studio
+            .wait_for_counts("10 completed, 15 taken back")
+            .await?;
         studio.reload().await?;
         studio.press(put_back).await?;
         browser.find(&by("button", "Generate 15")).await?;
         assert_eq!(studio.rows().await?, prompts[10..]);
         browser.find_gone(&by("button", put_back)).await?;
-        studio.see_counts("10 completed").await?;
+        studio.wait_for_counts("10 completed").await?;
         assert_eq!(studio.prompts_sent(), prompts[..10]);
         Ok(())
     })
     .await;
 }
 
-/// Guards against a batch that both tabs send, or none, and against a Pause that only the tab in
-/// which it is pressed knows of.
+/// Guards against a batch that both tabs send or that no tab sends, and against a pause that applies only in the tab where
+/// it is pressed.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
-    let name = "a_batch_of_a_follower";
+    let name = "a_batch_of_a_follower_is_sent_once_and_can_be_paused_there";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
@@ -119,23 +121,23 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("followed", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
+        studio.wait_for_calls(1).await?;
         studio.press("Pause").await?;
         browser
             .see_text("Paused: 15 items not sent yet.", TIMEOUT)
             .await?;
         studio.proxy.clear();
-        studio.see_counts("10 completed, 15 queued").await?;
-        assert_eq!(studio.sizes(), [10], "sent while paused");
+        studio.wait_for_counts("10 completed, 15 queued").await?;
+        assert_eq!(studio.call_sizes(), [10], "sent while paused");
 
-        // The other tab shows the same, though it has not sent it.
+        // The tab in which the batch was not submitted shows the same.
         browser.switch_to(&leader).await?;
-        studio.see_counts("10 completed, 15 queued").await?;
+        studio.wait_for_counts("10 completed, 15 queued").await?;
         assert!(studio.calls_of_tab().await? > 0, "the leader made no calls");
         browser.switch_to(&follower).await?;
         studio.press("Resume").await?;
-        studio.see_counts("25 completed").await?;
-        assert_eq!(studio.sizes(), [10, 10, 5]);
+        studio.wait_for_counts("25 completed").await?;
+        assert_eq!(studio.call_sizes(), [10, 10, 5]);
         assert_eq!(studio.prompts_sent(), prompts);
         assert_eq!(studio.calls_of_tab().await?, 0, "the follower made calls");
         Ok(())
@@ -143,14 +145,14 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
     .await;
 }
 
-/// Opens another tab that hears of nothing, and presses `Generate N` when [`press_in_deaf_tab`] tells it to.
-pub async fn open_deaf_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Result<()> {
-    open_hard_of_hearing(studio).await?;
+/// Opens another tab that receives no messages, and that presses `Generate N` when [`press_in_cut_off_tab`] is called.
+pub async fn open_cut_off_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Result<()> {
+    open_tab_with_queued_messages(studio).await?;
     let label = format!("Generate {rows}");
     studio.browser.find(&by("button", &label)).await?;
     let script = "
         const [label] = arguments;
-        window.isDeaf = true;
+        window.isCutOff = true;
         addEventListener('storage', ({ key }) => {
             if (key !== 'press' || window.hasPressed) return;
             window.hasPressed = true;
@@ -161,69 +163,70 @@ pub async fn open_deaf_tab_that_presses(studio: &Studio<'_>, rows: usize) -> Res
     Ok(())
 }
 
-/// From another tab.
-async fn press_in_deaf_tab(studio: &Studio<'_>) -> Result<()> {
+/// Makes the tab of [`open_cut_off_tab_that_presses`] press `Generate N`. Called in another tab.
+async fn press_in_cut_off_tab(studio: &Studio<'_>) -> Result<()> {
     let press = "localStorage.setItem('press', 'now'); localStorage.removeItem('press')";
     studio.browser.run(press, vec![]).await?;
     Ok(())
 }
 
-/// Sends the same rows in the first tab and in the deaf one, which is the present one: each is sent once.
+/// Sends the same rows in the first tab and in the cut-off tab, which is the current tab. Checks that each is sent once.
 pub async fn send_once_in_both(
     studio: &mut Studio<'_>,
     first: &WindowHandle,
     prompts: &[String],
 ) -> Result<()> {
     let browser = studio.browser;
-    let deaf = browser.tab().await?;
+    let cut_off = browser.tab().await?;
     browser.switch_to(first).await?;
     studio.generate(prompts).await?;
-    press_in_deaf_tab(studio).await?;
-    browser.switch_to(&deaf).await?;
-    browser.run("window.hearAgain()", vec![]).await?;
+    press_in_cut_off_tab(studio).await?;
+    browser.switch_to(&cut_off).await?;
+    browser.run("window.reconnect()", vec![]).await?;
     let counts = format!("{} completed", prompts.len());
-    studio.see_counts(&counts).await?;
+    studio.wait_for_counts(&counts).await?;
     assert_eq!(studio.prompts_sent(), prompts);
     Ok(())
 }
 
-/// Guards against a batch that is paid twice: a second tab, which had not heard of it yet, sent the same rows.
+/// Guards against a batch that is paid for twice: a second tab sent the same rows before it received the message that they
+/// were sent.
 #[tokio::test(flavor = "multi_thread")]
 async fn rows_that_two_tabs_send_at_once_are_sent_once() {
-    let name = "rows_that_two_tabs_send";
+    let name = "rows_that_two_tabs_send_at_once_are_sent_once";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let prompts = numbered("in both", 12);
         studio.write(&prompts).await?;
-        open_deaf_tab_that_presses(studio, 12).await?;
+        open_cut_off_tab_that_presses(studio, 12).await?;
         send_once_in_both(studio, &first, &prompts).await
     })
     .await;
 }
 
-/// Guards against rows that are paid twice: a tab that had not heard of an edit sent its older rows in addition to the
-/// newer ones. What differs is another row, and both were wanted.
+/// Guards against rows that are paid for twice: a tab that had not received an edit sent all of its older rows in addition
+/// to the newer ones. Only the edited row differs, so both versions of it are sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
-    let name = "rows_that_an_edit_left_alone";
+async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
+    let name = "rows_unchanged_by_an_edit_are_sent_once_by_two_tabs";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let old = numbered("edited", 12);
         studio.write(&old).await?;
-        open_deaf_tab_that_presses(studio, 12).await?;
+        open_cut_off_tab_that_presses(studio, 12).await?;
         let second = browser.client.window().await?;
         browser.switch_to(&first).await?;
-        // Not written anew: that would be other rows.
+        // The text is appended, since replacing all of it would create new rows.
         let field = browser.find(&by("textbox", "Prompts")).await?;
         field.send_keys(", changed").await?;
         let mut new = old.clone();
         new[11] += ", changed";
         studio.generate(&new).await?;
-        press_in_deaf_tab(studio).await?;
+        press_in_cut_off_tab(studio).await?;
         browser.switch_to(&second).await?;
-        browser.run("window.hearAgain()", vec![]).await?;
+        browser.run("window.reconnect()", vec![]).await?;
         for last in [&old[11], &new[11]] {
             studio
                 .sees(last, |calls| {
@@ -231,8 +234,8 @@ async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
                 })
                 .await?;
         }
-        // The others are the first one's, and none of them was removed.
-        studio.see_counts("1 completed").await?;
+        // The other rows belong to the batch of the first tab, and none was removed.
+        studio.wait_for_counts("1 completed").await?;
         let mut sent = studio.prompts_sent();
         sent.sort();
         let mut wanted = [new, vec![old[11].clone()]].concat();
@@ -243,20 +246,20 @@ async fn rows_that_an_edit_left_alone_are_sent_once_by_two_tabs() {
     .await;
 }
 
-/// Guards against rows that one tab puts back and another one's table takes the place of: their tasks are gone by
-/// then.
+/// Guards against rows that one tab puts back and that the table of another tab then overwrites. Their tasks are already
+/// removed.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_two_tabs_put_back_at_once_is_all_there() {
-    let name = "what_two_tabs_put_back";
+async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
+    let name = "rows_put_back_in_two_tabs_at_once_are_all_kept";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let leader = browser.client.window().await?;
-        open_hard_of_hearing(studio).await?;
+        open_tab_with_queued_messages(studio).await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("parted", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
-        browser.run("window.isDeaf = true", vec![]).await?;
+        studio.wait_for_calls(1).await?;
+        browser.run("window.isCutOff = true", vec![]).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         browser.switch_to(&leader).await?;
         let all = "Put the 15 taken back into the table";
@@ -267,9 +270,11 @@ async fn what_two_tabs_put_back_at_once_is_all_there() {
         browser.close_tab().await?;
         browser.switch_to(&leader).await?;
         studio.proxy.clear();
-        studio.see_counts("10 completed, 15 taken back").await?;
+        studio
+            .wait_for_counts("10 completed, 15 taken back")
+            .await?;
 
-        // Another tab knows of one less, and hears nothing from now on.
+        // The other tab finds one task less, and receives no messages from now on.
         let forget = "
             return new Promise((done, failed) => {
                 const opened = indexedDB.open('atelier');
@@ -289,11 +294,11 @@ async fn what_two_tabs_put_back_at_once_is_all_there() {
                 };
             });";
         browser.run(forget, vec![]).await?;
-        open_hard_of_hearing(studio).await?;
+        open_tab_with_queued_messages(studio).await?;
         let other = browser.client.window().await?;
         let some = "Put the 14 taken back into the table";
         browser.find(&by("button", some)).await?;
-        browser.run("window.isDeaf = true", vec![]).await?;
+        browser.run("window.isCutOff = true", vec![]).await?;
         browser.switch_to(&leader).await?;
         studio.press(all).await?;
         browser.find(&by("button", "Generate 15")).await?;
@@ -309,36 +314,35 @@ async fn what_two_tabs_put_back_at_once_is_all_there() {
     .await;
 }
 
-/// Guards against a tab that hears of a batch before its tasks, and shows them without names from then on.
+/// Guards against a tab that receives a batch before its tasks and shows the items without names from then on.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_of_another_tab_is_shown_whole() {
-    visit(
-        "a_batch_of_another_tab",
-        &["--speed", "0"],
-        async |studio| {
-            let browser = studio.browser;
-            let first = browser.client.window().await?;
-            let second = studio.open_batch_tab().await?;
-            browser.switch_to(&first).await?;
-            studio.send(&numbered("heard", 2)).await?;
-            studio.see_counts("2 completed").await?;
-            browser.switch_to(&second).await?;
-            browser
-                .find(&by("button", "Item 2: heard 02, Completed"))
-                .await?;
-            browser.find(&by("button", "Explore")).await?;
-            Ok(())
-        },
-    )
+async fn a_batch_of_another_tab_is_shown_with_all_its_items() {
+    let name = "a_batch_of_another_tab_is_shown_with_all_its_items";
+    visit(name, &["--speed", "0"], async |studio| {
+        let browser = studio.browser;
+        let first = browser.client.window().await?;
+        let second = studio.open_batch_tab().await?;
+        browser.switch_to(&first).await?;
+        studio.send(&numbered("heard", 2)).await?;
+        studio.wait_for_counts("2 completed").await?;
+        browser.switch_to(&second).await?;
+        browser
+            .find(&by("button", "Item 2: heard 02, Completed"))
+            .await?;
+        browser.find(&by("button", "Explore")).await?;
+        Ok(())
+    })
     .await;
 }
 
-/// Guards against a sweep that a second tab offers to send once more, and that it writes over with its own older one.
+/// Guards against a sweep that a second tab offers to send again, and that it overwrites with its own older sweep.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_begun_in_a_tab_is_that_tab_s() {
-    visit("what_is_begun_in_a_tab", &["--speed", "0"], async |studio| {
+async fn each_tab_keeps_its_own_unsent_sweep() {
+    let name = "each_tab_keeps_its_own_unsent_sweep";
+    visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let written = "return [...document.querySelectorAll('.sweep textarea')].map(it => it.value).join()";
+        let written =
+            "return [...document.querySelectorAll('.sweep textarea')].map(it => it.value).join()";
         let first = browser.client.window().await?;
         let write = async |prompts: &str| {
             studio.choose("Sweep").await?;

@@ -1,5 +1,5 @@
-//! The page while the browser translates it, as Chrome's "Translate this page" does: each text node is replaced by `font`
-//! elements, unless it stands in an element that says `translate="no"`.
+//! The page while the browser translates it. Chrome's "Translate this page" replaces each text node with `font` elements,
+//! except inside elements with `translate="no"`.
 
 use crate::studio::{Studio, visit};
 use atelier_end_to_end::Result;
@@ -8,16 +8,16 @@ use atelier_end_to_end::studio::MODEL;
 use atelier_end_to_end::wait::{becomes, gives};
 use serde_json::{Value, json};
 
-/// Plays the translator, now and whenever something changes. The words stay the same, so that a person and this test can
-/// read them.
+/// Replaces text nodes as a translator does, now and after every change. The text itself stays the same, so that the test
+/// can compare it.
 const TRANSLATOR: &str = "
-    const isKept = text => !text.data.trim()
+    const isExempt = text => !text.data.trim()
         || text.parentElement?.closest('[translate=no], font, script, style, textarea, title, svg');
     const translate = () => {
         const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         const texts = [];
         while (walker.nextNode()) texts.push(walker.currentNode);
-        for (const text of texts.filter(it => !isKept(it))) {
+        for (const text of texts.filter(it => !isExempt(it))) {
             const [outer, inner] = [document.createElement('font'), document.createElement('font')];
             inner.textContent = text.data;
             outer.append(inner);
@@ -36,7 +36,8 @@ impl Studio<'_> {
         Ok(())
     }
 
-    async fn reads(&self, what: &str, selector: &str, wanted: &str) -> Result<()> {
+    /// Waits until the first element that matches the selector has this text.
+    async fn wait_for_text(&self, what: &str, selector: &str, wanted: &str) -> Result<()> {
         let script = format!(
             "return document.querySelector({})?.innerText.trim() ?? 'not there'",
             json!(selector)
@@ -45,11 +46,12 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against states that stay as they were when they were translated ("Submitting" above a finished picture, "0 of 12
-/// done"), and against the prompt of another output next to the one that is shown large.
+/// Guards against states that no longer change once they are translated ("Submitting" above a finished image, "0 of 12
+/// done"), and against the prompt of another output in the lightbox.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_translated_page_goes_on_telling_how_things_stand() {
-    visit("a_translated_page", &["--speed", "0.2"], async |studio| {
+async fn a_translated_page_still_updates_its_texts() {
+    let name = "a_translated_page_still_updates_its_texts";
+    visit(name, &["--speed", "0.2"], async |studio| {
         let browser = studio.browser;
         studio.open(MODEL).await?;
         browser.find(&by("form", "Input")).await?;
@@ -58,12 +60,12 @@ async fn a_translated_page_goes_on_telling_how_things_stand() {
             .fill(&starting("textbox", "prompt"), "only one")
             .await?;
         studio.press("Generate").await?;
-        studio.reads("the state", ".result .pill", "Completed").await?;
+        studio.wait_for_text("the state", ".result .pill", "Completed").await?;
         let stale = "
-            const words = document.querySelector('.result').innerText;
+            const text = document.querySelector('.result').innerText;
             return ['Queued', 'Submitting', 'Starting', 'Processing', 'You can close this page', 'Results appear here']
-                .filter(it => words.includes(it))";
-        becomes(browser, "no earlier state", stale, json!([])).await?;
+                    .filter(it => text.includes(it))";
+            becomes(browser, "stale states", stale, json!([])).await?;
 
         studio.reload().await?;
         studio.translate().await?;
@@ -72,19 +74,19 @@ async fn a_translated_page_goes_on_telling_how_things_stand() {
         let label = "return [...document.querySelectorAll('button.primary')].map(it => it.innerText.trim())";
         gives(browser, "the button", label, |seen| seen.to_string().contains("Generate 3")).await?;
         studio.press("Generate 3").await?;
-        studio.reads("the counts", ".run-counts", "3 completed").await?;
-        let told = "
-            const words = document.querySelector('article[aria-label^=Batch]').innerText;
+        studio.wait_for_text("the counts", ".run-counts", "3 completed").await?;
+        let stale = "
+                    const text = document.querySelector('article[aria-label^=Batch]').innerText;
             return ['queued', 'in progress', 'Queued', 'Submitting', 'Processing', ' left', 'Sending']
-                .filter(it => words.includes(it))";
-        becomes(browser, "no earlier count", told, json!([])).await?;
+                .filter(it => text.includes(it))";
+                        becomes(browser, "stale counts", stale, json!([])).await?;
 
         browser.press(&by("link", "Gallery")).await?;
         browser.find(&by("list", "Outputs")).await?;
         studio.translate().await?;
         browser.press(&starting("button", "Image: only one")).await?;
         browser.find(&by("dialog", "Output")).await?;
-        // Newest first: from the last one to the first and back.
+        // The newest output is first, so these steps go from the last output to the first and back.
         for step in ["Previous", "Previous", "Next", "Previous", "Previous", "Next"] {
             let before = shown(studio).await?;
             studio.press(step).await?;
@@ -93,21 +95,21 @@ async fn a_translated_page_goes_on_telling_how_things_stand() {
             let fits = "
                 const shown = document.querySelector('.stage img')?.alt ?? '';
                 const prompt = document.querySelector('.lightbox-panel .task-prompt')?.innerText.trim();
-                return shown.startsWith(`Image: ${prompt}`) || `${prompt} beside ${shown}`";
-            becomes(browser, "its own prompt", fits, true).await?;
-            let place = "
+                return shown.startsWith(`Image: ${prompt}`) || `${prompt} next to ${shown}`";
+                            becomes(browser, "the prompt of the shown output", fits, true).await?;
+                            let position = "
                 const shown = document.querySelector('.stage img')?.alt;
                 const tiles = [...document.querySelectorAll('.tile-open')].map(it => it.getAttribute('aria-label'));
                 const head = document.querySelector('.lightbox-head p').innerText;
                 return head.includes(`${tiles.indexOf(shown) + 1} of 4`) || `${head}: ${shown} of ${tiles}`";
-            becomes(browser, "its place", place, true).await?;
+            becomes(browser, "the position of the shown output", position, true).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// What the output that is shown large is called.
+/// Returns the accessible name of the output in the lightbox.
 async fn shown(studio: &Studio<'_>) -> Result<Value> {
     let script = "return document.querySelector('.stage img')?.alt ?? ''";
     studio.browser.run(script, vec![]).await

@@ -1,14 +1,14 @@
-//! Rows that are taken out of the table come back, and a press sends what is in view or nothing.
+//! Undo for rows that were removed from the table, and Generate sends the rows of the visible panel.
 
 use crate::studio::{TIMEOUT, numbered, visit};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::becomes;
 
-/// Guards against one press that loses all that was typed, against what is sent twice once it is back, and against
-/// keys that go nowhere after it.
+/// Guards against one press that loses all typed rows, against restored rows that are sent twice, and against a focus that
+/// is lost after the press.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_were_replaced_or_removed_come_back() {
-    let name = "rows_that_were_replaced";
+async fn undo_restores_replaced_and_removed_rows() {
+    let name = "undo_restores_replaced_and_removed_rows";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let rows = numbered("undone", 3);
@@ -30,7 +30,7 @@ async fn rows_that_were_replaced_or_removed_come_back() {
         studio.press("Undo").await?;
         studio.press("Clear the table").await?;
         browser.find_gone(&by("region", "Items")).await?;
-        // Guards against a focus in the empty field, where the key undoes what was typed.
+        // Guards against a focus in the empty field, where the shortcut would undo typing.
         let focused = "return document.activeElement.innerText";
         becomes(browser, "what has the focus", focused, "Undo").await?;
         let key = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', \
@@ -38,9 +38,9 @@ async fn rows_that_were_replaced_or_removed_come_back() {
         browser.run(key, vec![]).await?;
         assert_eq!(studio.rows().await?, rows);
 
-        // What was sent comes back as sent.
+        // Sent rows are restored as sent.
         studio.generate(&rows).await?;
-        studio.see_counts("3 completed").await?;
+        studio.wait_for_counts("3 completed").await?;
         browser.set_size(900, 900).await?;
         studio.press("New batch").await?;
         studio.press("Remove 3 sent rows").await?;
@@ -53,11 +53,11 @@ async fn rows_that_were_replaced_or_removed_come_back() {
     .await;
 }
 
-/// Guards against a press that sends, and has paid for, other rows than those of the panel in view, and against a panel
-/// that forgets what was typed there.
+/// Guards against a press that sends other rows than those of the visible panel, which are paid for, and against a panel
+/// that loses what was typed there.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_sweep_or_a_file_in_view_is_not_passed_over() {
-    let name = "a_sweep_or_a_file_in_view";
+async fn generate_includes_the_sweep_or_import_in_view() {
+    let name = "generate_includes_the_sweep_or_import_in_view";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.write(&numbered("typed", 3)).await?;
@@ -71,7 +71,7 @@ async fn a_sweep_or_a_file_in_view_is_not_passed_over() {
         let swept = "3 rows of the table and 2 items of this sweep.";
         browser.see_text(swept, TIMEOUT).await?;
         browser.find(&by("button", "Generate 5")).await?;
-        // Where it is not in view, it is not meant.
+        // A sweep that is not in view is not included.
         studio.choose("Lines").await?;
         browser.find(&by("button", "Generate 3")).await?;
 
@@ -80,25 +80,25 @@ async fn a_sweep_or_a_file_in_view_is_not_passed_over() {
         browser.paste(&table, "prompt\nnoon\n").await?;
         let wanted = "3 rows of the table and 1 item of this table.";
         browser.see_text(wanted, TIMEOUT).await?;
-        // Nor is it lost while another way is looked at.
+        // The sweep is not lost while another panel is in view.
         studio.choose("Sweep").await?;
         browser.see_text(swept, TIMEOUT).await?;
         studio.choose("Import").await?;
         browser.see_text(wanted, TIMEOUT).await?;
         studio.press("Replace the table").await?;
         studio.press("Generate 1").await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         assert_eq!(studio.prompts_sent(), ["noon"]);
         Ok(())
     })
     .await;
 }
 
-/// Guards against a sweep that is gone with one press, against rows that are there twice, and against a grey button
-/// next to a sweep that was changed after it was sent.
+/// Guards against a sweep that one press removes for good, against duplicate rows, and against a disabled button next to a
+/// sweep that was changed after it was sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
-    let name = "what_takes_its_place_is_undone";
+async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
+    let name = "rows_made_before_are_named_and_a_new_batch_can_be_undone";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.choose("Sweep").await?;
@@ -107,7 +107,7 @@ async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
         let values = by("textbox", "Values");
         browser.paste(&values, "dusk\ndawn").await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await?;
+        studio.wait_for_counts("2 completed").await?;
 
         studio.press("Put 2 rows back").await?;
         let made = "All 2 items are made already (same seed).";
@@ -118,14 +118,14 @@ async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
         browser.find(&by("button", "Generate")).await?;
         studio.press("Edit and run again").await?;
         browser.see_text(made, TIMEOUT).await?;
-        // They are there again already.
+        // The rows are in the table already.
         browser.find_gone(&by("button", "Put 2 rows back")).await?;
         studio.press("Clear the table").await?;
         browser.paste(&values, "dusk\nnoon").await?;
         let some = "1 of these 2 items is made already (same seed).";
         browser.see_text(some, TIMEOUT).await?;
         studio.press("Only the new one").await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "noon"]);
 
         browser.paste(&values, "noon\nnight").await?;
@@ -135,7 +135,7 @@ async fn what_was_sent_and_what_takes_its_place_is_said_and_undone() {
         browser.find_gone(&by("button", "Generate 1")).await?;
         studio.press("Undo").await?;
         studio.press("Generate 1").await?;
-        studio.see_counts("1 completed").await?;
+        studio.wait_for_counts("1 completed").await?;
         assert_eq!(studio.prompts_sent()[3..], ["night"]);
         studio.press("Remove batch").await?;
         let focused = "return document.activeElement.innerText";

@@ -1,4 +1,4 @@
-//! The batch that is shown, and its items.
+//! The batch on the page and its items.
 
 use super::{Studio, TIMEOUT};
 use atelier_end_to_end::find::{any, by, starting};
@@ -7,21 +7,21 @@ use atelier_end_to_end::{Error, Result};
 use fantoccini::elements::Element;
 use serde_json::Value;
 
-/// One item as the page shows it.
+/// An item as the page shows it.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Shown {
+pub struct ShownItem {
     pub number: usize,
     pub state: String,
     pub prompt: String,
 }
 
 impl Studio<'_> {
-    /// The batch that is shown.
+    /// Finds the batch on the page.
     pub async fn batch(&self) -> Result<Element> {
         self.browser.find(&starting("article", "Batch: ")).await
     }
 
-    /// How the batch stands, as the page says it: `22 completed, 3 failed`.
+    /// Returns the counts that the page shows, such as `22 completed, 3 failed`.
     pub async fn counts(&self) -> Result<String> {
         let batch = self.batch().await?;
         let script = "return arguments[0].querySelector('[role=status]').textContent.trim()";
@@ -30,8 +30,8 @@ impl Studio<'_> {
         Ok(counts.as_str().unwrap_or_default().to_owned())
     }
 
-    /// Waits until the batch stands so.
-    pub async fn see_counts(&self, wanted: &str) -> Result<()> {
+    /// Waits until the page shows these counts.
+    pub async fn wait_for_counts(&self, wanted: &str) -> Result<()> {
         until(format!("“{wanted}”"), TIMEOUT, async || {
             let counts = self.counts().await?;
             Ok(if counts == wanted {
@@ -43,15 +43,15 @@ impl Studio<'_> {
         .await
     }
 
-    /// Waits until nothing more happens by itself.
-    pub async fn settled(&self) -> Result<()> {
+    /// Waits until no item changes without the user.
+    pub async fn wait_until_settled(&self) -> Result<()> {
         until("all items to end", TIMEOUT, async || {
             let counts = self.counts().await?;
-            let goes_on = counts.is_empty()
+            let is_pending = counts.is_empty()
                 || ["queued", "in progress"]
                     .iter()
                     .any(|word| counts.contains(word));
-            Ok(if goes_on {
+            Ok(if is_pending {
                 Seen::NotYet(counts)
             } else {
                 Seen::Yes(())
@@ -60,13 +60,14 @@ impl Studio<'_> {
         .await
     }
 
-    /// Every item of the batch that is shown, all at one moment.
-    pub async fn items(&self) -> Result<Vec<Shown>> {
+    /// Returns all items of the batch on the page, read at the same time.
+    pub async fn items(&self) -> Result<Vec<ShownItem>> {
         let list = self.browser.find(&by("list", "Items of the batch")).await?;
         self.items_in(&list).await
     }
 
-    pub async fn items_in(&self, element: &Element) -> Result<Vec<Shown>> {
+    /// Returns all items inside an element, read at the same time.
+    pub async fn items_in(&self, element: &Element) -> Result<Vec<ShownItem>> {
         let script = "
             return [...arguments[0].querySelectorAll('[aria-label^=\"Item \"]')]
                 .map(item => item.ariaLabel)";
@@ -79,7 +80,7 @@ impl Studio<'_> {
                 let read = || {
                     let (number, rest) = label.strip_prefix("Item ")?.split_once(": ")?;
                     let (prompt, state) = rest.rsplit_once(", ")?;
-                    Some(Shown {
+                    Some(ShownItem {
                         number: number.parse().ok()?,
                         state: state.to_owned(),
                         prompt: prompt.to_owned(),
@@ -90,14 +91,14 @@ impl Studio<'_> {
             .collect()
     }
 
-    /// The numbers of the items in this state.
-    pub async fn in_state(&self, state: &str) -> Result<Vec<usize>> {
+    /// Returns the numbers of the items in this state.
+    pub async fn items_in_state(&self, state: &str) -> Result<Vec<usize>> {
         let items = self.items().await?;
         let found = items.iter().filter(|item| item.state == state);
         Ok(found.map(|item| item.number).collect())
     }
 
-    /// The table of a sweep over two axes.
+    /// Finds the table of a sweep over two axes.
     pub async fn sweep_table(&self) -> Result<Element> {
         let region = self
             .browser

@@ -1,4 +1,4 @@
-//! The table in which a batch is composed.
+//! The table with the rows of a batch.
 
 use super::Studio;
 use atelier_end_to_end::Result;
@@ -6,11 +6,11 @@ use atelier_end_to_end::find::{any, by};
 use serde_json::Value;
 
 impl Studio<'_> {
-    /// The prompts in the table that are yet to be sent, row by row. Only the rows near the screen
-    /// exist, so all of it is scrolled by.
+    /// Returns the prompts of the unsent rows, in order. Only rows near the visible part of the table exist in the DOM, so
+    /// the script scrolls through the whole table.
     pub async fn rows(&self) -> Result<Vec<String>> {
         let table = by("region", "Items");
-        // Where nothing is to be sent there is no table; its foot is there.
+        // Without unsent rows there is no table, only the button below it.
         self.browser.find(&by("button", "Add a row")).await?;
         if self.browser.find_all(&table).await?.is_empty() {
             return Ok(Vec::new());
@@ -22,7 +22,7 @@ impl Studio<'_> {
                 const rows = new Map();
                 for (let top = 0; ; top += table.clientHeight * 0.9) {
                     table.scrollTop = top;
-                    // Rows are built where the table was scrolled to.
+                    // Rows are rendered after the table was scrolled.
                     const { left, bottom } = table.getBoundingClientRect();
                     const isBuilt = () => {
                         const rows = [...table.querySelectorAll('[aria-label^=\"prompt, row \"]')];
@@ -49,7 +49,7 @@ impl Studio<'_> {
         Ok(rows.filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    /// How many rows the table has, by what it tells assistive technology.
+    /// Returns the number of rows from the table's `aria-rowcount`.
     pub async fn row_count(&self) -> Result<usize> {
         let table = self.browser.find(&by("region", "Items")).await?;
         let table = self.browser.find(&any("table").within(&table)).await?;

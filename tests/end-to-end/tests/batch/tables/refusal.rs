@@ -1,6 +1,9 @@
-//! Storage that can't keep the table: this is said, and nothing is lost while the page is open.
+//! Storage that can't store the table: the page warns, and nothing is lost while it is open.
 
-use super::{AWHILE, UNKEPT, is_stored, paste, refuse, sees_no_text, sees_rows};
+use super::{
+    STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
+    wait_for_stored_rows, wait_for_table_rows,
+};
 use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit, visit_after};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
@@ -8,11 +11,10 @@ use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
 use serde_json::json;
 
-/// Guards against storage without any answer, which must hold up nothing, and of which a person must
-/// know.
+/// Guards against a page that is blocked, or does not warn, because storage never responds.
 #[tokio::test(flavor = "multi_thread")]
-async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
-    let name = "where_storage_never_answers";
+async fn rows_stay_in_memory_while_storage_never_responds() {
+    let name = "rows_stay_in_memory_while_storage_never_responds";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let silence = "
@@ -28,24 +30,24 @@ async fn where_storage_never_answers_rows_last_as_long_as_the_visit() {
         studio.reload().await?;
         let rows = numbered("in memory", 2);
         paste(studio, &rows).await?;
-        browser.see_text(UNKEPT, AWHILE).await?;
-        browser.see_text("does not answer", AWHILE).await?;
+        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
+        browser.see_text("does not answer", STORAGE_TIMEOUT).await?;
         browser.press(&by("link", "Models")).await?;
         browser.find(&by("heading", "Models")).await?;
         browser.client.back().await?;
-        studio.is_open().await?;
-        sees_rows(studio, &rows).await?;
+        studio.wait_until_open().await?;
+        wait_for_table_rows(studio, &rows).await?;
         studio.press("Generate 2").await?;
-        studio.see_counts("2 completed").await
+        studio.wait_for_counts("2 completed").await
     })
     .await;
 }
 
-/// Guards against a full disk of which nothing is said, with the browser's own quota.
+/// Guards against a page that does not warn when the browser's quota is exceeded.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
-    let name = "a_full_storage_is_said_so";
-    // Set before the page writes anything: Chromium remembers for 30 seconds how much room there was at the last write.
+async fn the_page_warns_about_full_storage_and_stores_rows_once_it_has_space() {
+    let name = "the_page_warns_about_full_storage_and_stores_rows_once_it_has_space";
+    // The quota is set before the page writes anything, since Chromium caches the free space for 30 seconds after a write.
     let fill = async |studio: &Studio<'_>| {
         studio.browser.needs(Capability::Quota)?;
         set_quota(studio, Some(1_000)).await
@@ -53,17 +55,20 @@ async fn a_full_storage_is_said_so_and_rows_are_kept_once_there_is_room() {
     visit_after(name, &["--speed", "0"], fill, async |studio| {
         let rows = numbered(&"many words ".repeat(200), 12);
         paste(studio, &rows).await?;
-        studio.browser.see_text(UNKEPT, AWHILE).await?;
+        studio
+            .browser
+            .see_text(STORAGE_WARNING, STORAGE_TIMEOUT)
+            .await?;
         set_quota(studio, None).await?;
-        // By itself.
-        sees_no_text(studio, UNKEPT).await?;
+        // The page retries without the user.
+        wait_for_no_text(studio, STORAGE_WARNING).await?;
         studio.reload().await?;
-        sees_rows(studio, &rows).await
+        wait_for_table_rows(studio, &rows).await
     })
     .await;
 }
 
-/// Sets how many bytes the browser keeps for the page, or takes that back.
+/// Sets the browser's storage quota for the page in bytes, or removes the limit.
 async fn set_quota(studio: &Studio<'_>, bytes: Option<u32>) -> Result<()> {
     let mut params = json!({ "origin": studio.proxy.address() });
     if let Some(bytes) = bytes {
@@ -74,10 +79,11 @@ async fn set_quota(studio: &Studio<'_>, bytes: Option<u32>) -> Result<()> {
     Ok(())
 }
 
-/// Whether a button to put rows back was in sight since [`notes_offers`].
+/// A script that returns whether a button to put rows back has been visible since [`record_offers`] was called.
 const WAS_OFFERED: &str = "return window.wasOffered";
 
-async fn notes_offers(studio: &Studio<'_>) -> Result<()> {
+/// Starts to record whether a button to put rows back is visible.
+async fn record_offers(studio: &Studio<'_>) -> Result<()> {
     let script = "
         window.wasOffered = false;
         const look = () => {
@@ -91,10 +97,11 @@ async fn notes_offers(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Guards against rows in the table that the batch goes on counting as taken back, where the browser keeps nothing.
+/// Guards against a batch that still counts rows as taken back when they are in the table again, while the browser stores
+/// nothing.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stopped_in_private_mode_is_no_part_of_the_batch() {
-    let name = "what_is_stopped_in_private_mode";
+async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
+    let name = "rows_stopped_in_private_mode_are_not_part_of_the_batch";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let refusal = "
@@ -109,48 +116,48 @@ async fn what_is_stopped_in_private_mode_is_no_part_of_the_batch() {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("in memory", 22);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
-        notes_offers(studio).await?;
+        studio.wait_for_calls(1).await?;
+        record_offers(studio).await?;
         studio.press_both("Stop sending", "Take them back").await?;
-        sees_rows(studio, &prompts[10..]).await?;
-        studio.see_counts("10 in progress").await?;
+        wait_for_table_rows(studio, &prompts[10..]).await?;
+        studio.wait_for_counts("10 in progress").await?;
         assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
         studio.proxy.clear();
-        studio.see_counts("10 completed").await?;
+        studio.wait_for_counts("10 completed").await?;
         browser.see_text("10 rows sent", TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against rows that come back twice after Stop, where the table could not be stored when they
-/// were put into it: their records stayed for good, and were offered again.
+/// Guards against rows that are put back twice after Stop sending: the table could not be stored with them, so their records
+/// were not deleted and were offered again.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_stopped_while_storage_refuses_comes_back_once() {
-    let name = "what_is_stopped_while_storage_refuses";
+async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
+    let name = "rows_stopped_while_storage_refuses_writes_are_put_back_once";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         let prompts = numbered("refused", 25);
         studio.send(&prompts).await?;
-        studio.sees_calls(1).await?;
-        refuse(studio, true).await?;
-        notes_offers(studio).await?;
+        studio.wait_for_calls(1).await?;
+        refuse_table_writes(studio, true).await?;
+        record_offers(studio).await?;
         studio.press_both("Stop sending", "Take them back").await?;
-        sees_rows(studio, &prompts[10..]).await?;
-        // Their records are deleted: the rows are in localStorage.
-        studio.see_counts("10 in progress").await?;
+        wait_for_table_rows(studio, &prompts[10..]).await?;
+        // The records of these tasks are deleted, since the rows are in localStorage.
+        studio.wait_for_counts("10 in progress").await?;
         assert_eq!(browser.run(WAS_OFFERED, vec![]).await?, false);
-        browser.see_text(UNKEPT, AWHILE).await?;
+        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
         let put_back = by("button", "Put the 15 taken back into the table");
         browser.find_gone(&put_back).await?;
-        refuse(studio, false).await?;
-        is_stored(studio, 15).await?;
-        sees_no_text(studio, UNKEPT).await?;
+        refuse_table_writes(studio, false).await?;
+        wait_for_stored_rows(studio, 15).await?;
+        wait_for_no_text(studio, STORAGE_WARNING).await?;
         studio.proxy.clear();
-        studio.see_counts("10 completed").await?;
+        studio.wait_for_counts("10 completed").await?;
         studio.reload().await?;
-        studio.see_counts("10 completed").await?;
-        sees_rows(studio, &prompts[10..]).await?;
+        studio.wait_for_counts("10 completed").await?;
+        wait_for_table_rows(studio, &prompts[10..]).await?;
         browser.find_gone(&put_back).await
     })
     .await;

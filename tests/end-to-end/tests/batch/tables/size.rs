@@ -1,20 +1,20 @@
-//! A table of as many rows as one may have.
+//! A table with the maximum number of rows.
 
-use super::{is_stored, paste};
+use super::{paste, wait_for_stored_rows};
 use crate::studio::{numbered, visit};
 use atelier_end_to_end::find::by;
 use serde_json::json;
 
-/// Guards against a table that is too large to be stored. How long a key takes in it, `./dev bench` measures.
+/// Guards against a table that is too large to be stored. `./dev bench` measures the time per key press.
 #[tokio::test(flavor = "multi_thread")]
 async fn ten_thousand_rows_are_stored_after_a_change() {
-    let name = "ten_thousand_rows_are_kept";
+    let name = "ten_thousand_rows_are_stored_after_a_change";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
-        // Typed, so many would take the browser minutes.
+        // The rows are written to storage, since typing them would take minutes.
         paste(studio, &numbered("row", 1)).await?;
-        is_stored(studio, 1).await?;
+        wait_for_stored_rows(studio, 1).await?;
         let script = "
             const [count] = arguments;
             const ask = request => new Promise((resolve, reject) => {

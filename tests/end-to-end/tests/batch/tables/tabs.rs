@@ -1,46 +1,48 @@
 //! The table in several tabs.
 
-use super::{AWHILE, UNKEPT, is_stored, paste, refuse, sees_no_text, sees_rows};
+use super::{
+    STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
+    wait_for_stored_rows, wait_for_table_rows,
+};
 use crate::studio::{numbered, visit};
 use atelier_end_to_end::find::by;
 
-/// Guards against a tab that has not touched the table and still writes its own, older one.
+/// Guards against a tab that writes its older copy of the table although the user has not changed it there.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_change_is_seen_in_the_other_tab_which_overwrites_nothing() {
-    let name = "a_change_is_seen_in_the_other_tab";
+async fn a_change_appears_in_the_other_tab_which_overwrites_nothing() {
+    let name = "a_change_appears_in_the_other_tab_which_overwrites_nothing";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
         let before = numbered("before", 2);
         paste(studio, &before).await?;
         let second = studio.open_batch_tab().await?;
-        sees_rows(studio, &before).await?;
+        wait_for_table_rows(studio, &before).await?;
         let after = numbered("after", 4);
         paste(studio, &after).await?;
         browser.switch_to(&first).await?;
-        sees_rows(studio, &after).await?;
+        wait_for_table_rows(studio, &after).await?;
         let prompts = browser.find(&by("textbox", "Prompts")).await?;
         let text = prompts.prop("value").await?.unwrap_or_default();
         assert_eq!(text, after.join("\n"));
-        // Left without a touch.
+        // The user leaves the page without a change.
         studio.choose("One").await?;
         browser.press(&by("link", "Models")).await?;
         browser.find(&by("heading", "Models")).await?;
         browser.switch_to(&second).await?;
         studio.reload().await?;
-        sees_rows(studio, &after).await?;
+        wait_for_table_rows(studio, &after).await?;
         browser.switch_to(&first).await?;
         studio.reload().await?;
-        sees_rows(studio, &after).await
+        wait_for_table_rows(studio, &after).await
     })
     .await;
 }
 
-/// Guards against rows that are lost without a word when two tabs change the table without having
-/// seen each other's.
+/// Guards against rows that are lost without a message when two tabs change the table at the same time.
 #[tokio::test(flavor = "multi_thread")]
-async fn of_two_unseen_changes_the_later_stays_and_the_other_is_put_aside() {
-    let name = "of_two_unseen_changes_the_later_stays";
+async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
+    let name = "of_two_concurrent_changes_the_earlier_is_set_aside";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
@@ -49,46 +51,46 @@ async fn of_two_unseen_changes_the_later_stays_and_the_other_is_put_aside() {
         let (earlier, later) = (numbered("earlier", 2), numbered("later", 3));
 
         // The earlier edit could not be stored when it was made.
-        refuse(studio, true).await?;
+        refuse_table_writes(studio, true).await?;
         paste(studio, &earlier).await?;
-        browser.see_text(UNKEPT, AWHILE).await?;
+        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
         browser.switch_to(&second).await?;
         paste(studio, &later).await?;
-        is_stored(studio, 3).await?;
+        wait_for_stored_rows(studio, 3).await?;
         browser.switch_to(&first).await?;
-        sees_rows(studio, &earlier).await?;
-        refuse(studio, false).await?;
-        sees_rows(studio, &later).await?;
+        wait_for_table_rows(studio, &earlier).await?;
+        refuse_table_writes(studio, false).await?;
+        wait_for_table_rows(studio, &later).await?;
         browser
-            .see_text("Put aside from this tab: 2 rows.", AWHILE)
+            .see_text("Put aside from this tab: 2 rows.", STORAGE_TIMEOUT)
             .await?;
-        sees_no_text(studio, UNKEPT).await?;
+        wait_for_no_text(studio, STORAGE_WARNING).await?;
         studio.press("Show them instead").await?;
-        sees_rows(studio, &earlier).await?;
+        wait_for_table_rows(studio, &earlier).await?;
         browser.switch_to(&second).await?;
-        sees_rows(studio, &earlier).await?;
+        wait_for_table_rows(studio, &earlier).await?;
 
-        // The later edit could not be stored at once.
-        refuse(studio, true).await?;
+        // The later edit could not be stored immediately.
+        refuse_table_writes(studio, true).await?;
         paste(studio, &numbered("on the way", 1)).await?;
-        browser.see_text(UNKEPT, AWHILE).await?;
+        browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
         let last = numbered("last", 4);
         browser.switch_to(&first).await?;
         studio.press("Let them go").await?;
         paste(studio, &later).await?;
-        is_stored(studio, 3).await?;
+        wait_for_stored_rows(studio, 3).await?;
         browser.switch_to(&second).await?;
         paste(studio, &last).await?;
-        refuse(studio, false).await?;
-        is_stored(studio, 4).await?;
-        sees_rows(studio, &last).await?;
+        refuse_table_writes(studio, false).await?;
+        wait_for_stored_rows(studio, 4).await?;
+        wait_for_table_rows(studio, &last).await?;
         browser
-            .see_text("Put aside from that tab: 3 rows.", AWHILE)
+            .see_text("Put aside from that tab: 3 rows.", STORAGE_TIMEOUT)
             .await?;
         browser.switch_to(&first).await?;
-        sees_rows(studio, &last).await?;
+        wait_for_table_rows(studio, &last).await?;
         browser
-            .see_text("Put aside from this tab: 3 rows.", AWHILE)
+            .see_text("Put aside from this tab: 3 rows.", STORAGE_TIMEOUT)
             .await
     })
     .await;

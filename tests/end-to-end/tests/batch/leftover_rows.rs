@@ -1,16 +1,16 @@
-//! Rows that an older Atelier has left, or a page that is gone: sent once, by the tab that finds them.
+//! Rows that an older version or a closed page has stored: they are sent once.
 
 use crate::studio::{BATCH, TIMEOUT, numbered, visit};
-use crate::tabs::{open_deaf_tab_that_presses, send_once_in_both};
+use crate::tabs::{open_cut_off_tab_that_presses, send_once_in_both};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
 use serde_json::{Value, json};
 
-/// Guards against rows that are paid twice: an older Atelier had left them without what tells them apart, and each tab
-/// made that up for itself.
+/// Guards against rows that are paid for twice: an older version had stored them without keys, and each tab created keys of
+/// its own.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_an_older_atelier_left_are_sent_once_by_two_tabs() {
-    let name = "rows_that_an_older_atelier_left";
+async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
+    let name = "rows_stored_by_an_older_version_are_sent_once_by_two_tabs";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("left", 3);
@@ -19,23 +19,23 @@ async fn rows_that_an_older_atelier_left_are_sent_once_by_two_tabs() {
             .map(|text| json!({ "entries": { "prompt": { "text": text } } }))
             .collect();
         let table = json!({"rows": rows, "added": []}).to_string();
-        let place = "atelier.table.image/tessera";
-        let leave = "localStorage.setItem(...arguments)";
-        browser.run(leave, vec![place.into(), table.into()]).await?;
+        let key = "atelier.table.image/tessera";
+        let store = "localStorage.setItem(...arguments)";
+        browser.run(store, vec![key.into(), table.into()]).await?;
         studio.reload().await?;
         browser.find(&by("button", "Generate 3")).await?;
         let first = browser.client.window().await?;
-        open_deaf_tab_that_presses(studio, 3).await?;
+        open_cut_off_tab_that_presses(studio, 3).await?;
         send_once_in_both(studio, &first, &prompts).await
     })
     .await;
 }
 
-/// Guards against rows that are paid twice, and said not to have been sent: a person had sent them though nothing could
-/// be kept, and the browser crashed.
+/// Guards against rows that are paid for twice: the page said that they were not sent, after the user had sent them without
+/// working storage and the browser had crashed.
 #[tokio::test(flavor = "multi_thread")]
-async fn rows_that_were_sent_without_being_kept_are_not_sent_again() {
-    let name = "rows_that_were_sent_without_being_kept";
+async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
+    let name = "rows_sent_without_storage_are_not_sent_again_after_a_crash";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let prompts = numbered("unkept", 3);
@@ -49,16 +49,16 @@ async fn rows_that_were_sent_without_being_kept_are_not_sent_again() {
         browser
             .press(&by("button", "Send anyway").within(&question))
             .await?;
-        studio.sees_calls(1).await?;
-        // Nothing is done as it ends.
+        studio.wait_for_calls(1).await?;
+        // The page can't store anything when it is closed, as after a crash.
         let crash = "Storage.prototype.setItem = () => { throw new Error('it has crashed') }";
         browser.run(crash, vec![]).await?;
         studio.reload().await?;
-        until("what was left is settled", TIMEOUT, async || {
-            let left = "return localStorage.getItem('atelier.sending')";
-            Ok(match browser.run(left, vec![]).await? {
+        until("no batch to be marked as being sent", TIMEOUT, async || {
+            let script = "return localStorage.getItem('atelier.sending')";
+            Ok(match browser.run(script, vec![]).await? {
                 Value::Null => Seen::Yes(()),
-                left => Seen::NotYet(left.to_string()),
+                sending => Seen::NotYet(sending.to_string()),
             })
         })
         .await?;
