@@ -41,12 +41,12 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
         // The invalid cell is focused after the import, and again by a press on its message.
         let focused = "return document.activeElement.ariaLabel";
         let invalid_cell = "panes, row 3";
-                becomes(browser, "what has the focus", focused, invalid_cell).await?;
+        becomes(browser, "what has the focus", focused, invalid_cell).await?;
         browser.find(&by("radio", "Import")).await?.click().await?;
         let row = starting("button", "Row 3: panes must be");
         browser.press(&row).await?;
         becomes(browser, "what has the focus", focused, invalid_cell).await?;
-                let prompts = [
+        let prompts = [
             "a window, \"blue\"",
             "over\ntwo lines",
             "too many panes",

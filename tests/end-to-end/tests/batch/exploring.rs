@@ -146,7 +146,7 @@ async fn images_in_a_sweep_keep_their_aspect_ratios() {
             });
             const describe = it => `${it.naturalWidth} by ${it.naturalHeight} in ${rect(it).width} by ${rect(it).height}`;
             return odd.map(describe).join()";
-                    becomes(browser, "distorted images", shapes, "").await?;
+        becomes(browser, "distorted images", shapes, "").await?;
         Ok(())
     })
     .await;
@@ -187,15 +187,15 @@ async fn a_sweep_of_three_axes_is_shown_as_labelled_grids() {
             if (row.className === 'block') return heading = text(row);
             if (row.className === 'names') {
                 columns = [...row.cells].slice(1).map(it => text(it).split(' ').pop());
-                        return text(row);
+                return text(row);
             }
             const [head, ...cells] = row.cells;
             const named = cells.map((cell, at) => {
                 const name = cell.querySelector('button').ariaLabel;
                 const values = [heading, text(head), columns[at]].map(it => it.split(' ').pop());
-                                    return values.every(value => name.includes(value)) ? 'right' : name;
-                                });
-                                return `${text(head)}: ${named}`;
+                return values.every(value => name.includes(value)) ? 'right' : name;
+            });
+            return `${text(head)}: ${named}`;
         }).join('; ')";
         let names = "glow prompt dusk prompt dawn";
         let rows = "0: right,right; 1: right,right";
@@ -355,7 +355,7 @@ async fn a_sweep_is_explored_along_its_axes() {
             const [task] = new URLSearchParams(location.search).get('lightbox').split('/');
             return [...document.querySelectorAll('dialog[aria-label=Sweep] a')].some(it => it.pathname.endsWith(task))";
         let is_same_task = browser.run(is_same_task, vec![]).await?;
-                assert_eq!(is_same_task, true, "the sweep shows another item");
+        assert_eq!(is_same_task, true, "the sweep shows another item");
         let dialog = browser.find(&by("dialog", "Sweep")).await?;
         browser
             .press(&by("button", "Close").within(&dialog))

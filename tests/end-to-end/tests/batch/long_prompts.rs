@@ -48,7 +48,7 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
         studio.wait_for_counts("6 completed").await?;
         let low = "…late autumn morning, te|…late autumn morning, pi|a city in the rain, pain low";
         becomes(browser, "the headings", HEADS, low).await?;
-                // A press on a heading shows the full name inside the window. A press outside closes it and does nothing else.
+        // A press on a heading shows the full name inside the window. A press outside closes it and does nothing else.
         let name = by("button", &format!("…late autumn morning, teal dawn, {END}"));
         browser.press(&name).await?;
         browser.find(&by("dialog", "Full name")).await?;
@@ -61,8 +61,8 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
         let escape = browser.client.active_element().await?;
         escape.send_keys("\u{e00c}").await?;
         browser.find_gone(&by("dialog", "Full name")).await?;
-                becomes(browser, "the headings", HEADS, low).await?;
-                browser.press(&name).await?;
+        becomes(browser, "the headings", HEADS, low).await?;
+        browser.press(&name).await?;
         let all = browser.find(&by("dialog", "Full name")).await?;
         browser.find(&by("heading", "prompt").within(&all)).await?;
         browser.press(&by("button", "Close").within(&all)).await?;
@@ -108,7 +108,7 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
             return `${marks} ${high < 60 ? 'low' : 'high'}`";
         becomes(browser, "what differs", differing, "teal dawn,,pink dusk, low").await?;
         let shows_equal_words = "return document.querySelector('.differences tbody').innerText.includes('twentieth')";
-                becomes(browser, "equal words", shows_equal_words, false).await?;
+        becomes(browser, "equal words", shows_equal_words, false).await?;
         browser.press(&by("button", "Show all of prompt")).await?;
         becomes(browser, "the whole prompt", shows_equal_words, true).await?;
         browser.see_text("Show less", TIMEOUT).await
@@ -133,12 +133,12 @@ async fn a_long_word_does_not_overflow_in_the_sweep_view() {
         let overflowing = "
             const dialog = document.querySelector('dialog.lightbox[open]');
             const texts = [...dialog.querySelectorAll('p, h2, legend, .sweep-axis-value, .segments span')];
-                        const out = texts.filter(it => it.checkVisibility()).filter(it => {
+            const out = texts.filter(it => it.checkVisibility()).filter(it => {
                 const { left, right, width } = it.getBoundingClientRect();
                 return left < 0 || right > innerWidth || it.scrollWidth > Math.ceil(width) + 1;
             });
             return texts.length ? out.map(it => it.className || it.tagName).join() : 'no texts'";
-                    becomes(browser, "overflowing elements", overflowing, "").await
+        becomes(browser, "overflowing elements", overflowing, "").await
     })
     .await;
 }

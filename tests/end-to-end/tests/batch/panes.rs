@@ -12,7 +12,7 @@ const ARRANGEMENT: &str = "
     const form = box(document.querySelector('form[aria-label=Input]'));
     const result = box(document.querySelector('section[aria-label=Result]'));
     const isNextTo = form.right < result.left && Math.abs(form.top - result.top) < 4;
-        if (!isNextTo) return result.top >= form.bottom || result.bottom <= form.top ? 'one column' : 'one over the other';
+    if (!isNextTo) return result.top >= form.bottom || result.bottom <= form.top ? 'one column' : 'one over the other';
     const root = document.documentElement;
     if (root.scrollHeight > root.clientHeight || root.scrollWidth > root.clientWidth) return 'the page scrolls';
     const buttons = [...document.querySelectorAll('form[aria-label=Input] button')];

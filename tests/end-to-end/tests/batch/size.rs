@@ -81,7 +81,7 @@ async fn a_table_of_a_thousand_rows_has_few_more_elements_than_a_hundred() {
         let nodes = studio.count_nodes(&form).await?;
         check_ratio("nodes", nodes_of_few, nodes);
 
-                // The last row appears when the table is scrolled to the end.
+        // The last row appears when the table is scrolled to the end.
         let table = browser.find(&by("region", "Items")).await?;
         let script = "arguments[0].scrollTop = arguments[0].scrollHeight";
         browser.run(script, vec![browser.argument(&table)]).await?;
@@ -169,7 +169,7 @@ async fn keeps_focus(studio: &Studio<'_>, control: &str, end: &str, last: &str) 
         const control = document.querySelector(arguments[0]);
         control.focus();
         window.blurs = 0;
-                control.addEventListener('blur', () => { window.blurs += 1; });
+        control.addEventListener('blur', () => { window.blurs += 1; });
         const scroller = control.closest('.sheet-scroll, .thumbs-scroll');
         const [width, height] = [scroller.scrollWidth, scroller.scrollHeight];
         // The height of rows that are not rendered is rounded to whole pixels.

@@ -151,7 +151,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         let write = "localStorage.setItem('atelier.table.image/tessera', arguments[0])";
         let stored = || async { browser.run(&format!("return {OLD_TABLE}"), vec![]).await };
 
-                // The old table is deleted only after it is stored in the new format.
+        // The old table is deleted only after it is stored in the new format.
         let refusal = "
             const put = IDBObjectStore.prototype.put;
             IDBObjectStore.prototype.put = function (...record) {
@@ -169,13 +169,13 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         wait_for_stored_rows(studio, 3).await?;
         wait_for_no_text(studio, STORAGE_WARNING).await?;
         until("the old table to be deleted", TIMEOUT, async || {
-                    Ok(match stored().await? {
-                        Value::Null => Seen::Yes(()),
-                        table => Seen::NotYet(table.to_string()),
-                    })
-                })
-                .await?;
-                studio.reload().await?;
+            Ok(match stored().await? {
+                Value::Null => Seen::Yes(()),
+                table => Seen::NotYet(table.to_string()),
+            })
+        })
+        .await?;
+        studio.reload().await?;
         wait_for_table_rows(studio, &old).await?;
 
         // An open tab with the earlier version writes its table again.
@@ -193,12 +193,12 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
         wait_for_stored_rows(studio, 2).await?;
         studio.press("Let them go").await?;
         until("the old table to be deleted", TIMEOUT, async || {
-                    Ok(match stored().await? {
-                        Value::Null => Seen::Yes(()),
-                        table => Seen::NotYet(table.to_string()),
-                    })
-                })
-                .await
+            Ok(match stored().await? {
+                Value::Null => Seen::Yes(()),
+                table => Seen::NotYet(table.to_string()),
+            })
+        })
+        .await
     })
     .await;
 }

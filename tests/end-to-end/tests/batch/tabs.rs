@@ -16,14 +16,14 @@ async fn open_tab_with_queued_messages(studio: &Studio<'_>) -> Result<()> {
         const missed = [];
         const listen = BroadcastChannel.prototype.addEventListener;
         BroadcastChannel.prototype.addEventListener = function (kind, listener, ...rest) {
-                    listen.call(this, kind, event => {
-                        if (window.isCutOff) missed.push(() => listener.call(this, event));
-                        else listener.call(this, event);
-                    }, ...rest);
-                };
-                window.reconnect = () => {
-                    window.isCutOff = false;
-                    for (const deliver of missed.splice(0)) deliver();
+            listen.call(this, kind, event => {
+                if (window.isCutOff) missed.push(() => listener.call(this, event));
+                else listener.call(this, event);
+            }, ...rest);
+        };
+        window.reconnect = () => {
+            window.isCutOff = false;
+            for (const deliver of missed.splice(0)) deliver();
         };";
     studio.proxy.before_each_page(browser, script).await?;
     studio.make_room().await?;

@@ -64,8 +64,8 @@ async fn a_translated_page_still_updates_its_texts() {
         let stale = "
             const text = document.querySelector('.result').innerText;
             return ['Queued', 'Submitting', 'Starting', 'Processing', 'You can close this page', 'Results appear here']
-                    .filter(it => text.includes(it))";
-            becomes(browser, "stale states", stale, json!([])).await?;
+                .filter(it => text.includes(it))";
+        becomes(browser, "stale states", stale, json!([])).await?;
 
         studio.reload().await?;
         studio.translate().await?;
@@ -76,10 +76,10 @@ async fn a_translated_page_still_updates_its_texts() {
         studio.press("Generate 3").await?;
         studio.wait_for_text("the counts", ".run-counts", "3 completed").await?;
         let stale = "
-                    const text = document.querySelector('article[aria-label^=Batch]').innerText;
+            const text = document.querySelector('article[aria-label^=Batch]').innerText;
             return ['queued', 'in progress', 'Queued', 'Submitting', 'Processing', ' left', 'Sending']
                 .filter(it => text.includes(it))";
-                        becomes(browser, "stale counts", stale, json!([])).await?;
+        becomes(browser, "stale counts", stale, json!([])).await?;
 
         browser.press(&by("link", "Gallery")).await?;
         browser.find(&by("list", "Outputs")).await?;
@@ -96,8 +96,8 @@ async fn a_translated_page_still_updates_its_texts() {
                 const shown = document.querySelector('.stage img')?.alt ?? '';
                 const prompt = document.querySelector('.lightbox-panel .task-prompt')?.innerText.trim();
                 return shown.startsWith(`Image: ${prompt}`) || `${prompt} next to ${shown}`";
-                            becomes(browser, "the prompt of the shown output", fits, true).await?;
-                            let position = "
+            becomes(browser, "the prompt of the shown output", fits, true).await?;
+            let position = "
                 const shown = document.querySelector('.stage img')?.alt;
                 const tiles = [...document.querySelectorAll('.tile-open')].map(it => it.getAttribute('aria-label'));
                 const head = document.querySelector('.lightbox-head p').innerText;

@@ -120,11 +120,11 @@ async fn a_page_left_at_once_does_not_shorten_the_wait() {
         let script = "
             window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
             const originalFetch = window.fetch;
-                        window.fetch = async (...call) => {
-                            const reply = await originalFetch.apply(window, call);
-                            if (reply.status === 429) {
-                                window.isRefused = true;
-                                // Reload as soon as the page has read the reply.
+            window.fetch = async (...call) => {
+                const reply = await originalFetch.apply(window, call);
+                if (reply.status === 429) {
+                    window.isRefused = true;
+                    // Reload as soon as the page has read the reply.
                     reply.clone().arrayBuffer().then(() => setTimeout(() => location.reload()));
                 }
                 return reply;
