@@ -1,4 +1,4 @@
-//! What becomes of the tiles and of the focus when outputs go, are chosen or are looked at.
+//! Layout and focus when outputs are removed, selected or opened.
 
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::find::by;
@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::{ESCAPE, RIGHT, TIMEOUT, visit};
 
-/// What is wrong with how the tiles lie: holes, and tiles over each other.
-const HOLES: &str = "
+/// A script that lists faults in the layout of the tiles: gaps and overlaps.
+const LAYOUT_FAULTS: &str = "
     const tiles = [...document.querySelectorAll('.gallery .tile')].map(tile => ({
         at: Number(tile.getAttribute('aria-posinset')),
         ...(({ left, right, top, bottom }) => ({ left, right, top, bottom }))(tile.getBoundingClientRect()),
@@ -27,20 +27,21 @@ const HOLES: &str = "
 const FOCUSED: &str =
     "return document.activeElement.dataset.output ?? document.activeElement.tagName";
 
-/// Guards against holes where outputs were removed, and tiles over each other once they are back: a tile
-/// that stayed while the list changed never moved again. And against outputs that go with another one, unsaid.
+/// Guards against gaps after outputs were removed, and overlaps after they were restored: tiles that stayed while the list
+/// changed never moved again. Also guards against a message that does not count the other outputs of the removed task.
 #[tokio::test(flavor = "multi_thread")]
-async fn tiles_close_up_where_outputs_go() {
-    visit("tiles_close_up", 12, async |studio| {
+async fn tiles_have_no_gaps_after_outputs_are_removed() {
+    let name = "tiles_have_no_gaps_after_outputs_are_removed";
+    visit(name, 12, async |studio| {
         let browser = studio.browser;
-        // The list has changed before: it was scrolled.
+        // Scrolling changes the list of rendered tiles before the removal.
         let scroll = "scrollTo(0, 600); scrollTo(0, 0)";
         browser.run(scroll, vec![]).await?;
-        becomes(browser, "rows without holes", HOLES, "").await?;
+        becomes(browser, "rows without gaps", LAYOUT_FAULTS, "").await?;
         let second = "document.querySelectorAll('[data-output]')[2].focus()";
         browser.run(second, vec![]).await?;
-        studio.keys("x").await?;
-        // One of two was chosen, and both go.
+        studio.press_keys("x").await?;
+        // One of the task's two outputs was selected, and both are removed.
         browser.stop_clock().await?;
         browser
             .press(&by("button", "Remove 1 task, 2 outputs"))
@@ -48,20 +49,26 @@ async fn tiles_close_up_where_outputs_go() {
         browser
             .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
-        studio.sees_outputs(22).await?;
-        becomes(browser, "rows without holes, from the bar", HOLES, "").await?;
+        studio.wait_for_outputs(22).await?;
+        becomes(
+            browser,
+            "rows without gaps, from the bar",
+            LAYOUT_FAULTS,
+            "",
+        )
+        .await?;
         browser.press(&by("button", "Undo")).await?;
         browser.start_clock().await?;
-        studio.sees_outputs(24).await?;
-        becomes(browser, "rows without overlaps", HOLES, "").await?;
+        studio.wait_for_outputs(24).await?;
+        becomes(browser, "rows without overlaps", LAYOUT_FAULTS, "").await?;
 
         studio.press_tile("Image: amber harbour 8").await?;
         browser.press(&by("button", "Remove task")).await?;
-        studio.sees_outputs(22).await?;
+        studio.wait_for_outputs(22).await?;
         becomes(
             browser,
-            "rows without holes, from the large view",
-            HOLES,
+            "rows without gaps, from the lightbox",
+            LAYOUT_FAULTS,
             "",
         )
         .await
@@ -69,10 +76,11 @@ async fn tiles_close_up_where_outputs_go() {
     .await;
 }
 
-/// Guards against a focus that is lost with what was removed, the first one and a favorite, so that it was asked before.
+/// Guards against a focus that is lost when the first output is removed, also when it is a favorite and a dialog asks first.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_goes_on_where_the_first_is_removed() {
-    visit("the_focus_goes_on", 40, async |studio| {
+async fn removing_the_first_output_focuses_the_next() {
+    let name = "removing_the_first_output_focuses_the_next";
+    visit(name, 40, async |studio| {
         let browser = studio.browser;
         let are_there = "return String(!!document.querySelector('[data-output]'))";
         becomes(browser, "tiles", are_there, "true").await?;
@@ -84,32 +92,33 @@ async fn the_focus_goes_on_where_the_first_is_removed() {
             browser.run(choose, vec![]).await?;
             if is_favorite {
                 browser.needs(Capability::StoredFiles)?;
-                studio.keys("f").await?;
+                studio.press_keys("f").await?;
             }
-            studio.keys("\u{e017}").await?;
+            studio.press_keys("\u{e017}").await?;
             if is_favorite {
                 let question = browser.find(&by("dialog", "Remove favorites")).await?;
                 let remove = by("button", "Remove").within(&question);
                 browser.press(&remove).await?;
             }
             studio
-                .sees_outputs(if is_favorite { 76 } else { 78 })
+                .wait_for_outputs(if is_favorite { 76 } else { 78 })
                 .await?;
             tokio::time::sleep(std::time::Duration::from_millis(300)).await;
             let is_first =
                 "return String(document.activeElement === document.querySelector('[data-output]'))";
-            becomes(browser, "the focus on the next one", is_first, "true").await?;
+            becomes(browser, "the focus on the next output", is_first, "true").await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against tiles that move away under the pointer that chooses, and a choice by it that no key can
-/// end.
+/// Guards against tiles that move while the user selects them with the pointer, and against a selection that Escape does not
+/// clear.
 #[tokio::test(flavor = "multi_thread")]
-async fn choosing_moves_nothing_and_escape_ends_it() {
-    visit("choosing_moves_nothing", 4, async |studio| {
+async fn selecting_does_not_move_tiles_and_escape_clears_the_selection() {
+    let name = "selecting_does_not_move_tiles_and_escape_clears_the_selection";
+    visit(name, 4, async |studio| {
         let browser = studio.browser;
         let draw = "
             const list = document.querySelector('.gallery');
@@ -126,76 +135,77 @@ async fn choosing_moves_nothing_and_escape_ends_it() {
         let moved = browser.run(draw, vec![]).await?;
         browser.see_text("1 selected", TIMEOUT).await?;
         assert_eq!(moved, json!(0));
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         let is_hidden = "return String(document.querySelector('.selection').hidden)";
         becomes(browser, "no selection", is_hidden, "true").await
     })
     .await;
 }
 
-/// Guards against a focus that falls to nothing: by a press on the picture, and after the large view.
+/// Guards against a focus that is lost by a press on an image, or when the lightbox closes.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_returns_to_what_was_seen_last() {
-    visit("the_focus_returns", 4, async |studio| {
+async fn closing_the_lightbox_focuses_the_last_shown_output() {
+    let name = "closing_the_lightbox_focuses_the_last_shown_output";
+    visit(name, 4, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: jade harbour 3").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
-        studio.keys(RIGHT).await?;
-        studio.keys(RIGHT).await?;
-        studio.is_at("lightbox=made-00002/0").await?;
+        studio.press_keys(RIGHT).await?;
+        studio.press_keys(RIGHT).await?;
+        studio.wait_for_address("lightbox=made-00002/0").await?;
         browser
             .press(&by("button", "Close").within(&dialog))
             .await?;
         browser.find_gone(&by("dialog", "Output")).await?;
         becomes(browser, "the focus", FOCUSED, "made-00002/0").await?;
-        // The same where nothing had it before.
+        // The output gets the focus even if nothing had it before.
         studio.open("/gallery?lightbox=made-00001/1").await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
         becomes(browser, "the focus", FOCUSED, "made-00001/1").await?;
-        // And from there keys lead to both ends.
-        studio.keys("\u{e010}").await?;
-        becomes(browser, "the last one", FOCUSED, "made-00000/1").await?;
-        studio.keys("\u{e011}").await?;
-        becomes(browser, "the first one", FOCUSED, "made-00003/0").await?;
+        // From there, End and Home move the focus to both ends.
+        studio.press_keys("\u{e010}").await?;
+        becomes(browser, "the last output", FOCUSED, "made-00000/1").await?;
+        studio.press_keys("\u{e011}").await?;
+        becomes(browser, "the first output", FOCUSED, "made-00003/0").await?;
 
-        // On the page of a task nothing had it either, once that page was loaded with the output large.
+        // The page of a task that was loaded with the lightbox open does the same.
         studio
             .open("/tasks/made-00001?lightbox=made-00001/1")
             .await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
         becomes(browser, "the focus on the page", FOCUSED, "made-00001/1").await
     })
     .await;
 }
 
-/// Guards against a picture that a press makes smaller, and keys that do not bring it closer.
+/// Guards against a press that shrinks the image, and against keys that do not zoom.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_comes_closer() {
-    visit("a_picture_comes_closer", 2, async |studio| {
+async fn keys_and_double_clicks_zoom_the_image() {
+    visit("keys_and_double_clicks_zoom_the_image", 2, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;
-        let wide = "
+        let zoom = "
             const image = document.querySelector('.stage > img');
             return (image.getBoundingClientRect().width / image.clientWidth).toFixed(2)";
-        becomes(browser, "a whole picture", wide, "1.00").await?;
-        studio.keys("+").await?;
-        becomes(browser, "a picture a step closer", wide, "1.25").await?;
-        studio.keys("0").await?;
-        becomes(browser, "a whole picture", wide, "1.00").await?;
+        becomes(browser, "the whole image", zoom, "1.00").await?;
+        studio.press_keys("+").await?;
+        becomes(browser, "an image zoomed by one step", zoom, "1.25").await?;
+        studio.press_keys("0").await?;
+        becomes(browser, "the whole image", zoom, "1.00").await?;
         let twice = "
             const image = document.querySelector('.stage > img');
             image.dispatchEvent(new MouseEvent('dblclick', { bubbles: true, clientX: 400, clientY: 400 }))";
         browser.run(twice, vec![]).await?;
-        becomes(browser, "a picture twice as large", wide, "2.00").await?;
-        // The list of keys can be read here, too.
-        studio.keys("?").await?;
+        becomes(browser, "an image zoomed to twice its size", zoom, "2.00").await?;
+        // The list of shortcuts can be opened here too.
+        studio.press_keys("?").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
         Ok(())
     })

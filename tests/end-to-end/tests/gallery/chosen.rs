@@ -1,4 +1,4 @@
-//! Outputs that are chosen and taken away together.
+//! Actions on several selected outputs.
 
 use std::io::{Cursor, Read};
 
@@ -10,19 +10,20 @@ use serde_json::{Value, json};
 
 use crate::{CONTROL, Studio, TIMEOUT, visit};
 
-/// Its bar.
-async fn choose_all(studio: &Studio<'_>) -> Result<Element> {
+/// Selects all outputs and returns the bar with the actions.
+async fn select_all(studio: &Studio<'_>) -> Result<Element> {
     studio.focus_tile().await?;
-    studio.keys(&format!("{CONTROL}a")).await?;
+    studio.press_keys(&format!("{CONTROL}a")).await?;
     studio.browser.find(&by("region", "Selection")).await
 }
 
-/// Guards against files that do not say when, by what and how they were made.
+/// Guards against downloaded files without the date, the model and the inputs of their outputs.
 #[tokio::test(flavor = "multi_thread")]
-async fn chosen_outputs_come_with_how_they_were_made() {
-    visit("chosen_outputs_come", 3, async |studio| {
+async fn a_download_of_selected_outputs_includes_their_inputs() {
+    let name = "a_download_of_selected_outputs_includes_their_inputs";
+    visit(name, 3, async |studio| {
         let browser = studio.browser;
-        let bar = choose_all(studio).await?;
+        let bar = select_all(studio).await?;
         browser
             .press(&by("button", "Download").within(&bar))
             .await?;
@@ -32,7 +33,7 @@ async fn chosen_outputs_come_with_how_they_were_made() {
         for at in 0..archive.len() {
             names.push(archive.by_index(at)?.name()?.into_owned());
         }
-        // The day where the browser is.
+        // The day in the browser's time zone.
         let day = "return [0, 1, 2].map(n => {
             const made = new Date(1700000005000 + n * 8640000);
             const two = number => String(number).padStart(2, '0');
@@ -51,11 +52,11 @@ async fn chosen_outputs_come_with_how_they_were_made() {
             "recipes_image-tessera.json".to_owned(),
         ];
         assert_eq!(names, files);
-        let made = archive.by_index(0)?.last_modified();
-        let made = made.ok_or("it has no date")?;
-        let made = format!("{:04}-{:02}-{:02}", made.year(), made.month(), made.day());
-        assert_eq!(made, day(2));
-        // As a batch table takes it in.
+        let date = archive.by_index(0)?.last_modified();
+        let date = date.ok_or("the file has no date")?;
+        let date = format!("{:04}-{:02}-{:02}", date.year(), date.month(), date.day());
+        assert_eq!(date, day(2));
+        // The recipes have the format that a batch table imports.
         let mut recipes = String::new();
         archive
             .by_name("recipes_image-strata.json")?
@@ -69,12 +70,12 @@ async fn chosen_outputs_come_with_how_they_were_made() {
     .await;
 }
 
-/// Guards against a bar of three rows over the pictures of a phone: there is one row, and a menu of the rest.
+/// Guards against an action bar with three rows on a phone. It has one row, and a menu with the other actions.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_bar_of_a_phone_is_one_row() {
-    visit("the_bar_of_a_phone", 3, async |studio| {
+async fn the_action_bar_on_a_phone_has_one_row() {
+    visit("the_action_bar_on_a_phone_has_one_row", 3, async |studio| {
         let browser = studio.browser;
-        let bar = choose_all(studio).await?;
+        let bar = select_all(studio).await?;
         browser
             .press(&by("button", "Favorite").within(&bar))
             .await?;
@@ -98,15 +99,15 @@ async fn the_bar_of_a_phone_is_one_row() {
             .await?;
         browser.see_text("Choose two to four.", TIMEOUT).await?;
         becomes(browser, "the bar", row, "5 in 1, all in it").await?;
-        // Escape closes the menu, and only then takes the choice back.
+        // Escape closes the menu. A second Escape clears the selection.
         let is_open = "return document.querySelector('.selection :popover-open') !== null";
         browser.press(&by("button", "More").within(&bar)).await?;
         becomes(browser, "whether the menu is open", is_open, true).await?;
         let escape = char::from(fantoccini::key::Key::Escape).to_string();
-        studio.keys(&escape).await?;
+        studio.press_keys(&escape).await?;
         becomes(browser, "whether the menu is open", is_open, false).await?;
         becomes(browser, "the bar", row, "5 in 1, all in it").await?;
-        studio.keys(&escape).await?;
+        studio.press_keys(&escape).await?;
         browser.find_gone(&by("region", "Selection")).await
     })
     .await;

@@ -1,4 +1,4 @@
-//! Commands, and the list of keys.
+//! The list of commands and the list of keyboard shortcuts.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
@@ -7,23 +7,24 @@ use serde_json::{Value, json};
 
 use crate::{CONTROL, ENTER, ESCAPE, Studio, TIMEOUT, visit};
 
-/// Looks for a command by some of its letters and does it.
-async fn command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<()> {
-    studio.keys(&format!("{CONTROL}k")).await?;
+/// Finds a command by some of its letters and runs it.
+async fn run_command(studio: &Studio<'_>, letters: &str, name: &str) -> Result<()> {
+    studio.press_keys(&format!("{CONTROL}k")).await?;
     let dialog = studio.browser.find(&by("dialog", "Commands")).await?;
-    studio.keys(letters).await?;
+    studio.press_keys(letters).await?;
     let option = by("option", name).within(&dialog);
     studio.browser.find(&option).await?;
-    studio.keys(ENTER).await?;
+    studio.press_keys(ENTER).await?;
     studio.browser.find_gone(&by("dialog", "Commands")).await
 }
 
-/// Guards against commands that lead to places and do nothing there.
+/// Guards against commands that only open pages.
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_do_what_the_page_offers() {
-    visit("commands_do", 2, async |studio| {
+async fn commands_include_the_actions_of_the_page() {
+    let name = "commands_include_the_actions_of_the_page";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
-        command(studio, "dark the", "Dark theme Action").await?;
+        run_command(studio, "dark the", "Dark theme Action").await?;
         browser
             .find(&by("button", "Theme: dark. Switch to system"))
             .await?;
@@ -36,23 +37,23 @@ async fn commands_do_what_the_page_offers() {
         browser
             .find(&by("button", "Theme: dark. Switch to system"))
             .await?;
-        // Keys are heard once the whole program is here.
-        studio.sees_outputs(4).await?;
+        // Shortcuts work once the whole program is loaded.
+        studio.wait_for_outputs(4).await?;
 
-        command(studio, "failed", "Show failed tasks Action").await?;
-        studio.is_at("/tasks?state=failed").await?;
+        run_command(studio, "failed", "Show failed tasks Action").await?;
+        studio.wait_for_address("/tasks?state=failed").await?;
 
         studio.open("/tasks/made-00001").await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
-        command(studio, "edit", "Edit Action").await?;
+        run_command(studio, "edit", "Edit Action").await?;
         browser.see_text("Changed in the form:", TIMEOUT).await?;
-        command(studio, "compose", "Compose a batch Action").await?;
-        studio.is_at("?mode=batch").await?;
+        run_command(studio, "compose", "Compose a batch Action").await?;
+        studio.wait_for_address("?mode=batch").await?;
 
         studio.open("/tasks/made-00001").await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
         browser.stop_clock().await?;
-        command(studio, "remove", "Remove Action").await?;
+        run_command(studio, "remove", "Remove Action").await?;
         browser.find(&by("heading", "Tasks")).await?;
         browser.press(&by("button", "Undo")).await?;
         browser.see_text("2 tasks", TIMEOUT).await
@@ -60,38 +61,40 @@ async fn commands_do_what_the_page_offers() {
     .await;
 }
 
-/// Guards against letters that lead nowhere: a prompt's tenth word is in no name of the list.
+/// Guards against text that matches no command and therefore gives no result. A word in the middle of a prompt is in no name
+/// of a command.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_no_command_is_called_is_searched_for() {
-    visit("what_no_command_is_called", 2, async |studio| {
-        command(
+async fn text_that_matches_no_command_can_be_searched_for() {
+    let name = "text_that_matches_no_command_can_be_searched_for";
+    visit(name, 2, async |studio| {
+        run_command(
             studio,
             "no such thing",
             "Search all outputs for “no such thing” Gallery",
         )
         .await?;
-        studio.is_at("/gallery?q=no such thing").await?;
+        studio.wait_for_address("/gallery?q=no such thing").await?;
         studio.open("/gallery").await?;
-        studio.sees_outputs(4).await?;
-        studio.keys(&format!("{CONTROL}k")).await?;
-        studio.keys("no such thing").await?;
+        studio.wait_for_outputs(4).await?;
+        studio.press_keys(&format!("{CONTROL}k")).await?;
+        studio.press_keys("no such thing").await?;
         let tasks = by("option", "Search all tasks for “no such thing” Tasks");
         studio.browser.press(&tasks).await?;
-        studio.is_at("/tasks?q=no such thing").await
+        studio.wait_for_address("/tasks?q=no such thing").await
     })
     .await;
 }
 
-/// Guards against commands that only who reads the documentation finds.
+/// Guards against a list of commands that only readers of the documentation find.
 #[tokio::test(flavor = "multi_thread")]
-async fn commands_can_be_seen_without_knowing_their_keys() {
-    visit("commands_can_be_seen", 1, async |studio| {
+async fn the_list_of_commands_has_a_button() {
+    visit("the_list_of_commands_has_a_button", 1, async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let open = by("button", "Go to…");
         browser.press(&open).await?;
         browser.find(&by("dialog", "Commands")).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&by("dialog", "Commands")).await?;
         let focused = "return document.activeElement.textContent";
         gives(browser, "the focus back on it", focused, |seen| {
@@ -103,10 +106,11 @@ async fn commands_can_be_seen_without_knowing_their_keys() {
     .await;
 }
 
-/// Guards against key caps with nothing on them: the key `+` was read as one that joins two.
+/// Guards against empty key caps: the key `+` was parsed as a separator of two keys.
 #[tokio::test(flavor = "multi_thread")]
-async fn every_key_has_its_cap() {
-    visit("every_key_has_its_cap", 1, async |studio| {
+async fn no_key_in_the_list_of_shortcuts_is_empty() {
+    let name = "no_key_in_the_list_of_shortcuts_is_empty";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?open=shortcuts").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
@@ -116,17 +120,19 @@ async fn every_key_has_its_cap() {
         let caps: Vec<&str> = (caps.as_array().into_iter().flatten())
             .filter_map(Value::as_str)
             .collect();
-        assert!(caps.contains(&"+"), "no key + among {caps:?}");
-        assert!(!caps.contains(&""), "a cap without a key among {caps:?}");
+        assert!(caps.contains(&"+"), "no key + in {caps:?}");
+        assert!(!caps.contains(&""), "an empty key cap in {caps:?}");
         Ok(())
     })
     .await;
 }
 
-/// Guards against keys that go nowhere once a dialog is closed: what had the focus was another dialog, or nothing.
+/// Guards against a focus that is lost when a dialog is closed that was opened over another dialog, or while nothing had the
+/// focus.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_stays_on_the_page_when_dialogs_close() {
-    visit("the_focus_stays", 2, async |studio| {
+async fn closing_dialogs_returns_the_focus_to_the_page() {
+    let name = "closing_dialogs_returns_the_focus_to_the_page";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         let focused = "
@@ -136,18 +142,18 @@ async fn the_focus_stays_on_the_page_when_dialogs_close() {
         let on_tile =
             format!("document.querySelector('.tile-open[aria-label=\"{tile}\"]').focus()");
         browser.run(&on_tile, vec![]).await?;
-        studio.keys("?").await?;
+        studio.press_keys("?").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
-        studio.keys(&format!("{CONTROL}k")).await?;
+        studio.press_keys(&format!("{CONTROL}k")).await?;
         let commands = by("dialog", "Commands");
         browser.find(&commands).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&commands).await?;
         becomes(browser, "the focus", focused, tile).await?;
-        // The keys that open it close it.
-        studio.keys(&format!("{CONTROL}k")).await?;
+        // The shortcut that opens the list also closes it.
+        studio.press_keys(&format!("{CONTROL}k")).await?;
         browser.find(&commands).await?;
-        studio.keys(&format!("{CONTROL}k")).await?;
+        studio.press_keys(&format!("{CONTROL}k")).await?;
         browser.find_gone(&commands).await?;
         becomes(browser, "the focus", focused, tile).await?;
 
@@ -158,7 +164,7 @@ async fn the_focus_stays_on_the_page_when_dialogs_close() {
         browser
             .find(&by("button", "Favorite 2").within(&compare))
             .await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&by("dialog", "Compare")).await?;
         becomes(browser, "the focus", focused, "main").await
     })
@@ -168,24 +174,25 @@ async fn the_focus_stays_on_the_page_when_dialogs_close() {
 const HOME: &str = "\u{e011}";
 const END: &str = "\u{e010}";
 
-/// Guards against a focus that is lost with the button that was pressed, and against ends that no key leads to.
+/// Guards against a focus that is lost when the pressed button disappears, and against a gallery without shortcuts for its
+/// first and last tile.
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_go_on_at_a_tile_that_was_brought_back() {
-    visit("keys_go_on_at_a_tile", 8, async |studio| {
+async fn undo_focuses_the_restored_tile() {
+    visit("undo_focuses_the_restored_tile", 8, async |studio| {
         let browser = studio.browser;
         let focused =
             "return document.activeElement.dataset.output ?? document.activeElement.tagName";
         let select = "document.querySelector('.tile-open[data-output=\"made-00003/0\"]').focus()";
         browser.run(select, vec![]).await?;
-        studio.keys(END).await?;
+        studio.press_keys(END).await?;
         let last =
             "return [...document.querySelectorAll('.tile-open')].at(-1) === document.activeElement";
-        becomes(browser, "the last", last, json!(true)).await?;
-        studio.keys(HOME).await?;
+        becomes(browser, "the last tile focused", last, json!(true)).await?;
+        studio.press_keys(HOME).await?;
         let first = "return document.querySelector('.tile-open') === document.activeElement";
-        becomes(browser, "the first", first, json!(true)).await?;
+        becomes(browser, "the first tile focused", first, json!(true)).await?;
         browser.run(select, vec![]).await?;
-        studio.keys("x").await?;
+        studio.press_keys("x").await?;
         browser.stop_clock().await?;
         browser.press(&starting("button", "Remove")).await?;
         browser.press(&by("button", "Undo")).await?;

@@ -1,4 +1,4 @@
-//! What narrows the gallery.
+//! Filters of the gallery.
 
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::service::Service;
@@ -8,10 +8,11 @@ use serde_json::{Value, json};
 
 use crate::{STORE, Studio, TIMEOUT, visit};
 
-/// Guards against a bar of filters over nothing, and against none where it is the filters that leave nothing.
+/// Guards against filters above an empty gallery, and against hidden filters when they match no output.
 #[tokio::test(flavor = "multi_thread")]
-async fn there_are_filters_once_there_is_something_to_narrow() {
-    drive("there_are_filters_once", async |browser| {
+async fn filters_are_shown_once_there_are_outputs() {
+    let name = "filters_are_shown_once_there_are_outputs";
+    drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         let shown = "
@@ -20,51 +21,53 @@ async fn there_are_filters_once_there_is_something_to_narrow() {
         for address in ["/gallery", "/gallery?favorites=yes&q=jade"] {
             studio.open(address).await?;
             browser.see_text("Nothing made yet.", TIMEOUT).await?;
-            becomes(browser, "filters of nothing", shown, "hidden").await?;
+            becomes(browser, "filters of an empty gallery", shown, "hidden").await?;
         }
         let stored = browser.run(STORE, vec![json!(1)]).await?;
         assert_eq!(stored, Value::Bool(true));
         studio.open("/gallery?favorites=yes").await?;
         browser.see_text("No output matches.", TIMEOUT).await?;
-        becomes(browser, "filters that find nothing", shown, "in sight").await?;
+        becomes(browser, "filters that match nothing", shown, "in sight").await?;
         browser.press(&by("link", "Show all outputs")).await?;
-        studio.sees_outputs(2).await?;
+        studio.wait_for_outputs(2).await?;
         becomes(browser, "filters", shown, "in sight").await
     })
     .await;
 }
 
-/// Guards against two black chips that do not say whether they exclude each other.
+/// Guards against two selected chips of the same color, which look as if they excluded each other.
 #[tokio::test(flavor = "multi_thread")]
-async fn favorites_do_not_look_like_a_kind() {
-    visit("favorites_do_not_look", 1, async |studio| {
+async fn the_favorites_chip_differs_from_the_kind_chips() {
+    let name = "the_favorites_chip_differs_from_the_kind_chips";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
         browser.press(&by("checkbox", "Favorites")).await?;
         browser.see_text("No output matches.", TIMEOUT).await?;
         let looks = "
             const looks = [...document.querySelectorAll('.gallery-filters .chip input:checked + span')]
                 .map(it => [it.innerText.trim(), getComputedStyle(it).backgroundColor]);
-            // Colours change gradually.
+            // Colors change gradually.
             if (document.querySelector('.gallery-filters').getAnimations({ subtree: true }).length) return 'changing';
             const [[all, ink], [favorites, other]] = [...looks, ['', ''], ['', '']];
-            return `${all} and ${favorites}: ${ink === other ? 'the same' : 'told apart'}`";
-        becomes(browser, "what is selected", looks, "All and Favorites: told apart").await
+            return `${all} and ${favorites}: ${ink === other ? 'same color' : 'different colors'}`";
+        becomes(browser, "the selected chips", looks, "All and Favorites: different colors").await
     })
     .await;
 }
 
-/// Guards against days that the gallery can neither be narrowed to nor go to.
+/// Guards against a gallery that can't be filtered by day or scrolled to a day.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_day_can_be_typed_chosen_and_gone_to() {
-    visit("a_day_can_be_typed", 40, async |studio| {
+async fn a_day_can_be_searched_chosen_and_scrolled_to() {
+    let name = "a_day_can_be_searched_chosen_and_scrolled_to";
+    visit(name, 40, async |studio| {
         let browser = studio.browser;
-        studio.sees_outputs(80).await?;
+        studio.wait_for_outputs(80).await?;
         browser
             .fill(&by("searchbox", "Search outputs"), "15 November 2023")
             .await?;
-        studio.sees_outputs(20).await?;
+        studio.wait_for_outputs(20).await?;
         studio.open("/gallery").await?;
-        studio.sees_outputs(80).await?;
+        studio.wait_for_outputs(80).await?;
 
         browser.press(&by("button", "Any date")).await?;
         let choose = "
@@ -81,16 +84,16 @@ async fn a_day_can_be_typed_chosen_and_gone_to() {
             const tile = document.querySelector('[data-output=\"made-00010/0\"]');
             const { top, bottom } = tile?.getBoundingClientRect() ?? { top: -1, bottom: -1 };
             return top >= 0 && bottom <= innerHeight && scrollY > 0 ? 'in sight' : 'elsewhere'";
-        becomes(browser, "the first of the day", seen, "in sight").await?;
-        studio.sees_outputs(80).await?;
+        becomes(browser, "the first output of the day", seen, "in sight").await?;
+        studio.wait_for_outputs(80).await?;
         browser.run(choose, vec![json!("To"), day.clone()]).await?;
-        studio.sees_outputs(22).await?;
+        studio.wait_for_outputs(22).await?;
         browser
             .run(choose, vec![json!("From"), json!("2023-11-16")])
             .await?;
         browser.see_text("From is after To", TIMEOUT).await?;
         browser.run(choose, vec![json!("From"), day]).await?;
-        studio.sees_outputs(20).await
+        studio.wait_for_outputs(20).await
     })
     .await;
 }

@@ -1,5 +1,4 @@
-//! Every output in one place, one of them large, several next to each other; and the keys and links that
-//! lead there.
+//! The gallery of all outputs, the lightbox, comparisons, keyboard shortcuts and links.
 
 mod arriving;
 mod changes;
@@ -27,7 +26,7 @@ use std::time::Duration;
 
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Stores completed tasks: so many, two outputs each, the higher the newer, ten a day.
+/// A script that stores `count` completed tasks with two outputs each. Higher numbers are newer, and each day has ten tasks.
 const STORE: &str = "
     const [count] = arguments;
     const square = color => 'data:image/svg+xml,' + encodeURIComponent(
@@ -61,7 +60,7 @@ struct Studio<'a> {
     service: Service,
 }
 
-/// A person in front of the gallery, with so many tasks.
+/// Runs the steps in the gallery with the outputs of `count` tasks.
 async fn visit(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
@@ -72,7 +71,7 @@ async fn visit(name: &str, count: u32, steps: impl AsyncFnOnce(&Studio<'_>) -> R
         let stored = browser.run(STORE, vec![json!(count)]).await?;
         assert_eq!(stored, Value::Bool(true));
         studio.open("/gallery").await?;
-        studio.sees_outputs(2 * count).await?;
+        studio.wait_for_outputs(2 * count).await?;
         steps(&studio).await
     })
     .await;
@@ -84,17 +83,18 @@ impl Studio<'_> {
         self.browser.open(&address).await
     }
 
-    async fn sees_outputs(&self, count: u32) -> Result<()> {
-        let words = match count {
+    /// Waits until the gallery shows this number of outputs.
+    async fn wait_for_outputs(&self, count: u32) -> Result<()> {
+        let label = match count {
             1 => "1 output".to_owned(),
             n @ 0..1_000 => format!("{n} outputs"),
             n => format!("{},{:03} outputs", n / 1_000, n % 1_000),
         };
-        self.browser.see_text(&words, TIMEOUT).await
+        self.browser.see_text(&label, TIMEOUT).await
     }
 
-    /// Waits until the address has this in it, decoded.
-    async fn is_at(&self, wanted: &str) -> Result<()> {
+    /// Waits until the decoded address contains this text.
+    async fn wait_for_address(&self, wanted: &str) -> Result<()> {
         let script =
             "return decodeURIComponent(location.pathname + location.search + location.hash)";
         until(format!("an address with {wanted}"), TIMEOUT, async || {
@@ -108,23 +108,23 @@ impl Studio<'_> {
         .await
     }
 
-    /// Keys for whatever has the focus.
-    async fn keys(&self, keys: &str) -> Result<()> {
+    /// Sends keys to the focused element.
+    async fn press_keys(&self, keys: &str) -> Result<()> {
         let focused = self.browser.client.active_element().await?;
         Ok(focused.send_keys(keys).await?)
     }
 
-    /// Gives the first tile the focus.
+    /// Focuses the first tile.
     async fn focus_tile(&self) -> Result<()> {
         let focus = "document.querySelector('[data-output]').focus()";
         self.browser.run(focus, vec![]).await?;
         Ok(())
     }
 
-    /// Shows the first output of this name large.
+    /// Opens the first output of this name in the lightbox.
     async fn press_tile(&self, name: &str) -> Result<()> {
-        // They come once the room for them is known, and are drawn anew as outputs come and go.
-        until(format!("a press of “{name}”"), TIMEOUT, async || {
+        // Tiles appear once their layout is known, and are rendered again when outputs are added or removed.
+        until(format!("a press on “{name}”"), TIMEOUT, async || {
             let list = self.browser.find(&by("list", "Outputs")).await?;
             let tiles = by("button", name).within(&list);
             Ok(match self.browser.find_all(&tiles).await?.first() {
@@ -143,81 +143,87 @@ const ENTER: &str = "\u{e007}";
 const SHIFT: &str = "\u{e008}";
 const CONTROL: &str = "\u{e009}";
 
-/// Guards against outputs that can't be found again, and a large view that is a dead end: no way on, no
-/// address, nothing said of how it was made, and the focus lost behind it.
+/// Guards against outputs that can't be found again, and against a lightbox without a next output, an address, or the inputs
+/// of the output, or that loses the focus when it closes.
 #[tokio::test(flavor = "multi_thread")]
-async fn outputs_are_found_and_looked_at_one_after_the_other() {
-    visit("outputs_are_found", 4, async |studio| {
+async fn outputs_can_be_searched_and_viewed_in_the_lightbox() {
+    let name = "outputs_can_be_searched_and_viewed_in_the_lightbox";
+    visit(name, 4, async |studio| {
         let browser = studio.browser;
         browser.find(&by("heading", "Gallery")).await?;
         let outputs = by("list", "Outputs");
         browser.find_in(&outputs, &any("listitem"), 8).await?;
 
-        // Narrowed by text and model, which the address keeps.
+        // Filters by text and model are in the address.
         browser
             .fill(&by("searchbox", "Search outputs"), "jade")
             .await?;
-        studio.sees_outputs(2).await?;
-        studio.is_at("q=jade").await?;
+        studio.wait_for_outputs(2).await?;
+        studio.wait_for_address("q=jade").await?;
         browser.client.refresh().await?;
-        studio.sees_outputs(2).await?;
+        studio.wait_for_outputs(2).await?;
         studio.open("/gallery?model=image/strata").await?;
-        studio.sees_outputs(4).await?;
+        studio.wait_for_outputs(4).await?;
         studio.open("/gallery?kind=video").await?;
         browser.see_text("No output matches.", TIMEOUT).await?;
 
-        // Large, and on by keys and buttons.
+        // Keys and buttons step through the outputs in the lightbox.
         studio.open("/gallery").await?;
-        studio.sees_outputs(8).await?;
+        studio.wait_for_outputs(8).await?;
         studio.press_tile("Image: rose harbour 2").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
-        studio.is_at("lightbox=made-00002/0").await?;
+        studio.wait_for_address("lightbox=made-00002/0").await?;
         browser.see_text("3 of 8", TIMEOUT).await?;
-        studio.keys(RIGHT).await?;
-        studio.is_at("lightbox=made-00002/1").await?;
+        studio.press_keys(RIGHT).await?;
+        studio.wait_for_address("lightbox=made-00002/1").await?;
         browser.press(&by("button", "Next").within(&dialog)).await?;
-        studio.is_at("lightbox=made-00001/0").await?;
+        studio.wait_for_address("lightbox=made-00001/0").await?;
         browser.see_text("cobalt harbour 1", TIMEOUT).await?;
         browser
             .press(&by("button", "Previous").within(&dialog))
             .await?;
-        studio.keys(LEFT).await?;
-        studio.is_at("lightbox=made-00002/0").await?;
-        // The address leads back here.
+        studio.press_keys(LEFT).await?;
+        studio.wait_for_address("lightbox=made-00002/0").await?;
+        // The address restores the lightbox.
         browser.client.refresh().await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.see_text("3 of 8", TIMEOUT).await?;
         browser.press(&by("button", "Close")).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
 
-        // Back leads out, and the focus is where it was.
+        // Back closes the lightbox and restores the focus.
         studio.press_tile("Image: amber harbour 0").await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.client.back().await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        until("the focus on what was seen", TIMEOUT, async || {
-            let focused = browser.client.active_element().await?;
-            let name = browser.name_of(&focused).await?;
-            Ok(match name == "Image: amber harbour 0" {
-                true => Seen::Yes(()),
-                false => Seen::NotYet(name),
-            })
-        })
+        until(
+            "the focus on the output that was open",
+            TIMEOUT,
+            async || {
+                let focused = browser.client.active_element().await?;
+                let name = browser.name_of(&focused).await?;
+                Ok(match name == "Image: amber harbour 0" {
+                    true => Seen::Yes(()),
+                    false => Seen::NotYet(name),
+                })
+            },
+        )
         .await?;
-        // So it is after Escape.
-        studio.keys(ENTER).await?;
+        // Escape closes the lightbox too.
+        studio.press_keys(ENTER).await?;
         browser.find(&by("dialog", "Output")).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        studio.is_at("/gallery").await
+        studio.wait_for_address("/gallery").await
     })
     .await;
 }
 
-/// Guards against an output that leads nowhere: as another model's input, next to another one, as a link.
+/// Guards against a lightbox from which the output can't be used as the input of another model, compared or linked to.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_output_goes_on_from_the_large_view() {
-    visit("an_output_goes_on", 2, async |studio| {
+async fn an_output_in_the_lightbox_can_be_compared_and_used_as_input() {
+    let name = "an_output_in_the_lightbox_can_be_compared_and_used_as_input";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?lightbox=made-00001/0").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -225,11 +231,13 @@ async fn an_output_goes_on_from_the_large_view() {
             .press(&by("button", "Compare").within(&dialog))
             .await?;
         let compared = browser.find(&by("dialog", "Compare")).await?;
-        studio.is_at("compare=made-00001/0,made-00001/1").await?;
+        studio
+            .wait_for_address("compare=made-00001/0,made-00001/1")
+            .await?;
         browser
             .see_text("Their inputs are the same.", TIMEOUT)
             .await?;
-        // Guards against a comparison with one that was not chosen, and that can't be changed.
+        // Guards against a comparison whose second output was not chosen and can't be changed.
         let others = by("radiogroup", "Compared with").within(&compared);
         let others = browser.find(&others).await?;
         let other = |name: &str| by("radio", name).within(&others);
@@ -240,9 +248,11 @@ async fn an_output_goes_on_from_the_large_view() {
         browser
             .press(&other("3 of 4: amber harbour 0, output 1"))
             .await?;
-        studio.is_at("compare=made-00001/0,made-00000/0").await?;
+        studio
+            .wait_for_address("compare=made-00001/0,made-00000/0")
+            .await?;
         browser.see_text("What differs", TIMEOUT).await?;
-        // Who has chosen both is asked nothing.
+        // When both outputs were chosen, there is no choice of a second one.
         studio
             .open("/gallery?compare=made-00001/0,made-00000/0")
             .await?;
@@ -260,10 +270,10 @@ async fn an_output_goes_on_from_the_large_view() {
             .press(&by("button", "Use as input").within(&dialog))
             .await?;
         browser.press(&starting("link", "Repaint")).await?;
-        studio.is_at("/models/image/repaint").await?;
+        studio.wait_for_address("/models/image/repaint").await?;
         browser.find(&by("form", "Input")).await?;
 
-        // Unknown here.
+        // An output that this browser does not have.
         studio.open("/gallery?lightbox=nowhere/0").await?;
         browser
             .see_text("This output isn't in this browser's history.", TIMEOUT)
@@ -272,11 +282,11 @@ async fn an_output_goes_on_from_the_large_view() {
     .await;
 }
 
-/// Guards against a link that drops the seed or an input, or fills the form without a word on what the
-/// model does not take.
+/// Guards against a link that loses the seed or another input, or that does not name the parameters that the model does not
+/// have.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_link_is_the_recipe() {
-    drive("a_link_is_the_recipe", async |browser| {
+async fn a_link_fills_the_form_with_all_inputs() {
+    drive("a_link_fills_the_form_with_all_inputs", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
         studio
@@ -290,7 +300,7 @@ async fn a_link_is_the_recipe() {
             return [...form.querySelectorAll('input')].some(input => input.value === '18446744073709551615')";
         assert_eq!(browser.run(script, vec![]).await?, Value::Bool(true));
         browser.find(&by("button", "Copy link")).await?;
-        // Taken once: a reload leaves alone what was typed since.
+        // The inputs are removed from the address, so that a reload does not overwrite what was typed since.
         let fragment = browser.run("return location.hash", vec![]).await?;
         assert_eq!(fragment, json!(""));
         Ok(())
@@ -298,15 +308,16 @@ async fn a_link_is_the_recipe() {
     .await;
 }
 
-/// Guards against a selection that is forgotten by scrolling or filters, or chooses something else.
+/// Guards against a selection that is lost or changed by scrolling or by filters.
 #[tokio::test(flavor = "multi_thread")]
-async fn several_are_chosen_with_keys() {
-    visit("several_are_chosen", 4, async |studio| {
+async fn several_outputs_can_be_selected_with_keys() {
+    let name = "several_outputs_can_be_selected_with_keys";
+    visit(name, 4, async |studio| {
         let browser = studio.browser;
         studio.focus_tile().await?;
-        studio.keys("x").await?;
+        studio.press_keys("x").await?;
         browser.see_text("1 selected", TIMEOUT).await?;
-        studio.keys(&format!("{SHIFT}{RIGHT}{RIGHT}")).await?;
+        studio.press_keys(&format!("{SHIFT}{RIGHT}{RIGHT}")).await?;
         browser.see_text("3 selected", TIMEOUT).await?;
         let bar = browser.find(&by("region", "Selection")).await?;
         browser
@@ -316,19 +327,19 @@ async fn several_are_chosen_with_keys() {
             .press(&by("button", "Select none").within(&bar))
             .await?;
         browser.press(&by("checkbox", "Favorites")).await?;
-        studio.sees_outputs(3).await?;
-        studio.is_at("favorites=yes").await?;
-        // Guards against "0 outputs" of a page that begins narrowed to none, as if nothing had been made.
+        studio.wait_for_outputs(3).await?;
+        studio.wait_for_address("favorites=yes").await?;
+        // Guards against "0 outputs", as if there were none, when the page is opened with a filter that matches none.
         let chosen = browser.client.current_url().await?;
         studio.open("/gallery?q=nothing").await?;
         browser.see_text("0 outputs of 8", TIMEOUT).await?;
         browser.open(chosen.as_str()).await?;
-        studio.sees_outputs(3).await?;
+        studio.wait_for_outputs(3).await?;
         browser.press(&by("checkbox", "Favorites")).await?;
-        studio.sees_outputs(8).await?;
-        // Two tasks hold these three. While one is selected, all have a mark.
+        studio.wait_for_outputs(8).await?;
+        // These three outputs belong to two tasks. While an output is selected, all tiles have a checkbox.
         studio.focus_tile().await?;
-        studio.keys("x").await?;
+        studio.press_keys("x").await?;
         let outputs = by("list", "Outputs");
         let choices = browser
             .find_in(&outputs, &starting("checkbox", "Select"), 8)
@@ -337,7 +348,7 @@ async fn several_are_chosen_with_keys() {
             choice.click().await?;
         }
         browser.see_text("3 selected, 3 favorites", TIMEOUT).await?;
-        // A favorite is not lost at one press.
+        // Removing a favorite needs a confirmation.
         let remove = by("button", "Remove 2 tasks, 4 outputs");
         browser.press(&remove).await?;
         let question = by("dialog", "Remove favorites");
@@ -347,48 +358,49 @@ async fn several_are_chosen_with_keys() {
             .await?;
         browser.press(&by("button", "Keep")).await?;
         browser.find_gone(&question).await?;
-        studio.sees_outputs(8).await?;
+        studio.wait_for_outputs(8).await?;
         browser.press(&remove).await?;
-        let asked = browser.find(&question).await?;
+        let dialog = browser.find(&question).await?;
         browser.stop_clock().await?;
         browser
-            .press(&by("button", "Remove").within(&asked))
+            .press(&by("button", "Remove").within(&dialog))
             .await?;
-        studio.sees_outputs(4).await?;
+        studio.wait_for_outputs(4).await?;
         browser.press(&by("button", "Undo")).await?;
-        studio.sees_outputs(8).await
+        studio.wait_for_outputs(8).await
     })
     .await;
 }
 
-/// Guards against keys that do nothing, or take what is typed into a field.
+/// Guards against shortcuts that do nothing, and against shortcuts that trigger while the user types in a field.
 #[tokio::test(flavor = "multi_thread")]
-async fn keys_lead_everywhere() {
-    visit("keys_lead_everywhere", 2, async |studio| {
+async fn shortcuts_open_pages_except_while_typing_in_a_field() {
+    let name = "shortcuts_open_pages_except_while_typing_in_a_field";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
-        studio.keys("?").await?;
+        studio.press_keys("?").await?;
         browser.find(&by("dialog", "Keyboard shortcuts")).await?;
-        studio.keys(ESCAPE).await?;
+        studio.press_keys(ESCAPE).await?;
         browser
             .find_gone(&by("dialog", "Keyboard shortcuts"))
             .await?;
-        studio.keys("gt").await?;
-        studio.is_at("/tasks").await?;
-        studio.keys("gm").await?;
+        studio.press_keys("gt").await?;
+        studio.wait_for_address("/tasks").await?;
+        studio.press_keys("gm").await?;
         browser.find(&by("heading", "Models")).await?;
-        studio.keys("gg").await?;
+        studio.press_keys("gg").await?;
         browser.find(&by("heading", "Gallery")).await?;
-        // In a field they are letters.
+        // In a field, the keys type letters.
         browser
             .fill(&by("searchbox", "Search outputs"), "gt?")
             .await?;
-        studio.is_at("/gallery?q=gt?").await?;
-        studio.keys(&format!("{CONTROL}k")).await?;
+        studio.wait_for_address("/gallery?q=gt?").await?;
+        studio.press_keys(&format!("{CONTROL}k")).await?;
         browser.find(&by("dialog", "Commands")).await?;
-        studio.keys("tesse").await?;
+        studio.press_keys("tesse").await?;
         browser.find(&starting("option", "Tessera")).await?;
-        studio.keys(ENTER).await?;
-        studio.is_at("/models/image/tessera").await
+        studio.press_keys(ENTER).await?;
+        studio.wait_for_address("/models/image/tessera").await
     })
     .await;
 }

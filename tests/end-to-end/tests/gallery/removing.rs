@@ -1,4 +1,4 @@
-//! Tasks that are removed from the large view.
+//! Removing tasks in the lightbox.
 
 use std::time::Duration;
 
@@ -10,29 +10,31 @@ use atelier_end_to_end::wait::becomes;
 
 const DELETE: &str = "\u{e017}";
 
-/// Lets go of Control.
+/// Releases Control.
 const RELEASED: &str = "\u{e000}";
 
 const FOCUS_IS_INSIDE: &str =
     "return String(!!document.activeElement.closest('dialog[aria-label=Output]'))";
 
-/// What is shown large, and that keys still reach it.
-async fn shows(studio: &Studio<'_>, output: &str) -> Result<()> {
-    studio.is_at(&format!("lightbox={output}")).await?;
+/// Waits until the lightbox shows this output and has the focus.
+async fn wait_for_shown(studio: &Studio<'_>, output: &str) -> Result<()> {
+    studio
+        .wait_for_address(&format!("lightbox={output}"))
+        .await?;
     becomes(
         studio.browser,
-        "the focus in the large view",
+        "the focus in the lightbox",
         FOCUS_IS_INSIDE,
         "true",
     )
     .await
 }
 
-/// Guards against a large view that closes where a person weeds out what came: by the button, by the key, and back
-/// again; and against siblings that go along unsaid.
+/// Guards against a lightbox that closes when its task is removed, with the button or the key, or restored. Also guards
+/// against a message that does not count the other outputs of the task.
 #[tokio::test(flavor = "multi_thread")]
-async fn removing_goes_on_to_the_next() {
-    visit("removing_goes_on", 3, async |studio| {
+async fn removing_a_task_shows_the_next_output() {
+    visit("removing_a_task_shows_the_next_output", 3, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;
@@ -42,114 +44,119 @@ async fn removing_goes_on_to_the_next() {
         let remove = browser.find(&by("button", "Remove task")).await?;
         browser.stop_clock().await?;
         remove.send_keys(ENTER).await?;
-        shows(studio, "made-00000/0").await?;
+        wait_for_shown(studio, "made-00000/0").await?;
         browser
             .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
         browser.see_text("3 of 4", TIMEOUT).await?;
-        // The page behind has one, too, which WebKit does not tell to be out of reach.
+        // The page behind the dialog has an Undo button too, which WebKit's driver does not report as inert.
         let dialog = browser.find(&by("dialog", "Output")).await?;
         browser.press(&by("button", "Undo").within(&dialog)).await?;
         browser.start_clock().await?;
-        shows(studio, "made-00001/0").await?;
+        wait_for_shown(studio, "made-00001/0").await?;
         browser.see_text("3 of 6", TIMEOUT).await?;
 
-        // A second one so soon after the first would be one by mistake.
+        // The page ignores a second removal right after the first, as a mistake.
         tokio::time::sleep(Duration::from_secs(1)).await;
-        studio.keys(DELETE).await?;
-        shows(studio, "made-00000/0").await?;
+        studio.press_keys(DELETE).await?;
+        wait_for_shown(studio, "made-00000/0").await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        studio.keys(DELETE).await?;
-        // It was the last one: the one before it.
-        shows(studio, "made-00002/1").await?;
+        studio.press_keys(DELETE).await?;
+        // The removed output was the last, so the previous one is shown.
+        wait_for_shown(studio, "made-00002/1").await?;
         tokio::time::sleep(Duration::from_secs(1)).await;
-        studio.keys(DELETE).await?;
+        studio.press_keys(DELETE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
         let left = "return String(document.querySelectorAll('.gallery .tile').length)";
         becomes(browser, "an empty gallery", left, "0").await?;
-        // The list of keys has it.
-        studio.keys("?").await?;
+        // The list of shortcuts contains the key.
+        studio.press_keys("?").await?;
         browser.see_text("Remove its task", TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against a favorite that is gone at one press in the large view alone.
+/// Guards against a favorite that the lightbox removes without a confirmation.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_favorite_is_asked_about_before_it_goes() {
-    visit("a_favorite_is_asked_about", 2, async |studio| {
-        let browser = studio.browser;
-        studio.press_tile("Image: cobalt harbour 1").await?;
-        browser.find(&by("dialog", "Output")).await?;
-        studio.keys("f").await?;
-        studio.keys(DELETE).await?;
-        let question = browser.find(&by("dialog", "Remove favorites")).await?;
-        browser
-            .see_text("That includes 1 favorite.", TIMEOUT)
-            .await?;
-        browser
-            .press(&by("button", "Keep").within(&question))
-            .await?;
-        shows(studio, "made-00001/0").await?;
-        browser.press(&by("button", "Remove task")).await?;
-        let question = browser.find(&by("dialog", "Remove favorites")).await?;
-        browser
-            .press(&by("button", "Remove").within(&question))
-            .await?;
-        shows(studio, "made-00000/0").await?;
-        browser
-            .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
-            .await
-    })
+async fn removing_a_favorite_needs_confirmation() {
+    visit(
+        "removing_a_favorite_needs_confirmation",
+        2,
+        async |studio| {
+            let browser = studio.browser;
+            studio.press_tile("Image: cobalt harbour 1").await?;
+            browser.find(&by("dialog", "Output")).await?;
+            studio.press_keys("f").await?;
+            studio.press_keys(DELETE).await?;
+            let question = browser.find(&by("dialog", "Remove favorites")).await?;
+            browser
+                .see_text("That includes 1 favorite.", TIMEOUT)
+                .await?;
+            browser
+                .press(&by("button", "Keep").within(&question))
+                .await?;
+            wait_for_shown(studio, "made-00001/0").await?;
+            browser.press(&by("button", "Remove task")).await?;
+            let question = browser.find(&by("dialog", "Remove favorites")).await?;
+            browser
+                .press(&by("button", "Remove").within(&question))
+                .await?;
+            wait_for_shown(studio, "made-00000/0").await?;
+            browser
+                .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
+                .await
+        },
+    )
     .await;
 }
 
-/// Guards against a tile that `f` and `d` act on and Delete does not, and against an Undo that only a pointer reaches.
+/// Guards against tiles on which Delete does not work, although `f` and `d` do, and against an Undo without a shortcut.
 #[tokio::test(flavor = "multi_thread")]
-async fn delete_removes_the_focused_output_and_control_z_brings_it_back() {
-    visit("delete_removes_the_focused_output", 3, async |studio| {
+async fn delete_removes_the_focused_output_and_control_z_restores_it() {
+    let name = "delete_removes_the_focused_output_and_control_z_restores_it";
+    visit(name, 3, async |studio| {
         let browser = studio.browser;
         let undo = format!("{CONTROL}z");
         browser.stop_clock().await?;
         let focus = "document.querySelector(`[data-output='made-00001/0']`).focus()";
         browser.run(focus, vec![]).await?;
-        studio.keys(DELETE).await?;
-        studio.sees_outputs(4).await?;
+        studio.press_keys(DELETE).await?;
+        studio.wait_for_outputs(4).await?;
         browser
             .see_text("Removed 1 task with 2 outputs.", TIMEOUT)
             .await?;
-        // What is typed is undone by the browser.
+        // In a field, the shortcut undoes typing.
         let search = browser.find(&by("searchbox", "Search outputs")).await?;
         search.send_keys(&format!("rose{undo}")).await?;
         browser.find(&by("button", "Undo")).await?;
         let emptied = format!("{CONTROL}a{RELEASED}{DELETE}");
         search.send_keys(&emptied).await?;
-        studio.sees_outputs(4).await?;
+        studio.wait_for_outputs(4).await?;
         browser.press(&by("heading", "Gallery")).await?;
-        studio.keys(&undo).await?;
-        studio.sees_outputs(6).await?;
+        studio.press_keys(&undo).await?;
+        studio.wait_for_outputs(6).await?;
         browser.find_gone(&by("button", "Undo")).await?;
 
-        // Where something is selected, that goes; and in the large view the same keys.
+        // Delete removes the selection if there is one. The same keys work in the lightbox.
         browser.start_clock().await?;
         browser.run(focus, vec![]).await?;
-        studio.keys("x").await?;
-        studio.keys(RIGHT).await?;
+        studio.press_keys("x").await?;
+        studio.press_keys(RIGHT).await?;
         browser.stop_clock().await?;
-        studio.keys(DELETE).await?;
-        studio.sees_outputs(4).await?;
-        studio.keys(&undo).await?;
-        studio.sees_outputs(6).await?;
+        studio.press_keys(DELETE).await?;
+        studio.wait_for_outputs(4).await?;
+        studio.press_keys(&undo).await?;
+        studio.wait_for_outputs(6).await?;
         browser.start_clock().await?;
         studio.press_tile("Image: cobalt harbour 1").await?;
         browser.find(&by("dialog", "Output")).await?;
         browser.stop_clock().await?;
-        studio.keys(DELETE).await?;
-        shows(studio, "made-00000/0").await?;
-        studio.keys(&undo).await?;
-        shows(studio, "made-00001/0").await?;
-        studio.keys(ESCAPE).await?;
-        studio.keys("?").await?;
+        studio.press_keys(DELETE).await?;
+        wait_for_shown(studio, "made-00000/0").await?;
+        studio.press_keys(&undo).await?;
+        wait_for_shown(studio, "made-00001/0").await?;
+        studio.press_keys(ESCAPE).await?;
+        studio.press_keys("?").await?;
         browser
             .see_text("Undo, while that is offered", TIMEOUT)
             .await

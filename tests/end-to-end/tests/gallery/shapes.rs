@@ -1,4 +1,4 @@
-//! The shape of a tile.
+//! The aspect ratio of a tile.
 
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::service::Service;
@@ -7,10 +7,10 @@ use atelier_end_to_end::wait::{Seen, until};
 
 use crate::{Studio, TIMEOUT};
 
-/// Guards against pictures that are cut to squares because their shape was left at the model's default.
+/// Guards against images that are cut to squares because their inputs use the default aspect ratio.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_picture_has_its_shape_where_the_inputs_do_not_say_it() {
-    let name = "a_picture_has_its_shape";
+async fn a_tile_has_the_aspect_ratio_of_its_image_without_one_in_the_inputs() {
+    let name = "a_tile_has_the_aspect_ratio_of_its_image_without_one_in_the_inputs";
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let studio = Studio { browser, service };
@@ -22,16 +22,16 @@ async fn a_picture_has_its_shape_where_the_inputs_do_not_say_it() {
             .find_for(&by("button", "Run again"), TIMEOUT)
             .await?;
         browser.press(&by("link", "Gallery")).await?;
-        for visit in ["the first", "one from what is kept"] {
-            studio.sees_outputs(1).await?;
+        for visit in ["first visit", "from cached data"] {
+            studio.wait_for_outputs(1).await?;
             let script = "
                 const { width, height } = document.querySelector('[data-output]').getBoundingClientRect();
                 return width / height";
             until(format!("a tile of 3 by 2, {visit}"), TIMEOUT, async || {
-                let shape = browser.run(script, vec![]).await?;
-                Ok(match shape.as_f64() {
-                    Some(shape) if (shape - 1.5).abs() < 0.02 => Seen::Yes(()),
-                    _ => Seen::NotYet(format!("it is {shape}")),
+                let ratio = browser.run(script, vec![]).await?;
+                Ok(match ratio.as_f64() {
+                    Some(ratio) if (ratio - 1.5).abs() < 0.02 => Seen::Yes(()),
+                    _ => Seen::NotYet(format!("the ratio is {ratio}")),
                 })
             })
             .await?;

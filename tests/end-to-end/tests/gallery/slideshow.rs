@@ -1,4 +1,4 @@
-//! An output shown large: in full screen, one after the other by itself, and how close it is.
+//! The slideshow, full screen and zoom of the lightbox.
 
 use std::time::Duration;
 
@@ -14,10 +14,11 @@ use serde_json::json;
 
 use crate::{ENTER, STORE, TIMEOUT, visit};
 
+/// A script that returns the output in the lightbox.
 const SHOWN: &str = "return new URLSearchParams(location.search).get('lightbox') ?? ''";
-const SECONDS_5: Duration = Duration::from_secs(5);
+const SLIDE: Duration = Duration::from_secs(5);
 
-/// The second of four outputs is shown large, by a clock that stands.
+/// Runs the steps with the second of four outputs in the lightbox, while the clock is stopped.
 async fn slideshow(name: &str, steps: impl AsyncFnOnce(&Browser, &FaultProxy) -> Result<()>) {
     drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
@@ -37,34 +38,34 @@ async fn slideshow(name: &str, steps: impl AsyncFnOnce(&Browser, &FaultProxy) ->
     .await;
 }
 
-/// Guards against a slideshow that goes on under the hand of a person, or never ends.
+/// Guards against a slideshow that continues after the user has changed the output, or that never ends.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slideshow_moves_on_until_a_person_does_or_it_ends() {
+async fn a_slideshow_runs_until_the_user_steps_or_it_ends() {
     slideshow("a_slideshow_moves_on", async |browser, proxy| {
         let dialog = browser.find(&by("dialog", "Output")).await?;
         let button = |name: &str| by("button", name).within(&dialog);
         browser.press(&button("Slideshow")).await?;
         browser.find(&button("Stop slideshow")).await?;
         proxy.let_pass(browser, Duration::from_secs(4)).await?;
-        becomes(browser, "what is shown before 5 s", SHOWN, "made-00001/1").await?;
+        becomes(browser, "the output before 5 s", SHOWN, "made-00001/1").await?;
         proxy.let_pass(browser, Duration::from_secs(1)).await?;
-        becomes(browser, "what is shown after 5 s", SHOWN, "made-00000/0").await?;
+        becomes(browser, "the output after 5 s", SHOWN, "made-00000/0").await?;
         browser.find(&button("Stop slideshow")).await?;
-        // What a person does stops it.
+        // A press on Previous stops it.
         browser.press(&button("Previous")).await?;
         browser.find(&button("Slideshow")).await?;
-        becomes(browser, "what is shown by hand", SHOWN, "made-00001/1").await?;
+        becomes(browser, "the output after Previous", SHOWN, "made-00001/1").await?;
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Stop slideshow")).await?;
-        proxy.let_pass(browser, SECONDS_5).await?;
-        becomes(browser, "what is shown once stopped", SHOWN, "made-00001/1").await?;
-        // So does the end.
+        proxy.let_pass(browser, SLIDE).await?;
+        becomes(browser, "the output after Stop", SHOWN, "made-00001/1").await?;
+        // The slideshow also stops at the end.
         browser.press(&button("Slideshow")).await?;
-        proxy.let_pass(browser, SECONDS_5).await?;
-        becomes(browser, "the third", SHOWN, "made-00000/0").await?;
+        proxy.let_pass(browser, SLIDE).await?;
+        becomes(browser, "the third output", SHOWN, "made-00000/0").await?;
         browser.find(&button("Stop slideshow")).await?;
-        proxy.let_pass(browser, SECONDS_5).await?;
-        becomes(browser, "the last", SHOWN, "made-00000/1").await?;
+        proxy.let_pass(browser, SLIDE).await?;
+        becomes(browser, "the last output", SHOWN, "made-00000/1").await?;
         let last = browser.find(&button("Slideshow")).await?;
         assert_eq!(last.attr("aria-disabled").await?.as_deref(), Some("true"));
         Ok(())
@@ -72,34 +73,34 @@ async fn a_slideshow_moves_on_until_a_person_does_or_it_ends() {
     .await;
 }
 
-/// Guards against a slideshow that goes on behind what covers it, or after it was closed.
+/// Guards against a slideshow that continues behind another dialog or after the lightbox was closed.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_slideshow_stops_where_it_is_covered_or_closed() {
+async fn a_slideshow_stops_when_it_is_covered_or_closed() {
     slideshow("a_slideshow_stops_covered", async |browser, proxy| {
         let dialog = browser.find(&by("dialog", "Output")).await?;
         let button = |name: &str| by("button", name).within(&dialog);
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Compare")).await?;
         let compared = browser.find(&by("dialog", "Compare")).await?;
-        proxy.let_pass(browser, SECONDS_5).await?;
+        proxy.let_pass(browser, SLIDE).await?;
         browser
             .press(&by("button", "Close").within(&compared))
             .await?;
         browser.find(&button("Slideshow")).await?;
-        becomes(browser, "what is shown", SHOWN, "made-00001/1").await?;
+        becomes(browser, "the output", SHOWN, "made-00001/1").await?;
         browser.press(&button("Slideshow")).await?;
         browser.press(&button("Close")).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        proxy.let_pass(browser, SECONDS_5).await?;
-        becomes(browser, "what is shown after Close", SHOWN, "").await
+        proxy.let_pass(browser, SLIDE).await?;
+        becomes(browser, "no output after Close", SHOWN, "").await
     })
     .await;
 }
 
-/// Guards against a film that is cut off after five seconds, or that repeats for ever.
+/// Guards against a video that is cut off after five seconds, or that repeats forever.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_film_is_played_to_its_end_first() {
-    drive("a_film_is_played_to_its_end", async |browser| {
+async fn a_slideshow_plays_a_video_to_its_end() {
+    drive("a_slideshow_plays_a_video_to_its_end", async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let proxy = FaultProxy::start(&service.address()).await?;
         let address = proxy.address();
@@ -117,51 +118,52 @@ async fn a_film_is_played_to_its_end_first() {
             .await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
         let shown = "
-            const [film, picture] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
-            return film?.videoWidth ? `film${film.loop ? ' that repeats' : ''}` : picture?.naturalWidth ? 'picture' : 'nothing'";
-        becomes(browser, "a film", shown, "film that repeats").await?;
+            const [video, image] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
+            return video?.videoWidth ? `video${video.loop ? ' that repeats' : ''}` : image?.naturalWidth ? 'image' : 'nothing'";
+        becomes(browser, "a video", shown, "video that repeats").await?;
         browser.stop_clock().await?;
         browser
             .press(&by("button", "Slideshow").within(&dialog))
             .await?;
-        becomes(browser, "one that ends", shown, "film").await?;
-        // Paused it has not come to its end, however long that takes.
+        becomes(browser, "a video that ends", shown, "video").await?;
+        // A paused video has not ended, however long it is paused.
         let pause = "document.querySelector('.stage > video').pause()";
         browser.run(pause, vec![]).await?;
         proxy.let_pass(browser, Duration::from_secs(40)).await?;
-        becomes(browser, "the film", shown, "film").await?;
+        becomes(browser, "the video", shown, "video").await?;
         let end = "
-            const film = document.querySelector('.stage > video');
-            film.currentTime = film.duration - 0.05;
-            return film.play()";
+            const video = document.querySelector('.stage > video');
+            video.currentTime = video.duration - 0.05;
+            return video.play()";
         browser.run(end, vec![]).await?;
-        becomes(browser, "what comes after it", shown, "picture").await
+        becomes(browser, "the next output", shown, "image").await
     })
     .await;
 }
 
-/// Guards against a picture that never has the whole screen, and against Enter that takes it where it presses a button.
+/// Guards against an image that can't be shown in full screen, and against Enter that opens full screen while a button has the
+/// focus.
 #[tokio::test(flavor = "multi_thread")]
-async fn enter_shows_the_picture_in_full_screen() {
-    visit("enter_shows_full_screen", 2, async |studio| {
+async fn enter_shows_the_image_in_full_screen() {
+    visit("enter_shows_the_image_in_full_screen", 2, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: cobalt harbour 1").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
         let is_full = "return Boolean(document.fullscreenElement?.querySelector('.stage img'))";
-        studio.keys(ENTER).await?;
+        studio.press_keys(ENTER).await?;
         becomes(browser, "whether it is in full screen", is_full, true).await?;
         let panel = "return document.querySelector('.lightbox-panel').checkVisibility()";
-        becomes(browser, "whether the panel is in sight", panel, false).await?;
-        // Guards against controls that no movement of the mouse brings back.
+        becomes(browser, "whether the panel is visible", panel, false).await?;
+        // Guards against controls that do not reappear when the mouse moves.
         let stirred = "return document.fullscreenElement.matches('.stirred')";
-        becomes(browser, "whether controls are in sight", stirred, false).await?;
+        becomes(browser, "whether controls are visible", stirred, false).await?;
         let stir = "
             const moved = new PointerEvent('pointermove', { bubbles: true });
             document.querySelector('.stage').dispatchEvent(moved);
             return new Promise((done) => setTimeout(
                 () => done(document.fullscreenElement.matches('.stirred'))))";
         assert_eq!(browser.run(stir, vec![]).await?, true);
-        becomes(browser, "whether controls are in sight", stirred, false).await?;
+        becomes(browser, "whether controls are visible", stirred, false).await?;
         browser
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;
@@ -174,37 +176,38 @@ async fn enter_shows_the_picture_in_full_screen() {
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;
         becomes(browser, "whether it is in full screen", is_full, false).await?;
-        // A button has Enter for itself.
+        // On a focused button, Enter presses the button.
         let focus = "document.querySelector('dialog[aria-label=Output] [aria-label=Next]').focus()";
         browser.run(focus, vec![]).await?;
-        studio.keys(ENTER).await?;
+        studio.press_keys(ENTER).await?;
         browser.see_text("2 of 4", TIMEOUT).await?;
         becomes(browser, "whether it is in full screen", is_full, false).await
     })
     .await;
 }
 
-/// Guards against a zoom that does not say how close it is: 100 % is a pixel of the picture for each of CSS.
+/// Guards against a zoom without its percentage. At 100 %, each pixel of the image is one CSS pixel.
 #[tokio::test(flavor = "multi_thread")]
-async fn zoom_is_shown_in_per_cent_of_the_picture() {
-    visit("zoom_is_in_per_cent", 1, async |studio| {
+async fn the_zoom_is_shown_as_a_percentage_of_the_image_size() {
+    let name = "the_zoom_is_shown_as_a_percentage_of_the_image_size";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
         studio.press_tile("Image: amber harbour 0").await?;
         browser.find(&by("dialog", "Output")).await?;
         let is_right = "
-            const [picture, said] = ['.stage > img', '.lightbox-percent'].map(it => document.querySelector(it));
+            const [picture, label] = ['.stage > img', '.lightbox-percent'].map(it => document.querySelector(it));
             const { width, height } = picture.getBoundingClientRect();
             const drawn = Math.min(width / picture.naturalWidth, height / picture.naturalHeight);
             const isWhole = Math.abs(picture.clientWidth - width) < 1;
-            return said.textContent === `${Math.round(drawn * 100)}%` && isWhole === !WANTED
-                ? 'right' : `${said.textContent} of ${drawn}`";
-        let wanted = |is_close: bool| is_right.replace("WANTED", &is_close.to_string());
-        becomes(browser, "the per cents of a whole picture", &wanted(false), "right").await?;
-        studio.keys("+").await?;
-        becomes(browser, "the per cents of a closer one", &wanted(true), "right").await?;
-        studio.keys("0").await?;
+            return label.textContent === `${Math.round(drawn * 100)}%` && isWhole === !WANTED
+                ? 'right' : `${label.textContent} of ${drawn}`";
+        let wanted = |is_zoomed: bool| is_right.replace("WANTED", &is_zoomed.to_string());
+        becomes(browser, "the percentage of the whole image", &wanted(false), "right").await?;
+        studio.press_keys("+").await?;
+        becomes(browser, "the percentage of the zoomed image", &wanted(true), "right").await?;
+        studio.press_keys("0").await?;
         browser.set_size(700, 700).await?;
-        becomes(browser, "the per cents in a smaller window", &wanted(false), "right").await
+        becomes(browser, "the percentage in a smaller window", &wanted(false), "right").await
     })
     .await;
 }

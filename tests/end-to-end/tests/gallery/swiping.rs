@@ -1,4 +1,4 @@
-//! A finger leads through the outputs that are shown large.
+//! Swiping through the outputs in the lightbox.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -9,13 +9,13 @@ use atelier_end_to_end::story::drive;
 use atelier_end_to_end::wait::becomes;
 use serde_json::json;
 
-/// A finger goes to the right across the film that is shown large, so many hundredths of its height above its foot.
-async fn swipe(browser: &Browser, above: u32) -> Result<()> {
+/// Swipes right across the video in the lightbox, at `height` percent of its height above its lower edge.
+async fn swipe(browser: &Browser, height: u32) -> Result<()> {
     let script = "
         const { left, bottom, width, height } = document.querySelector('.stage video').getBoundingClientRect();
         const at = (part) => [{ x: left + width * part, y: bottom - height * arguments[0] / 100 }];
         return [['touchStart', at(0.3)], ['touchMove', at(0.5)], ['touchMove', at(0.8)], ['touchEnd', []]]";
-    let events = browser.run(script, vec![above.into()]).await?;
+    let events = browser.run(script, vec![height.into()]).await?;
     for event in events.as_array().into_iter().flatten() {
         let touch = json!({ "type": event[0], "touchPoints": event[1] });
         browser.devtools("Input.dispatchTouchEvent", touch).await?;
@@ -23,10 +23,11 @@ async fn swipe(browser: &Browser, above: u32) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a film at which a finger that leads through the gallery comes to a stop.
+/// Guards against a video that can't be swiped to the next output.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_film_is_swiped_away_by_its_picture_and_not_by_its_player() {
-    drive("a_film_is_swiped_away", async |browser| {
+async fn a_video_is_swiped_on_its_image_and_not_on_its_controls() {
+    let name = "a_video_is_swiped_on_its_image_and_not_on_its_controls";
+    drive(name, async |browser| {
         let service = Service::with_site(&["--speed", "0"]).await?;
         let address = service.address();
         browser.set_size(900, 900).await?;
@@ -44,13 +45,13 @@ async fn a_film_is_swiped_away_by_its_picture_and_not_by_its_player() {
         browser.press(&starting("button", "Video: red silk")).await?;
         browser.find(&by("dialog", "Output")).await?;
         let shown = "
-            const [film, picture] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
-            return film?.videoWidth ? 'film' : picture?.naturalWidth ? 'picture' : 'nothing'";
-        becomes(browser, "a film", shown, "film").await?;
+            const [video, image] = ['video', 'img'].map(it => document.querySelector(`.stage > ${it}`));
+            return video?.videoWidth ? 'video' : image?.naturalWidth ? 'image' : 'nothing'";
+        becomes(browser, "a video", shown, "video").await?;
         swipe(browser, 4).await?;
-        // It would not be there any more.
+        // If the first swipe had changed the output, there would be no video to swipe.
         swipe(browser, 60).await?;
-        becomes(browser, "the one before it", shown, "picture").await
+        becomes(browser, "the previous output", shown, "image").await
     })
     .await;
 }

@@ -1,4 +1,4 @@
-//! What is done with a tile where it lies.
+//! Actions on the tiles of the gallery.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::{ENTER, RIGHT, Studio, TIMEOUT, visit};
 
-/// Points at a tile.
+/// Moves the pointer to a tile.
 async fn point_at(browser: &Browser, output: &str) -> Result<()> {
     let place = "
         const tile = document.querySelector(`[data-output='${arguments[0]}']`);
@@ -27,44 +27,45 @@ async fn point_at(browser: &Browser, output: &str) -> Result<()> {
     Ok(browser.client.perform_actions(point).await?)
 }
 
-/// Gives the first tile the focus, in a window that has it: a page has the focus only once it was pressed somewhere.
-async fn focus_first_tile(studio: &Studio<'_>) -> Result<()> {
+/// Focuses the first tile. The click before it focuses the window.
+async fn focus_window_and_tile(studio: &Studio<'_>) -> Result<()> {
     let heading = studio.browser.find(&by("heading", "Gallery")).await?;
     heading.click().await?;
     studio.focus_tile().await
 }
 
-/// Which output has the focus, and whether that is its tile.
+/// A script that returns the output whose tile has the focus, or else a description of the focused element.
 const FOCUSED: &str = "
     const focused = document.activeElement;
     return focused.matches('.tile-open') ? focused.dataset.output : `${focused.tagName} ${focused.className}`";
 
-/// Guards against Space that selects the tile while the heart on it has the focus.
+/// Guards against Space that selects the tile while its Favorite button has the focus.
 #[tokio::test(flavor = "multi_thread")]
-async fn space_presses_the_control_that_has_the_focus() {
-    visit("space_presses_the_control", 1, async |studio| {
+async fn space_presses_the_focused_control() {
+    visit("space_presses_the_focused_control", 1, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         let list = browser.find(&by("list", "Outputs")).await?;
-        focus_first_tile(studio).await?;
+        focus_window_and_tile(studio).await?;
         let heart = starting("button", "Favorite Image: amber").within(&list);
         browser.find(&heart).await?;
         browser
             .run("document.querySelector('.tile-favor').focus()", vec![])
             .await?;
-        studio.keys(" ").await?;
+        studio.press_keys(" ").await?;
         let pressed = "return document.querySelector('.tile-favor')?.ariaPressed ?? 'no button'";
         becomes(browser, "a favorite", pressed, "true").await?;
         let selected = "return String(document.querySelectorAll('.tile-select:checked').length)";
-        becomes(browser, "what is selected", selected, "0").await
+        becomes(browser, "the number of selected tiles", selected, "0").await
     })
     .await;
 }
 
-/// Guards against a caption that lies over the frame of a tile that is selected or has the focus.
+/// Guards against a caption that covers the outline of a selected or focused tile.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_caption_stays_within_the_frame_of_its_tile() {
-    visit("a_caption_stays_within", 3, async |studio| {
+async fn a_caption_does_not_cover_the_outline_of_its_tile() {
+    let name = "a_caption_does_not_cover_the_outline_of_its_tile";
+    visit(name, 3, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         let inside = "
@@ -77,12 +78,12 @@ async fn a_caption_stays_within_the_frame_of_its_tile() {
             return `${Math.min(...free) >= 2 ? 'within' : 'over'} the frame, ${words}`";
         for width in [320, 1280] {
             browser.set_size(width, 900).await?;
-            focus_first_tile(studio).await?;
-            // A key: only then has it the mark of the focus.
-            studio.keys(RIGHT).await?;
-            for what in ["of the focus", "of the selection"] {
+            focus_window_and_tile(studio).await?;
+            // The outline appears only after a key press.
+            studio.press_keys(RIGHT).await?;
+            for what in ["the focused tile", "the selected tile"] {
                 becomes(browser, what, inside, "within the frame, whole").await?;
-                studio.keys("x").await?;
+                studio.press_keys("x").await?;
             }
         }
         Ok(())
@@ -90,19 +91,20 @@ async fn a_caption_stays_within_the_frame_of_its_tile() {
     .await;
 }
 
-/// Guards against tiles that can only be selected: a favorite or a file took the way through the large view; and
-/// against buttons that the keyboard has to pass, one by one, on its way from tile to tile.
+/// Guards against tiles that can be favorited or downloaded only in the lightbox, and against buttons that are tab stops
+/// between the tiles.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
-    visit("a_tile_is_a_favorite", 3, async |studio| {
+async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
+    let name = "a_tile_can_be_favorited_and_downloaded_with_one_press";
+    visit(name, 3, async |studio| {
         let browser = studio.browser;
-        // A tile has its buttons while it has the focus.
+        // A focused tile has buttons.
         browser.needs(Capability::FocusedWindow)?;
         let list = browser.find(&by("list", "Outputs")).await?;
         let favor = by("button", "Favorite Image: cobalt harbour 1").within(&list);
         let save = by("button", "Download Image: cobalt harbour 1").within(&list);
 
-        // With the pointer, which leaves the focus alone.
+        // The pointer does not move the focus.
         point_at(browser, "made-00001/0").await?;
         let heart = browser.find(&favor).await?;
         heart.click().await?;
@@ -111,11 +113,11 @@ async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
         browser.press(&save).await?;
         browser.downloaded(1, ".svg").await?;
         browser.press(&by("checkbox", "Favorites")).await?;
-        studio.sees_outputs(1).await?;
+        studio.wait_for_outputs(1).await?;
         browser.press(&by("checkbox", "Favorites")).await?;
-        studio.sees_outputs(6).await?;
+        studio.wait_for_outputs(6).await?;
 
-        // At the keyboard each has a key, and the way from tile to tile is as short as it was.
+        // Each action has a shortcut, and the buttons add no tab stops.
         let stops = "
             const inList = [...document.querySelectorAll('.gallery > ul *')];
             return String(inList.filter(it => it.tabIndex === 0).length)";
@@ -123,87 +125,90 @@ async fn a_tile_is_a_favorite_and_a_file_at_one_press() {
         browser
             .find(&starting("button", "Favorite Image: rose").within(&list))
             .await?;
-        becomes(browser, "one stop for all tiles", stops, "1").await?;
-        studio.keys(RIGHT).await?;
-        studio.keys("f").await?;
-        becomes(browser, "a favorite by its key", pressed, "true").await?;
+        becomes(browser, "one tab stop for all tiles", stops, "1").await?;
+        studio.press_keys(RIGHT).await?;
+        studio.press_keys("f").await?;
+        becomes(browser, "a favorite after the shortcut", pressed, "true").await?;
         becomes(browser, "the focus", FOCUSED, "made-00002/1").await?;
-        studio.keys("d").await?;
+        studio.press_keys("d").await?;
         browser.downloaded(2, ".svg").await?;
-        studio.keys("f").await?;
-        becomes(browser, "no favorite any more", pressed, "false").await?;
-        // The list of keys has them.
-        studio.keys("?").await?;
+        studio.press_keys("f").await?;
+        becomes(browser, "not a favorite", pressed, "false").await?;
+        // The list of shortcuts contains them.
+        studio.press_keys("?").await?;
         browser.see_text("Toggle favorite", TIMEOUT).await
     })
     .await;
 }
 
-/// Guards against a circle on every picture while a person does not mean to choose any, against a picture that is told
-/// apart by its prompt alone and does not say it, and against a prompt under the buttons.
+/// Guards against a checkbox on every image while none is selected, against images without a visible prompt, and against a
+/// prompt behind the buttons.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_lies_on_a_picture_until_somebody_comes_near() {
-    visit("nothing_lies_on_a_picture", 2, async |studio| {
+async fn tiles_show_a_checkbox_and_prompt_only_under_the_pointer() {
+    let name = "tiles_show_a_checkbox_and_prompt_only_under_the_pointer";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
-        // Where no finger points, which is the case here.
+        // This applies to devices with a pointer, as in this test.
         let marks = "
             const marks = [...document.querySelectorAll('.tile-select')];
             return `${marks.filter(it => getComputedStyle(it).opacity === '1').length} of ${marks.length}`";
-        becomes(browser, "marks at rest", marks, "0 of 0").await?;
+        becomes(browser, "checkboxes without a pointer", marks, "0 of 0").await?;
         let prompts = "return [...document.querySelectorAll('.tile-prompt')].map(it => it.innerText.trim()).join()";
-        becomes(browser, "prompts at rest", prompts, "").await?;
+        becomes(browser, "prompts without a pointer", prompts, "").await?;
 
         point_at(browser, "made-00001/0").await?;
-        becomes(browser, "the mark of one", marks, "1 of 1").await?;
-        becomes(browser, "the prompt of one", prompts, "cobalt harbour 1").await?;
-        let lies_free = "
-            const words = document.querySelector('.tile-prompt > span')?.getBoundingClientRect();
+        becomes(browser, "the checkbox under the pointer", marks, "1 of 1").await?;
+        becomes(browser, "the prompt under the pointer", prompts, "cobalt harbour 1").await?;
+        let is_uncovered = "
+            const text = document.querySelector('.tile-prompt > span')?.getBoundingClientRect();
             const buttons = [...document.querySelectorAll('.tile-actions button')].map(it => it.getBoundingClientRect());
             const tile = document.querySelector('.tile:has(.tile-prompt)')?.getBoundingClientRect();
-            return !!words && buttons.length === 2 && words.bottom <= tile.bottom
-                && buttons.every(it => it.bottom <= words.top)";
-        becomes(browser, "a prompt below the buttons", lies_free, true).await?;
+            return !!text && buttons.length === 2 && text.bottom <= tile.bottom
+                && buttons.every(it => it.bottom <= text.top)";
+        becomes(browser, "a prompt below the buttons", is_uncovered, true).await?;
 
-        // It is pressed with the mouse, and found by a person who sees none of it.
+        // The checkbox works with the mouse and has an accessible name.
         let list = browser.find(&by("list", "Outputs")).await?;
-        let mark = by("checkbox", "Select Image: cobalt harbour 1").within(&list);
-        let marks_of_task = browser.find_all(&mark).await?;
-        let mark = marks_of_task.first().ok_or("there is no such mark")?;
-        mark.click().await?;
-        becomes(browser, "the marks of all", marks, "4 of 4").await?;
+        let checkbox = by("checkbox", "Select Image: cobalt harbour 1").within(&list);
+        let checkboxes = browser.find_all(&checkbox).await?;
+        let checkbox = checkboxes.first().ok_or("there is no such checkbox")?;
+        checkbox.click().await?;
+        becomes(browser, "the checkboxes of all tiles", marks, "4 of 4").await?;
         browser.press(&by("button", "Select none")).await
     })
     .await;
 }
 
-/// Guards against a mark that only a pointer brings.
+/// Guards against a checkbox that appears only under a pointer.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_focus_shows_the_mark_and_has_a_key_for_it() {
-    visit("the_focus_shows_the_mark", 1, async |studio| {
+async fn a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key() {
+    let name = "a_focused_tile_shows_its_checkbox_and_can_be_selected_with_a_key";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         studio.focus_tile().await?;
-        studio.keys(RIGHT).await?;
+        studio.press_keys(RIGHT).await?;
         let focused = "return document.querySelectorAll('.tile:focus-within .tile-select').length";
-        becomes(browser, "the mark of the focused one", focused, 1).await?;
-        studio.keys("x").await?;
+        becomes(browser, "the checkbox of the focused tile", focused, 1).await?;
+        studio.press_keys("x").await?;
         browser.find(&by("button", "Select none")).await?;
         Ok(())
     })
     .await;
 }
 
-/// Guards against a heart that is lost on a pale picture.
+/// Guards against a heart with too little contrast on a pale image.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_favorite_is_seen_on_any_picture() {
-    visit("a_favorite_is_seen", 1, async |studio| {
+async fn the_heart_of_a_favorite_has_contrast_on_any_image() {
+    let name = "the_heart_of_a_favorite_has_contrast_on_any_image";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
-        // Else its tile keeps the focus, and with it the buttons.
+        // In a window without focus, the tile would keep the focus and its buttons.
         browser.needs(Capability::FocusedWindow)?;
         studio.focus_tile().await?;
-        studio.keys("f").await?;
+        studio.press_keys("f").await?;
         browser.run("document.activeElement.blur()", vec![]).await?;
-        // White on its glass, over white.
+        // The contrast of the white heart on its translucent background over a white image.
         let contrast = "
             const tile = document.querySelector('.tile.favorite');
             const heart = tile && getComputedStyle(tile, '::after');
@@ -216,15 +221,16 @@ async fn a_favorite_is_seen_on_any_picture() {
     .await;
 }
 
-/// Guards against one wide picture a row on a phone.
+/// Guards against rows with one wide image on a phone.
 #[tokio::test(flavor = "multi_thread")]
-async fn two_stand_in_a_row_on_a_phone() {
-    visit("two_stand_in_a_row", 8, async |studio| {
+async fn rows_on_a_phone_have_at_least_two_tiles() {
+    let name = "rows_on_a_phone_have_at_least_two_tiles";
+    visit(name, 8, async |studio| {
         let browser = studio.browser;
         browser.set_size(320, 900).await?;
         studio.open("/gallery").await?;
-        studio.sees_outputs(16).await?;
-        // The last of a day may stand alone.
+        studio.wait_for_outputs(16).await?;
+        // The last tile of a day may be alone in its row.
         let rows = "
             const tiles = [...document.querySelectorAll('.tile')].map(tile => tile.getBoundingClientRect());
             const heads = [...document.querySelectorAll('.gallery > h2')].map(head => head.getBoundingClientRect().top);
@@ -237,29 +243,29 @@ async fn two_stand_in_a_row_on_a_phone() {
     .await;
 }
 
-/// Guards against a button that is dimmed and does not say why.
+/// Guards against a disabled button that does not say why.
 #[tokio::test(flavor = "multi_thread")]
-async fn compare_says_how_many_it_takes() {
-    visit("compare_says_how_many", 4, async |studio| {
+async fn compare_says_how_many_outputs_it_needs() {
+    visit("compare_says_how_many_outputs_it_needs", 4, async |studio| {
         let browser = studio.browser;
         studio.focus_tile().await?;
-        studio.keys("x").await?;
+        studio.press_keys("x").await?;
         let bar = browser.find(&by("region", "Selection")).await?;
         let compare = by("button", "Compare").within(&bar);
         let why = "
             const button = [...document.querySelectorAll('.selection button')].find(it => it.innerText.trim() === 'Compare');
             return `${button.ariaDisabled} ${button.title}`";
-        becomes(browser, "why not", why, "true Choose two to four").await?;
-        // It can be reached, so that its title is read; and does nothing.
+        becomes(browser, "the reason", why, "true Choose two to four").await?;
+        // The button can be focused, so that its title is read, and does nothing.
         let button = browser.find(&compare).await?;
         button.send_keys(ENTER).await?;
-        studio.is_at("/gallery").await?;
+        studio.wait_for_address("/gallery").await?;
         let dialogs = browser.find_all(&by("dialog", "Compare")).await?;
         assert_eq!(json!(dialogs.len()), json!(0));
         studio.focus_tile().await?;
-        studio.keys(RIGHT).await?;
-        studio.keys("x").await?;
-        becomes(browser, "what it does", why, "false Side by side").await?;
+        studio.press_keys(RIGHT).await?;
+        studio.press_keys("x").await?;
+        becomes(browser, "the title", why, "false Side by side").await?;
         browser.press(&compare).await?;
         browser.find(&by("dialog", "Compare")).await?;
         Ok(())
@@ -267,11 +273,12 @@ async fn compare_says_how_many_it_takes() {
     .await;
 }
 
-/// Guards against fifteen buttons of four kinds next to a picture: what is done most is in tiles of one kind and size
-/// that have room for their words, what is done seldom is in a menu, and a link can be copied without looking for it.
+/// Guards against fifteen buttons of four styles next to an image. Frequent actions are buttons of one style and size with
+/// enough space for their labels, including Copy link. Rare actions are in a menu.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_done_most_is_in_even_tiles() {
-    visit("what_is_done_most", 2, async |studio| {
+async fn frequent_actions_are_buttons_of_equal_size() {
+    let name = "frequent_actions_are_buttons_of_equal_size";
+    visit(name, 2, async |studio| {
         let browser = studio.browser;
         studio.open("/gallery?lightbox=made-00001/0").await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
@@ -286,29 +293,29 @@ async fn what_is_done_most_is_in_even_tiles() {
         ] {
             browser.find(&by("button", name).within(&dialog)).await?;
         }
-        let tiles = "
+        let layout = "
             const { children } = document.querySelector('.lightbox-actions');
             const drawn = [...children].filter(it => it.checkVisibility() && !it.matches('.menu'));
             const count = measured => new Set(drawn.map(measured)).size;
             const rows = count(it => Math.round(it.getBoundingClientRect().top));
             const heights = count(it => Math.round(it.getBoundingClientRect().height));
             const looks = count(it => getComputedStyle(it.querySelector('button') ?? it).backgroundColor);
-            const cramped = [...document.querySelectorAll('.lightbox-actions .word')].filter(word => {
-                const room = word.closest('button').clientWidth - word.getBoundingClientRect().width;
-                return room < 8 || word.getClientRects().length > 1 || word.offsetHeight > 20;
+            const cramped = [...document.querySelectorAll('.lightbox-actions .word')].filter(label => {
+                const space = label.closest('button').clientWidth - label.getBoundingClientRect().width;
+                return space < 8 || label.getClientRects().length > 1 || label.offsetHeight > 20;
             });
             return `${drawn.length} in ${rows} rows of ${heights} height, ${looks} kind, ${cramped.length} cramped`";
         for (width, rows) in [(1440, 2), (768, 1), (320, 2)] {
             browser.set_size(width, 900).await?;
-            let even = format!("5 in {rows} rows of 1 height, 1 kind, 0 cramped");
-            becomes(browser, "even tiles", tiles, even).await?;
+            let expected = format!("5 in {rows} rows of 1 height, 1 kind, 0 cramped");
+            becomes(browser, "the buttons", layout, expected).await?;
         }
-        let seldom = "
+        let rare = "
             const button = [...document.querySelectorAll('dialog[open] button')].find(it => it.innerText.trim() === 'Copy output URL');
             return button.closest('[popover]').matches(':popover-open') ? 'in sight' : 'in a menu'";
-        becomes(browser, "what is done seldom", seldom, "in a menu").await?;
+        becomes(browser, "a rare action", rare, "in a menu").await?;
         browser.press(&by("button", "More").within(&dialog)).await?;
-        becomes(browser, "what is done seldom", seldom, "in sight").await?;
+        becomes(browser, "a rare action", rare, "in sight").await?;
         browser.find(&by("link", "Show task").within(&dialog)).await?;
         Ok(())
     })
@@ -319,11 +326,12 @@ const DOWN: &str = "\u{e015}";
 const UP: &str = "\u{e013}";
 const SPACE: &str = "\u{e00d}";
 
-/// Guards against a stop of Tab for each of thousands, a focus that is gone where its tile is out of sight, and a
-/// heading of the day that is out of sight while its day is not.
+/// Guards against a tab stop for each of thousands of tiles, a focus that is lost when its tile is scrolled out of view, and a
+/// day heading that is out of view while outputs of its day are visible.
 #[tokio::test(flavor = "multi_thread")]
-async fn the_keyboard_goes_anywhere_and_comes_back() {
-    visit("the_keyboard_goes_anywhere", 100, async |studio| {
+async fn a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view() {
+    let name = "a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view";
+    visit(name, 100, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::FocusedWindow)?;
         studio.focus_tile().await?;
@@ -331,28 +339,28 @@ async fn the_keyboard_goes_anywhere_and_comes_back() {
             const { top, bottom } = document.activeElement.getBoundingClientRect();
             return document.activeElement.matches('.tile-open') && top > 60 && bottom < innerHeight + 1";
         for key in [DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, DOWN, UP, UP, UP, UP, UP] {
-            studio.keys(key).await?;
+            studio.press_keys(key).await?;
             becomes(browser, "the tile in sight", is_seen, true).await?;
         }
         let before = browser.run(FOCUSED, vec![]).await?;
         let far = "scrollTo(0, document.documentElement.scrollHeight)";
         browser.run(far, vec![]).await?;
-        becomes(browser, "the day in sight", DAY, 1).await?;
+        becomes(browser, "the number of day headings at the top", STICKY_DAYS, 1).await?;
         becomes(browser, "the focus", FOCUSED, before).await?;
-        // It chooses where it is, and the next arrow leads on from there.
-        studio.keys(SPACE).await?;
+        // Space selects the focused tile, and the next arrow key moves on from there.
+        studio.press_keys(SPACE).await?;
         browser.see_text("1 selected", TIMEOUT).await?;
-        studio.is_at("/gallery").await?;
-        studio.keys(RIGHT).await?;
+        studio.wait_for_address("/gallery").await?;
+        studio.press_keys(RIGHT).await?;
         becomes(browser, "the tile in sight", is_seen, true).await
     })
     .await;
 }
 
-/// So many headings are right below the bar although their days begin above the screen.
-const DAY: &str = "
-    const held = [...document.querySelectorAll('.gallery > h2')].filter(day => {
+/// A script that returns the number of day headings that stick to the top while their days start above the window.
+const STICKY_DAYS: &str = "
+    const sticky = [...document.querySelectorAll('.gallery > h2')].filter(day => {
         const { top, bottom } = day.firstElementChild.getBoundingClientRect();
         return day.getBoundingClientRect().top < 0 && top < 100 && bottom > 60;
     });
-    return held.length";
+    return sticky.length";

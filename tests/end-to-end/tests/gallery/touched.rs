@@ -1,5 +1,4 @@
-//! What is done with one of several pictures lies over it while the pointer or the focus is there; a finger has it in the
-//! large view.
+//! Touch screens: a long press selects, and the actions on an image are in the lightbox instead of over the image.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -9,55 +8,65 @@ use serde_json::json;
 
 use crate::visit;
 
+/// A script that returns the number of selected tiles.
 const SELECTED: &str = "return document.querySelectorAll('.tile-select:checked').length";
-const OPEN: &str = "return document.querySelector('dialog[open]')?.ariaLabel ?? 'none'";
+/// A script that returns the name of the open dialog.
+const OPEN_DIALOG: &str = "return document.querySelector('dialog[open]')?.ariaLabel ?? 'none'";
 
-/// A finger stays on the first tile until that is selected, and then presses the second.
+/// Selects the first tile with a long press and the second with a tap.
 async fn select_two(browser: &Browser) -> Result<()> {
     let first = browser.middle_of("[data-output]").await?;
     let second = browser.middle_of("li:nth-child(2) [data-output]").await?;
     browser.touch_start(first).await?;
-    becomes(browser, "what is selected by a long press", SELECTED, 1).await?;
+    becomes(
+        browser,
+        "the number of selected tiles after a long press",
+        SELECTED,
+        1,
+    )
+    .await?;
     browser.touch_end().await?;
-    // It would take the first one away again, or open it, if the end of the long press were a press.
+    // If the end of the long press counted as a tap, the first tile would be deselected or opened.
     browser.touch_start(second).await?;
     browser.touch_end().await?;
-    becomes(browser, "what is selected then", SELECTED, 2).await?;
-    becomes(browser, "which dialog is open", OPEN, "none").await
+    becomes(browser, "the number of selected tiles", SELECTED, 2).await?;
+    becomes(browser, "the open dialog", OPEN_DIALOG, "none").await
 }
 
-/// Guards against a phone where nothing can be selected but by a small mark, and against a long press that opens what it
-/// has selected, or the browser's menu.
+/// Guards against tiles that can be selected on a phone only with a small checkbox, and against a long press that opens the
+/// selected tile or the browser's menu.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_finger_that_stays_on_a_tile_selects_it() {
-    visit("a_finger_that_stays", 2, async |studio| {
+async fn a_long_press_selects_a_tile() {
+    visit("a_long_press_selects_a_tile", 2, async |studio| {
         let browser = studio.browser;
         browser.emulate_touch().await?;
         studio.open("/gallery").await?;
-        studio.sees_outputs(4).await?;
+        studio.wait_for_outputs(4).await?;
         becomes(browser, "tiles", "return document.querySelectorAll('[data-output]').length", 4).await?;
         let count = "
             window.menus = 0;
             addEventListener('contextmenu', (menu) => window.menus += menu.defaultPrevented ? 0 : 1)";
         browser.run(count, vec![]).await?;
         select_two(browser).await?;
-        becomes(browser, "menus of the browser", "return window.menus", 0).await?;
-        // One that scrolls is no press, however long it stays then: timers end in the order of their times.
+        becomes(browser, "the number of browser menus", "return window.menus", 0).await?;
+        // A touch that scrolls is not a long press, however long it lasts. The script's timer ends after the page's, since
+        // it is longer.
         let held = "return new Promise((done) => setTimeout(done, 500))";
         let (x, y) = browser.middle_of("[data-output]").await?;
         browser.touch_start((x, y)).await?;
         browser.touch_move((x, y - 60.0)).await?;
         browser.run(held, vec![]).await?;
         browser.touch_end().await?;
-        becomes(browser, "what is selected after a scroll", SELECTED, 2).await
+        becomes(browser, "the number of selected tiles after a scroll", SELECTED, 2).await
     })
     .await;
 }
 
-/// Guards against buttons that cover the top of each of several pictures for good.
+/// Guards against buttons that permanently cover the top of images.
 #[tokio::test(flavor = "multi_thread")]
-async fn nothing_lies_over_several_pictures_until_one_is_near() {
-    visit("nothing_lies_over_several", 1, async |studio| {
+async fn buttons_cover_an_image_only_while_it_has_the_focus_or_pointer() {
+    let name = "buttons_cover_an_image_only_while_it_has_the_focus_or_pointer";
+    visit(name, 1, async |studio| {
         let browser = studio.browser;
         studio.open("/tasks/made-00000").await?;
         let over = "
@@ -65,19 +74,25 @@ async fn nothing_lies_over_several_pictures_until_one_is_near() {
             const seen = buttons.filter(it => it.checkVisibility({ opacityProperty: true }));
             return document.querySelectorAll('.picture img').length < 2 ? 'no pictures'
                 : seen.length ? 'covered' : 'uncovered'";
-        becomes(browser, "pictures", over, "uncovered").await?;
+        becomes(browser, "the images", over, "uncovered").await?;
         let focus = "document.querySelector('.picture .enlarge').focus()";
         browser.run(focus, vec![]).await?;
-        becomes(browser, "one that has the focus", over, "covered").await?;
+        becomes(browser, "a focused image", over, "covered").await?;
         let touch = json!({ "enabled": true, "maxTouchPoints": 1 });
         browser
             .devtools("Emulation.setTouchEmulationEnabled", touch)
             .await?;
         studio.open("/tasks/made-00000").await?;
-        becomes(browser, "pictures", over, "uncovered").await?;
+        becomes(browser, "the images on a touch screen", over, "uncovered").await?;
         browser.run(focus, vec![]).await?;
-        becomes(browser, "one that has the focus", over, "uncovered").await?;
-        // They are there, one press further on.
+        becomes(
+            browser,
+            "a focused image on a touch screen",
+            over,
+            "uncovered",
+        )
+        .await?;
+        // The buttons are in the lightbox.
         let large = browser.find_all(&by("button", "Show large")).await?;
         large[0].click().await?;
         let dialog = browser.find(&by("dialog", "Output")).await?;
