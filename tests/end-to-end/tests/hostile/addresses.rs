@@ -1,4 +1,4 @@
-//! Addresses that would run something, or read what is not theirs.
+//! Addresses that would execute code or read local files.
 
 use atelier_end_to_end::find::by;
 use serde_json::{Value, json};
@@ -19,8 +19,9 @@ const HARMFUL: [&str; 10] = [
     "view-source:http://127.0.0.1/",
 ];
 
-/// As a browser reads it: without what it drops.
-fn runs_something(address: &str) -> bool {
+/// Returns whether a browser would execute this address or read a local file. Browsers ignore control characters and
+/// whitespace in it.
+fn is_harmful(address: &str) -> bool {
     let read: String = address
         .chars()
         .filter(|c| !c.is_control() && !c.is_whitespace())
@@ -38,76 +39,72 @@ fn runs_something(address: &str) -> bool {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn outputs_are_linked_and_shown_only_where_that_is_harmless() {
-    play(
-        "outputs_are_linked_and_shown_only_where_that_is_harmless",
-        async |studio| {
-            let output: Vec<&str> = HARMFUL
-                .iter()
-                .copied()
-                .chain(["/outputs/picture.svg"])
+async fn outputs_with_harmful_addresses_are_neither_linked_nor_shown() {
+    let name = "outputs_with_harmful_addresses_are_neither_linked_nor_shown";
+    play(name, async |studio| {
+        let output: Vec<&str> = HARMFUL
+            .iter()
+            .copied()
+            .chain(["/outputs/picture.svg"])
+            .collect();
+        let done = json!({"success": true, "data": {"status": "completed", "output": output}});
+        studio.service.answer("/v2/response", &done);
+        studio.generate("harm").await?;
+        studio.wait_for_status("Completed").await?;
+        // The harmless output is shown, so the harmful ones were processed too.
+        let good = studio.addresses().await?;
+        assert!(
+            good.iter()
+                .any(|address| address.ends_with("/outputs/picture.svg")),
+            "{good:?}"
+        );
+        for path in ["/tasks", "/models/image/plain"] {
+            studio.open(path).await?;
+            studio.wait_for_status("Completed").await?;
+            let bad: Vec<String> = studio
+                .addresses()
+                .await?
+                .into_iter()
+                .filter(|a| is_harmful(a))
                 .collect();
-            let done = json!({"success": true, "data": {"status": "completed", "output": output}});
-            studio.service.answer("/v2/response", &done);
-            studio.generate("harm").await?;
-            studio.state("Completed").await?;
-            // The good one is there, so the others were looked at, too.
-            let good = studio.addresses().await?;
-            assert!(
-                good.iter()
-                    .any(|address| address.ends_with("/outputs/picture.svg")),
-                "{good:?}"
-            );
-            for path in ["/tasks", "/models/image/plain"] {
-                studio.open(path).await?;
-                studio.state("Completed").await?;
-                let bad: Vec<String> = studio
-                    .addresses()
-                    .await?
-                    .into_iter()
-                    .filter(|a| runs_something(a))
-                    .collect();
-                assert!(bad.is_empty(), "{path}: {bad:?}");
-            }
-            Ok(())
-        },
-    )
+            assert!(bad.is_empty(), "{path}: {bad:?}");
+        }
+        Ok(())
+    })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn documentation_and_preview_are_linked_only_where_that_is_harmless() {
-    play(
-        "documentation_and_preview_are_linked_only_where_that_is_harmless",
-        async |studio| {
-            let models: Vec<Value> = HARMFUL
-                .iter()
-                .enumerate()
-                .map(|(n, address)| {
-                    let mut entry = model(&format!("Model {n}"), "image", &format!("m{n}"));
-                    entry["documentation"] = (*address).into();
-                    entry["preview"] = (*address).into();
-                    entry
-                })
+async fn harmful_addresses_of_documentation_and_previews_are_not_linked() {
+    let name = "harmful_addresses_of_documentation_and_previews_are_not_linked";
+    play(name, async |studio| {
+        let models: Vec<Value> = HARMFUL
+            .iter()
+            .enumerate()
+            .map(|(n, address)| {
+                let mut entry = model(&format!("Model {n}"), "image", &format!("m{n}"));
+                entry["documentation"] = (*address).into();
+                entry["preview"] = (*address).into();
+                entry
+            })
+            .collect();
+        studio.service.set_models(&models);
+        for n in 0..HARMFUL.len() {
+            studio.open(&format!("/models/image/m{n}")).await?;
+            studio
+                .browser
+                .find(&by("heading", &format!("Model {n}")))
+                .await?;
+            studio.browser.find(&by("form", "Input")).await?;
+            let bad: Vec<String> = studio
+                .addresses()
+                .await?
+                .into_iter()
+                .filter(|a| is_harmful(a))
                 .collect();
-            studio.service.has_models(&models);
-            for n in 0..HARMFUL.len() {
-                studio.open(&format!("/models/image/m{n}")).await?;
-                studio
-                    .browser
-                    .find(&by("heading", &format!("Model {n}")))
-                    .await?;
-                studio.browser.find(&by("form", "Input")).await?;
-                let bad: Vec<String> = studio
-                    .addresses()
-                    .await?
-                    .into_iter()
-                    .filter(|a| runs_something(a))
-                    .collect();
-                assert!(bad.is_empty(), "{bad:?}");
-            }
-            Ok(())
-        },
-    )
+            assert!(bad.is_empty(), "{bad:?}");
+        }
+        Ok(())
+    })
     .await;
 }

@@ -1,4 +1,4 @@
-//! Outputs at hosts that know nothing of CORS, and outputs whose addresses and hosts say something else than the files are.
+//! Outputs at hosts without CORS headers, and outputs whose addresses or content types do not match the files.
 
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::service::Service;
@@ -14,8 +14,8 @@ use crate::studio::{Studio, TIMEOUT, play};
 
 const BYTES: &str = "application/octet-stream";
 
-/// A small film that every browser plays, and a picture: samples that the local service draws.
-async fn film_and_picture() -> Result<(Bytes, Bytes)> {
+/// Returns a small video that every browser plays, and an image. Both are previews that the local service draws.
+async fn video_and_image() -> Result<(Bytes, Bytes)> {
     let service = Service::with_site(&[]).await?;
     let (_, models) = http::get(&format!("{}/api/models", service.address())).await?;
     let models: Value = serde_json::from_slice(&models)?;
@@ -25,7 +25,7 @@ async fn film_and_picture() -> Result<(Bytes, Bytes)> {
             .filter(|model| model["subcategory"] == *subcategory)
             .filter_map(|model| model["preview"].as_str());
         let preview = previews.next().ok_or("no preview")?;
-        // It may still be drawn.
+        // The service may still be drawing it.
         let bytes = until(preview, TIMEOUT, async || {
             Ok(match http::get(preview).await? {
                 (200, bytes) => Seen::Yes(bytes),
@@ -38,15 +38,15 @@ async fn film_and_picture() -> Result<(Bytes, Bytes)> {
 }
 
 impl Studio<'_> {
-    /// Generates a task that is completed with these outputs.
+    /// Completes a task with these outputs.
     async fn generate_outputs(&self, prompt: &str, outputs: &[String]) -> Result<()> {
         let done = json!({"success": true, "data": {"status": "completed", "output": outputs}});
         self.service.answer("/v2/response", &done);
         self.generate(prompt).await?;
-        self.state("Completed").await
+        self.wait_for_status("Completed").await
     }
 
-    /// Packs all outputs of the gallery, and gives the names in the archive.
+    /// Downloads all outputs of the gallery, and returns the file names in the archive.
     async fn pack_all(&self) -> Result<Vec<String>> {
         let browser = self.browser;
         self.open("/gallery").await?;
@@ -76,79 +76,81 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against pictures and films that a plain element shows being reported as gone, against a download that says that the
-/// network or the service is down, and against an archive that lacks files without a reason.
+/// Guards against images and videos that are reported as lost although an element can show them, against a failed download
+/// that is reported as an outage of the network or the service, and against an archive that lacks files without a reason.
 #[tokio::test(flavor = "multi_thread")]
-async fn outputs_of_a_host_without_cors_are_shown_and_what_cannot_be_done_is_told() {
-    play("outputs_of_a_host_without_cors", async |studio| {
+async fn outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained() {
+    let name = "outputs_of_a_host_without_cors_are_shown_and_failed_downloads_explained";
+    play(name, async |studio| {
         let browser = studio.browser;
-        let (film, picture) = film_and_picture().await?;
+        let (video, image) = video_and_image().await?;
         let files: [(&str, File); 2] = [
-            ("/a.png", ("image/png", picture)),
-            ("/b.webm", ("video/webm", film)),
+            ("/a.png", ("image/png", image)),
+            ("/b.webm", ("video/webm", video)),
         ];
         let host = Host::start(false, &files).await?;
         let outputs = ["/a.png", "/b.webm"].map(|path| host.address(path));
         let outputs = [&outputs[..], &["/outputs/own.svg".to_owned()]].concat();
         studio.generate_outputs("elsewhere", &outputs).await?;
         let shown = "
-            const pictures = [...document.querySelectorAll('.outputs img')].filter(it => it.naturalWidth);
-            const films = [...document.querySelectorAll('.outputs video')].filter(it => it.videoWidth);
-            return `${pictures.length} pictures, ${films.length} films`";
-        becomes(browser, "what is shown", shown, "2 pictures, 1 films").await?;
-        let told = "
+            const images = [...document.querySelectorAll('.outputs img')].filter(it => it.naturalWidth);
+            const videos = [...document.querySelectorAll('.outputs video')].filter(it => it.videoWidth);
+            return `${images.length} images, ${videos.length} videos`";
+        becomes(browser, "the shown outputs", shown, "2 images, 1 videos").await?;
+        let notes = "
             const notes = [...document.querySelectorAll('.outputs .unreadable')];
             return notes.map(it => [it.innerText.includes('(CORS)'), it.querySelector('a').href])";
         let expected = json!([[true, outputs[0]], [true, outputs[1]]]);
-        becomes(browser, "what is told", told, expected).await?;
+        becomes(browser, "the notes", notes, expected).await?;
         let text = "return document.body.innerText";
-        let never = async |at: &str| -> Result<()> {
+        let reports_no_outage = async |at: &str| -> Result<()> {
             let text = studio.script(text).await?.to_string();
             for wrong in ["No longer available", "is down", "are down", "Not loaded", "the file is gone"] {
                 assert!(!text.contains(wrong), "{at}: {wrong} in {text}");
             }
             Ok(())
         };
-        never("the page").await?;
+        reports_no_outage("the page").await?;
 
         let first = "document.querySelector('.outputs .output .save').click()";
         studio.script(first).await?;
         browser.see_text("The output was not downloaded. The file's host does not let this page read it (CORS).", TIMEOUT).await?;
-        never("the download").await?;
+        reports_no_outage("the download").await?;
 
         let mut names = studio.pack_all().await?;
         names.retain(|name| name.contains("plain"));
         assert_eq!(names.len(), 1, "{names:?}");
         let why = "2 outputs are not in it, because the file's host does not let this page read them (CORS)";
         browser.see_text(why, TIMEOUT).await?;
-        never("the archive").await?;
+        reports_no_outage("the archive").await?;
 
         let first = "document.querySelector('.tile-open[data-output$=\"/0\"]').click()";
         studio.script(first).await?;
         browser.find(&by("dialog", "Output")).await?;
         let large = "return document.querySelector('.stage img')?.naturalWidth > 0";
-        becomes(browser, "the picture, large", large, true).await?;
+        becomes(browser, "the image in the lightbox", large, true).await?;
         browser.find(&by("link", "Open in a new tab")).await?;
         Ok(())
     })
     .await;
 }
 
-/// Guards against a kind that is taken from category and address alone, against a film that can't be played being reported as
-/// gone, and against files that are named after their addresses, or `.png` for want of a better word.
+/// Guards against a kind that is derived only from the category and the address, against a video that is reported as lost
+/// because it can't be played, and against file extensions from the address, or `.png` by default.
 #[tokio::test(flavor = "multi_thread")]
-async fn files_are_shown_and_named_as_what_they_are() {
-    play("files_are_shown_and_named", async |studio| {
+async fn files_are_shown_and_named_by_their_content() {
+    let name = "files_are_shown_and_named_by_their_content";
+    play(name, async |studio| {
         let browser = studio.browser;
-        let (film, picture) = film_and_picture().await?;
+        let (video, image) = video_and_image().await?;
         let unknown = Bytes::from_static(b"\0\0\0\x18ftypisom\0\0\0\0isomhvc1\0\0\0\x08free");
         let scan = Bytes::from_static(b"II*\0\x08\0\0\0");
         let model = Bytes::from_static(b"PK\x03\x04\x0a\0\0\0");
         let files: [(&str, File); 7] = [
-            ("/blob/9f3c", (BYTES, picture.clone())),
-            ("/c.mp4", (BYTES, picture)),
-            ("/wrong.png", ("image/png", film.clone())),
-            ("/view", (BYTES, film)),
+            ("/blob/9f3c", (BYTES, image.clone())),
+            ("/c.mp4", (BYTES, image)),
+            ("/wrong.png", ("image/png", video.clone())),
+            ("/view", (BYTES, video)),
             ("/h265.mp4", ("video/mp4", unknown)),
             ("/scan.tiff", ("image/tiff", scan)),
             ("/model.usdz", ("model/vnd.usdz+zip", model)),
@@ -167,49 +169,50 @@ async fn files_are_shown_and_named_as_what_they_are() {
         studio.generate_outputs("formats", &outputs).await?;
         let shown = "
             return [...document.querySelectorAll('.outputs .output')].map(it => {
-                if (it.querySelector('img')?.naturalWidth) return 'picture';
-                if (it.querySelector('video')?.videoWidth) return 'film';
-                const words = it.querySelector('.media-gone')?.innerText ?? '';
-                if (words.includes(\"can't play it\") && words.includes('Download it')) return 'not played';
-                if (words.includes(\"can't show it\") && words.includes('Download it')) return 'not shown';
-                return it.querySelector('.unsafe-output') ? 'address' : words;
+                if (it.querySelector('img')?.naturalWidth) return 'image';
+                if (it.querySelector('video')?.videoWidth) return 'video';
+                const text = it.querySelector('.media-gone')?.innerText ?? '';
+                if (text.includes(\"can't play it\") && text.includes('Download it')) return 'not played';
+                if (text.includes(\"can't show it\") && text.includes('Download it')) return 'not shown';
+                return it.querySelector('.unsafe-output') ? 'address' : text;
             })";
         let expected = json!([
-            "picture", "picture", "film", "film", "not played", "not shown", "address"
+            "image", "image", "video", "video", "not played", "not shown", "address"
         ]);
-        becomes(browser, "what is shown", shown, expected).await?;
+        becomes(browser, "the shown outputs", shown, expected).await?;
         let kinds = "return [...document.querySelectorAll('.outputs .output')].map(it => it.dataset.kind)";
         let expected = json!(["image", "image", "video", "video", "video", "image", "other"]);
         becomes(browser, "the kinds", kinds, expected).await?;
 
-        let endings = |names: &[String]| {
-            let endings = names.iter().filter_map(|name| name.rsplit_once('.'));
-            let mut endings: Vec<String> = endings.map(|(_, ending)| ending.to_owned()).collect();
-            endings.sort();
-            endings
+        let extensions = |names: &[String]| {
+            let extensions = names.iter().filter_map(|name| name.rsplit_once('.'));
+            let mut extensions: Vec<String> = extensions.map(|(_, extension)| extension.to_owned()).collect();
+            extensions.sort();
+            extensions
         };
         let expected = ["mp4", "png", "png", "tiff", "usdz", "webm", "webm"];
         let names = studio.pack_all().await?;
         let files: Vec<String> = names.into_iter().filter(|name| name.contains("plain")).collect();
-        assert_eq!(endings(&files), expected, "in the archive");
+        assert_eq!(extensions(&files), expected, "in the archive");
 
         studio.open("/models/image/plain").await?;
-        studio.state("Completed").await?;
+        studio.wait_for_status("Completed").await?;
         studio
             .script("document.querySelectorAll('.outputs .output .save').forEach(it => it.click())")
             .await?;
-        for (count, ending) in [(2, ".webm"), (2, ".png"), (1, ".tiff"), (1, ".usdz"), (1, ".mp4")] {
-            browser.downloaded(count, ending).await?;
+        for (count, extension) in [(2, ".webm"), (2, ".png"), (1, ".tiff"), (1, ".usdz"), (1, ".mp4")] {
+            browser.downloaded(count, extension).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against a text that came as data and is shown in base 64, without a way to save it, and missing in the archive.
+/// Guards against a text in a data URI that is shown in base64, can't be saved, and is missing in the archive.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_text_that_came_as_data_is_read_saved_and_packed() {
-    play("a_text_that_came_as_data", async |studio| {
+async fn a_text_in_a_data_uri_is_shown_saved_and_archived() {
+    let name = "a_text_in_a_data_uri_is_shown_saved_and_archived";
+    play(name, async |studio| {
         let browser = studio.browser;
         let outputs = [
             "data:text/plain;base64,T25lIGxpbmUuCkFub3RoZXIgb25lLg==".to_owned(),
@@ -230,12 +233,12 @@ async fn a_text_that_came_as_data_is_read_saved_and_packed() {
         assert_eq!(std::fs::read_to_string(saved)?, "One line.\nAnother one.");
         let mut files = studio.pack_all().await?;
         files.retain(|name| !name.starts_with("recipe") && !name.ends_with(".json"));
-        let endings: Vec<_> = files
+        let extensions: Vec<_> = files
             .iter()
             .filter_map(|it| it.rsplit('.').next())
             .collect();
-        for ending in ["txt", "html", "pdf"] {
-            assert!(endings.contains(&ending), "{files:?}");
+        for extension in ["txt", "html", "pdf"] {
+            assert!(extensions.contains(&extension), "{files:?}");
         }
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! Tables that other programs have written: they come in as what they are, or are refused with a sentence.
+//! Tables from other programs are imported correctly or refused with a message.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
@@ -22,7 +22,7 @@ impl Studio<'_> {
     }
 
     async fn choose_table(&self, bytes: &[u8]) -> Result<()> {
-        // The page reads it in its own time.
+        // The folder is kept, since the page reads the file later.
         let folder = tempfile::tempdir()?.keep();
         let file = folder.join("table.csv");
         std::fs::write(&file, bytes)?;
@@ -31,10 +31,11 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against rows of U+FFFD or NUL that count as valid and would be paid for.
+/// Guards against rows with U+FFFD or NUL characters that are accepted as valid and would be paid for.
 #[tokio::test(flavor = "multi_thread")]
 async fn tables_in_other_encodings_are_read_or_refused() {
-    play("tables_in_other_encodings", async |studio| {
+    let name = "tables_in_other_encodings_are_read_or_refused";
+    play(name, async |studio| {
         let browser = studio.browser;
         studio.open_import().await?;
         let gbk = b"prompt,seed\r\n\"\xba\xfc\xc0\xea\xd4\xda\xd1\xa9\xb5\xd8\xc0\xef\",1\r\n";
@@ -59,7 +60,7 @@ async fn tables_in_other_encodings_are_read_or_refused() {
             .see_text("The file is not UTF-8 (line 2", TIMEOUT)
             .await?;
         studio.press("button", "Generate 3").await?;
-        let bodies = studio.sent("/v2/generate-batch", 1).await?;
+        let bodies = studio.wait_for_calls("/v2/generate-batch", 1).await?;
         let prompts: Vec<_> = bodies[0]["requests"]
             .as_array()
             .into_iter()

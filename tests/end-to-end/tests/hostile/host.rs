@@ -1,4 +1,4 @@
-//! A host of files that is not the service: it says of each what it likes, and may know nothing of CORS.
+//! A file host that is not the service: it may send wrong content types and no CORS headers.
 
 use atelier_end_to_end::Result;
 use http_body_util::Full;
@@ -18,14 +18,14 @@ use tokio::task::JoinHandle;
 /// A file: its MIME type and its bytes.
 pub type File = (&'static str, Bytes);
 
-/// Ends when dropped.
+/// A file server that stops when it is dropped.
 pub struct Host {
     address: SocketAddr,
     server: JoinHandle<()>,
 }
 
 impl Host {
-    /// Serves these files by path. `has_cors`: pages of other origins may read them.
+    /// Starts a server for these files by path. With `has_cors`, pages of other origins may read them.
     pub async fn start(has_cors: bool, files: &[(&str, File)]) -> Result<Self> {
         let listener = TcpListener::bind(("127.0.0.1", 0)).await?;
         let address = listener.local_addr()?;

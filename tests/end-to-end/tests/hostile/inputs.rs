@@ -1,4 +1,4 @@
-//! Schemas with parameters that the local service does not have, and defaults that are wrong.
+//! Schemas with kinds of parameters that the local service does not have, and with invalid defaults.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
@@ -11,7 +11,7 @@ use crate::studio::{Studio, play};
 const MODEL: &str = "/models/image/plain";
 
 impl Studio<'_> {
-    /// The page of a model with these parameters next to its prompt.
+    /// Opens the page of a model with a prompt and these optional parameters.
     async fn open_with(&self, optional: &[Value]) -> Result<()> {
         let prompt = json!({"name": "prompt", "type": "string", "description": ""});
         let schema = schema(&[prompt], optional);
@@ -23,10 +23,11 @@ impl Studio<'_> {
     }
 }
 
-/// Guards against a list of permitted values that is a choice of one, and sent as a bare value.
+/// Guards against a list of allowed values of which only one can be chosen, and which is sent as a single value.
 #[tokio::test(flavor = "multi_thread")]
-async fn several_permitted_values_are_chosen_and_sent_as_a_list() {
-    play("several_permitted_values", async |studio| {
+async fn several_allowed_values_can_be_chosen_and_are_sent_as_a_list() {
+    let name = "several_allowed_values_can_be_chosen_and_are_sent_as_a_list";
+    play(name, async |studio| {
         let browser = studio.browser;
         let objects = json!({
             "name": "objects", "type": "array", "description": "", "default": ["bird", "car"],
@@ -48,14 +49,14 @@ async fn several_permitted_values_are_chosen_and_sent_as_a_list() {
         assert!(is_chosen("bird").await? && is_chosen("car").await?);
         assert!(!is_chosen("text, logo").await? && !is_chosen("a").await?);
         studio.send("untouched").await?;
-        let sent = studio.sent("/v2/generate", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 1).await?;
         assert_eq!((sent[0].get("objects"), sent[0].get("tags")), (None, None));
 
         for name in ["car", "text, logo", "a"] {
             browser.press(&by("checkbox", name)).await?;
         }
         studio.send("chosen").await?;
-        let sent = studio.sent("/v2/generate", 2).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 2).await?;
         let last = &sent[1];
         assert_eq!(
             (&last["objects"], &last["tags"]),
@@ -65,18 +66,18 @@ async fn several_permitted_values_are_chosen_and_sent_as_a_list() {
         browser.press(&by("button", "Back to the default")).await?;
         browser.press(&by("checkbox", "a")).await?;
         studio.send("put back").await?;
-        let sent = studio.sent("/v2/generate", 3).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 3).await?;
         assert_eq!((sent[2].get("objects"), sent[2].get("tags")), (None, None));
         Ok(())
     })
     .await;
 }
 
-/// Guards against one press of an arrow key that makes 0 of 0.000075 and 1 of 0.9997, and against a decimal comma that
-/// can't be typed.
+/// Guards against an arrow key that changes 0.000075 to 0 and 0.9997 to 1, and against a decimal comma that can't be typed.
 #[tokio::test(flavor = "multi_thread")]
-async fn numbers_are_stepped_within_their_bounds_and_may_have_a_comma() {
-    play("numbers_are_stepped", async |studio| {
+async fn numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma() {
+    let name = "numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma";
+    play(name, async |studio| {
         let browser = studio.browser;
         let number = |name: &str, default: f64, bounds: Value| {
             let mut number =
@@ -110,7 +111,7 @@ async fn numbers_are_stepped_within_their_bounds_and_may_have_a_comma() {
         press("eta", Key::Up).await?;
         browser.fill(&by("spinbutton", "guidance"), "3,5").await?;
         studio.send("stepped").await?;
-        let sent = studio.sent("/v2/generate", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 1).await?;
         let values = ["rate", "threshold", "eta", "guidance"].map(|name| sent[0][name].clone());
         assert_eq!(
             values,
@@ -129,10 +130,11 @@ async fn numbers_are_stepped_within_their_bounds_and_may_have_a_comma() {
     .await;
 }
 
-/// Guards against Generate that does nothing, and says nothing, because of a default that its own schema does not permit.
+/// Guards against a Generate button that does nothing, without a message, because a default violates its own schema.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_default_out_of_its_bounds_does_not_keep_anything_from_being_sent() {
-    play("a_default_out_of_its_bounds", async |studio| {
+async fn a_default_outside_its_bounds_does_not_prevent_sending() {
+    let name = "a_default_outside_its_bounds_does_not_prevent_sending";
+    play(name, async |studio| {
         let browser = studio.browser;
         studio.open("/settings").await?;
         browser.press(&by("checkbox", "Always send every setting")).await?;
@@ -141,7 +143,7 @@ async fn a_default_out_of_its_bounds_does_not_keep_anything_from_being_sent() {
         let size = json!({"name": "size", "type": "integer", "description": "", "default": 8});
         studio.open_with(&[steps, scale, size]).await?;
         studio.send("a heron").await?;
-        let sent = studio.sent("/v2/generate", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 1).await?;
         let values = ["steps", "scale", "size"].map(|name| sent[0].get(name).cloned());
         assert_eq!(values, [None, None, Some(json!(8))]);
         Ok(())
@@ -149,10 +151,11 @@ async fn a_default_out_of_its_bounds_does_not_keep_anything_from_being_sent() {
     .await;
 }
 
-/// Guards against a sweep that can't compare a text with none, nor a value with the service's own.
+/// Guards against a sweep that can't compare a text with an empty one, or a value with the service's default.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_axis_may_have_an_empty_text_and_no_value() {
-    play("an_axis_may_have_no_value", async |studio| {
+async fn an_axis_can_contain_an_empty_text_and_a_missing_value() {
+    let name = "an_axis_can_contain_an_empty_text_and_a_missing_value";
+    play(name, async |studio| {
         let browser = studio.browser;
         let negative =
             json!({"name": "negative", "type": "string", "description": "", "default": "blurry"});
@@ -170,7 +173,7 @@ async fn an_axis_may_have_an_empty_text_and_no_value() {
         studio.press("checkbox", "Empty").await?;
         studio.press("checkbox", "Left out").await?;
         studio.press("button", "Generate 3").await?;
-        let sent = studio.sent("/v2/generate-batch", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate-batch", 1).await?;
         let rows = sent[0]["requests"].as_array().into_iter().flatten();
         let values: Vec<Option<Value>> = rows.map(|row| row.get("negative").cloned()).collect();
         assert_eq!(values, [Some(json!("ugly")), Some(json!("")), None]);

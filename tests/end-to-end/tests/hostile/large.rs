@@ -1,4 +1,4 @@
-//! Replies that are larger than the page reads at once.
+//! Replies that are larger than the page's limit for one reply.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
@@ -8,37 +8,38 @@ use serde_json::json;
 use crate::service::model;
 use crate::studio::{Studio, TIMEOUT, play};
 
-/// A picture of one pixel in so many bytes, as a data URI: a decoder stops at its end.
+/// Returns an image of one pixel, padded to `bytes`, as a data URI. Decoders ignore the padding.
 fn picture(bytes: usize) -> String {
     let rest = "AAAA".repeat(bytes / 3);
     format!("data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAAA{rest}")
 }
 
-/// Guards against a batch that never ends: its outputs together are larger than what the page reads of one reply.
+/// Guards against a batch that never completes because its outputs together exceed the limit for one reply.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_batch_whose_outputs_are_too_large_for_one_reply_completes() {
     let name = "a_batch_whose_outputs_are_too_large_for_one_reply_completes";
     play(name, async |studio| {
-        studio.service.has_outputs(&[picture(5_000_000)]);
-        completes_a_batch(studio).await
+        studio.service.set_outputs(&[picture(5_000_000)]);
+        complete_batch(studio).await
     })
     .await;
 }
 
-/// Guards against a batch that never ends: the reply with its outputs breaks off each time, and the same call was made
-/// again for ever.
+/// Guards against a batch that never completes because the reply with its outputs is always truncated and the same call was
+/// repeated forever.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_batch_whose_reply_breaks_off_completes() {
-    let name = "a_batch_whose_reply_breaks_off_completes";
+async fn a_batch_whose_reply_is_truncated_completes() {
+    let name = "a_batch_whose_reply_is_truncated_completes";
     play(name, async |studio| {
-        studio.service.has_outputs(&[picture(100_000)]);
-        studio.service.breaks_off_after(200_000);
-        completes_a_batch(studio).await
+        studio.service.set_outputs(&[picture(100_000)]);
+        studio.service.truncate_replies(200_000);
+        complete_batch(studio).await
     })
     .await;
 }
 
-async fn completes_a_batch(studio: &Studio<'_>) -> Result<()> {
+/// Submits a batch of three, waits until it is completed, and checks that it was sent once.
+async fn complete_batch(studio: &Studio<'_>) -> Result<()> {
     let browser = studio.browser;
     studio.open("/models/image/plain").await?;
     browser.press(&by("radio", "Batch")).await?;
@@ -56,21 +57,21 @@ async fn completes_a_batch(studio: &Studio<'_>) -> Result<()> {
     })
     .await?;
     let sent = studio.service.bodies("/v2/generate-batch").len();
-    assert_eq!(sent, 1, "nothing is sent twice");
+    assert_eq!(sent, 1, "the batch was sent again");
     Ok(())
 }
 
-/// Guards against a page that stands still for minutes: of a category, a status word and an output that is a text, ten
-/// megabytes each were put into it.
+/// Guards against a page that is blocked for minutes because it renders ten megabytes of a category, a status or a text
+/// output.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_ten_megabytes_long_is_shown_in_part_and_copied_whole() {
-    let name = "what_is_ten_megabytes_long_is_shown_in_part_and_copied_whole";
+async fn texts_of_ten_megabytes_are_shown_in_part_and_stored_whole() {
+    let name = "texts_of_ten_megabytes_are_shown_in_part_and_stored_whole";
     play(name, async |studio| {
         let browser = studio.browser;
         let long = "lorem ipsum ".repeat(10 * 1024 * 1024 / 12);
         let entry = model("Long", &long, "long");
         let models = [entry, model("Plain", "image", "plain")];
-        studio.service.has_models(&models);
+        studio.service.set_models(&models);
         studio.open("/").await?;
         browser
             .find_for(&starting("link", "Plain"), TIMEOUT)
@@ -79,11 +80,11 @@ async fn what_is_ten_megabytes_long_is_shown_in_part_and_copied_whole() {
         let word = json!({"success": true, "data": {"id": "task-1", "status": long}});
         studio.service.answer("/v2/status", &word);
         studio.generate("a prompt").await?;
-        studio.state("lorem ipsum").await?;
-        studio.service.has_outputs(&[long]);
+        studio.wait_for_status("lorem ipsum").await?;
+        studio.service.set_outputs(&[long]);
         let done = json!({"success": true, "data": {"id": "task-1", "status": "completed"}});
         studio.service.answer("/v2/status", &done);
-        studio.state("Completed").await?;
+        studio.wait_for_status("Completed").await?;
         browser
             .see_text("Only the first 10000 of 10485756 characters", TIMEOUT)
             .await?;
@@ -108,7 +109,7 @@ async fn what_is_ten_megabytes_long_is_shown_in_part_and_copied_whole() {
             .await?;
         assert!(
             stored.as_u64() > Some(10_000_000),
-            "the output is kept as a whole"
+            "the stored output is truncated"
         );
         Ok(())
     })

@@ -1,5 +1,5 @@
-//! A service that means harm, or is broken in every way that its interface does not rule out: the
-//! page shows what it is told as text, loses nothing, and goes on.
+//! A hostile service, or one that is broken in ways that the interface does not exclude: the page shows replies as text,
+//! loses no task, and continues to work.
 
 mod addresses;
 mod files;

@@ -1,4 +1,4 @@
-//! What would run if a text became markup after all: the page's own policy refuses it.
+//! The page's content security policy refuses injected code.
 
 use serde_json::json;
 
@@ -21,27 +21,24 @@ const INJECTED: &str = r#"
         await refused;
         await new Promise(done => setTimeout(done, 500));
         let evaluates = true;
-        // The window's: in Firefox the driver's scripts have one of their own.
+        // `window.eval`, since scripts of Firefox's driver have their own `eval`.
         try { window.eval('1') } catch { evaluates = false }
         const outline = getComputedStyle(document.body).outlineStyle;
         return [window.ran ?? null, evaluates, outline];
     })()
 "#;
 
-/// The script that injects is the driver's, to which the policy does not apply; what it injects is
-/// the page's.
+/// The policy does not apply to the driver's script, but to the elements that it injects.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_injected_script_attribute_address_frame_or_style_does_nothing() {
-    play(
-        "an_injected_script_attribute_address_frame_or_style_does_nothing",
-        async |studio| {
-            studio.open("/").await?;
-            // A script that fails while the page begins would be one of its own, and begin it anew.
-            studio.browser.is_at_work().await?;
-            let seen = studio.script(INJECTED).await?;
-            assert_eq!(seen, json!([null, false, "none"]));
-            Ok(())
-        },
-    )
+async fn injected_scripts_attributes_addresses_frames_and_styles_have_no_effect() {
+    let name = "injected_scripts_attributes_addresses_frames_and_styles_have_no_effect";
+    play(name, async |studio| {
+        studio.open("/").await?;
+        // A script that fails while the page loads would count as a script of the page and reload it.
+        studio.browser.is_at_work().await?;
+        let seen = studio.script(INJECTED).await?;
+        assert_eq!(seen, json!([null, false, "none"]));
+        Ok(())
+    })
     .await;
 }

@@ -1,5 +1,5 @@
-//! Answers of any shape to each call of the flow: whatever comes, the task is there, says something
-//! true of itself, and the page goes on.
+//! Malformed replies to each call of a task: the task stays in the list with a correct state, and the page continues to
+//! work.
 
 use std::fmt::Display;
 
@@ -10,20 +10,20 @@ use serde_json::{Value, json};
 
 use crate::studio::{Studio, TIMEOUT, play};
 
-/// A reply that no good service sends.
+/// A reply that no correct service sends.
 struct OddReply {
     body: Value,
-    /// What the task shows if this is the reply to generate; to status; and to response.
+    /// The text of the task if this is the reply to generate, to status, and to response.
     states: [&'static str; 3],
 }
 
-/// What a task shows that was accepted and is asked about.
+/// The text of a task that was accepted and is polled.
 const RUNNING: &str = "Hide (keeps running)";
 
 fn odd_replies() -> Vec<OddReply> {
     let data = |data: Value| json!({"success": true, "data": data});
-    // Without an id, whether the task was accepted is unknown; a status or output that says nothing is asked for again,
-    // and so is one of another task. Anything that may be a file is an output.
+    // Without an id, it is unknown whether the task was accepted. An unusable status or response, or one of another task,
+    // is requested again. Anything that may be a file is an output.
     let unknown = ["Unconfirmed", RUNNING, RUNNING];
     let odd_output = ["Unconfirmed", RUNNING, "Completed"];
     let refused = ["Failed", RUNNING, RUNNING];
@@ -81,8 +81,8 @@ fn odd_replies() -> Vec<OddReply> {
     replies.map(reply).into()
 }
 
-/// One task, one article, in the list of all tasks; and the rest of the page works.
-async fn is_there_once(studio: &Studio<'_>) -> Result<()> {
+/// Checks that the list of tasks has exactly one task, and that the list of models works.
+async fn check_one_task(studio: &Studio<'_>) -> Result<()> {
     studio.open("/tasks").await?;
     let list = studio.browser.find(&by("list", "Tasks")).await?;
     let article = any("article").within(&list);
@@ -93,123 +93,123 @@ async fn is_there_once(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Nothing tells whether it was taken: it is never sent again by itself.
+/// It is unknown whether the task was accepted, so it is never sent again without the user.
 #[tokio::test(flavor = "multi_thread")]
-async fn an_odd_answer_to_generate_leaves_one_task_that_was_sent_once() {
-    play(
-        "an_odd_answer_to_generate_leaves_one_task_that_was_sent_once",
-        async |studio| {
-            for OddReply { body, states } in odd_replies() {
-                studio.service.answer("/v2/generate", &body);
-                let before = studio.service.bodies("/v2/generate").len();
-                forget_all(studio).await?;
-                studio.generate("odd").await?;
-                shows(studio, states[0], &body).await?;
-                is_there_once(studio).await?;
-                let sent = studio.service.bodies("/v2/generate").len() - before;
-                assert_eq!(sent, 1, "{body}");
-            }
-            Ok(())
-        },
-    )
+async fn a_malformed_reply_to_generate_leaves_one_task_that_was_sent_once() {
+    let name = "a_malformed_reply_to_generate_leaves_one_task_that_was_sent_once";
+    play(name, async |studio| {
+        for OddReply { body, states } in odd_replies() {
+            studio.service.answer("/v2/generate", &body);
+            let before = studio.service.bodies("/v2/generate").len();
+            clear_all(studio).await?;
+            studio.generate("odd").await?;
+            wait_for_result(studio, states[0], &body).await?;
+            check_one_task(studio).await?;
+            let sent = studio.service.bodies("/v2/generate").len() - before;
+            assert_eq!(sent, 1, "{body}");
+        }
+        Ok(())
+    })
     .await;
 }
 
-/// The task was accepted: it is asked about again, or shows what the service said of it.
-async fn loses_nothing(studio: &Studio<'_>, path: &str, at: usize) -> Result<()> {
+/// Checks for each malformed reply to `path` that the accepted task is polled again or shows the state from the reply.
+async fn check_odd_replies(studio: &Studio<'_>, path: &str, at: usize) -> Result<()> {
     for OddReply { body, states } in odd_replies() {
         studio.service.answer(path, &body);
-        forget_all(studio).await?;
+        clear_all(studio).await?;
         let before = studio.service.bodies(path).len();
         studio.generate("odd").await?;
         if states[at] == RUNNING {
-            // Shown before the first reply, too: it has come once the page asks again.
-            until("the page to ask again", TIMEOUT, async || {
-                let asked = studio.service.bodies(path).len() - before;
-                Ok(if asked > 1 {
+            // This text is also shown before the first reply. A second call shows that the reply was read.
+            until("a second call", TIMEOUT, async || {
+                let calls = studio.service.bodies(path).len() - before;
+                Ok(if calls > 1 {
                     Seen::Yes(())
                 } else {
-                    Seen::NotYet(format!("asked {asked} times after {body}"))
+                    Seen::NotYet(format!("{calls} calls after {body}"))
                 })
             })
             .await?;
         }
-        shows(studio, states[at], &body).await?;
-        is_there_once(studio).await?;
+        wait_for_result(studio, states[at], &body).await?;
+        check_one_task(studio).await?;
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_replies_to_status_lose_nothing() {
-    play("odd_replies_to_status_lose_nothing", async |studio| {
-        loses_nothing(studio, "/v2/status", 1).await
+async fn malformed_replies_to_status_lose_no_task() {
+    play("malformed_replies_to_status_lose_no_task", async |studio| {
+        check_odd_replies(studio, "/v2/status", 1).await
     })
     .await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn odd_replies_to_response_lose_nothing() {
-    play("odd_replies_to_response_lose_nothing", async |studio| {
+async fn malformed_replies_to_response_lose_no_task() {
+    let name = "malformed_replies_to_response_lose_no_task";
+    play(name, async |studio| {
         let data =
             json!({"id": "task-1", "status": "completed", "output": ["/outputs/picture.svg"]});
         let completed = json!({"success": true, "data": data});
         studio.service.answer("/v2/status", &completed);
-        loses_nothing(studio, "/v2/response", 2).await
+        check_odd_replies(studio, "/v2/response", 2).await
     })
     .await;
 }
 
-/// Statuses and kinds that come with no JSON.
+/// Replies with various statuses and content types that are not JSON.
 #[tokio::test(flavor = "multi_thread")]
-async fn answers_that_are_no_json_are_said_to_be_that() {
-    play(
-        "answers_that_are_no_json_are_said_to_be_that",
-        async |studio| {
-            let answers = [
-                (
-                    200,
-                    "text/html",
-                    "<script>window.pwned=1</script>",
-                    "Unconfirmed",
-                ),
-                (
-                    200,
-                    "application/json",
-                    "{\"success\": true, \"data\"",
-                    "Unconfirmed",
-                ),
-                (200, "application/json", "\u{feff}{}", "Unconfirmed"),
-                (204, "application/json", "", "Unconfirmed"),
-                (299, "text/plain", "\u{0}\u{1}", "Unconfirmed"),
-                (418, "image/png", "PNG", "Failed"),
-                (599, "application/json", "null", "Unconfirmed"),
-                (400, "application/json", &"[".repeat(100_000), "Failed"),
-            ];
-            for (status, kind, body, expected) in answers {
-                studio
-                    .service
-                    .answer_raw("/v2/generate", status, kind, body.to_owned());
-                forget_all(studio).await?;
-                studio.generate("odd").await?;
-                shows(studio, expected, &format!("{status} {kind}")).await?;
-                is_there_once(studio).await?;
-            }
-            Ok(())
-        },
-    )
+async fn replies_that_are_not_json_leave_one_task() {
+    play("replies_that_are_not_json_leave_one_task", async |studio| {
+        let answers = [
+            (
+                200,
+                "text/html",
+                "<script>window.pwned=1</script>",
+                "Unconfirmed",
+            ),
+            (
+                200,
+                "application/json",
+                "{\"success\": true, \"data\"",
+                "Unconfirmed",
+            ),
+            (200, "application/json", "\u{feff}{}", "Unconfirmed"),
+            (204, "application/json", "", "Unconfirmed"),
+            (299, "text/plain", "\u{0}\u{1}", "Unconfirmed"),
+            (418, "image/png", "PNG", "Failed"),
+            (599, "application/json", "null", "Unconfirmed"),
+            (400, "application/json", &"[".repeat(100_000), "Failed"),
+        ];
+        for (status, kind, body, expected) in answers {
+            studio
+                .service
+                .answer_raw("/v2/generate", status, kind, body.to_owned());
+            clear_all(studio).await?;
+            studio.generate("odd").await?;
+            wait_for_result(studio, expected, &format!("{status} {kind}")).await?;
+            check_one_task(studio).await?;
+        }
+        Ok(())
+    })
     .await;
 }
 
-/// Waits until the task next to the form shows this.
-async fn shows(studio: &Studio<'_>, expected: &str, reply: impl Display) -> Result<()> {
+/// Waits until the task next to the form shows this text.
+async fn wait_for_result(studio: &Studio<'_>, expected: &str, reply: impl Display) -> Result<()> {
     let what = format!("{expected} after {reply}");
-    shown(studio, &what, |text| text.contains(expected)).await?;
+    wait_for_text(studio, &what, |text| text.contains(expected)).await?;
     Ok(())
 }
 
-/// Waits until the task next to the form shows what `fits`, and returns its text.
-async fn shown(studio: &Studio<'_>, what: &str, fits: impl Fn(&str) -> bool) -> Result<String> {
+/// Waits until the text of the task next to the form satisfies `fits`, and returns it.
+async fn wait_for_text(
+    studio: &Studio<'_>,
+    what: &str,
+    fits: impl Fn(&str) -> bool,
+) -> Result<String> {
     until(what, TIMEOUT, async || {
         let script =
             "return document.querySelector('[aria-label=Result] article')?.innerText ?? ''";
@@ -224,10 +224,9 @@ async fn shown(studio: &Studio<'_>, what: &str, fits: impl Fn(&str) -> bool) -> 
     .await
 }
 
-/// As if this browser had never been here. Cleared while the page is open, it would write again
-/// what it knows.
-async fn forget_all(studio: &Studio<'_>) -> Result<()> {
-    // No JSON, of which Firefox would make a page of its own that refuses scripts.
+/// Clears all stored data. The page must not be open meanwhile, since it would store its tasks again.
+async fn clear_all(studio: &Studio<'_>) -> Result<()> {
+    // Not JSON, which Firefox would show in a viewer that refuses scripts.
     let nothing = "/api/nothing";
     let (service, empty) = (&studio.service, String::new());
     service.answer_raw(nothing, 200, "text/plain", empty);
@@ -242,27 +241,28 @@ async fn forget_all(studio: &Studio<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a page that says that it may be closed next to its warning that closing it loses sight of tasks.
+/// Guards against a page that says that it can be closed, next to its warning that closing it loses sight of tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
-    play("a_page_that_keeps_no_tasks", async |studio| {
+async fn a_page_that_stores_no_tasks_never_says_that_it_can_be_closed() {
+    let name = "a_page_that_stores_no_tasks_never_says_that_it_can_be_closed";
+    play(name, async |studio| {
         let refuse = "
             IDBFactory.prototype.open = () => { throw new DOMException('no', 'SecurityError') }";
         studio.browser.before_each_page(refuse).await?;
         studio.open("/models/image/plain").await?;
-        // As nothing more is sent.
+        // The warning that nothing more is sent.
         let warning = "Those already sent go on, but closing this tab loses sight of them";
         studio
             .browser
             .see_text(warning, crate::studio::TIMEOUT)
             .await?;
-        // Under a word that the interface does not name, and under one that it does.
+        // A status that the interface does not define, and one that it does.
         for word in ["considering", "processing"] {
             let status = json!({"success": true, "data": {"id": "t-1", "status": word}});
             studio.service.answer("/v2/generate", &status);
             studio.service.answer("/v2/status", &status);
             studio.send(word).await?;
-            let text = shown(studio, word, |text| {
+            let text = wait_for_text(studio, word, |text| {
                 text.contains(word) && !text.contains("Submitting")
             })
             .await?;
@@ -276,11 +276,12 @@ async fn a_page_that_keeps_no_tasks_never_says_that_it_may_be_closed() {
     .await;
 }
 
-/// Guards against "Check User ID and Access token" where a quota is used up before anything was accepted, and against
-/// rows that are "to be sent again" where nothing is sent.
+/// Guards against "Check User ID and Access token" when a quota is exceeded before anything was accepted, and against rows
+/// that "wait to be sent again" although nothing is sent.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_used_up_quota_is_told_in_the_words_of_the_service() {
-    play("a_used_up_quota", async |studio| {
+async fn an_exceeded_quota_shows_the_message_of_the_service() {
+    let name = "an_exceeded_quota_shows_the_message_of_the_service";
+    play(name, async |studio| {
         let browser = studio.browser;
         let refused = json!({"success": false, "message": "Monthly quota used up."});
         for path in ["/v2/generate", "/v2/generate-batch"] {

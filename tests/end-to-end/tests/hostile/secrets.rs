@@ -1,4 +1,4 @@
-//! Secret parameters: their values are in the calls to the service, and in nothing that is kept, shared or copied.
+//! Secret parameters: their values are sent to the service, and are never stored, shared or copied.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
@@ -16,7 +16,7 @@ const MARK: &str = "CASE-SECRET";
 const TOKEN: &str = "hf_CASE_TOKEN_456";
 const MODEL: &str = "/models/image/plain";
 
-/// All that the page has stored, and its address, as one text.
+/// A script that returns the address and everything that the page has stored, as one text.
 const STORED: &str = "
     const all = [location.href, JSON.stringify(history.state)];
     for (const store of [localStorage, sessionStorage]) all.push(JSON.stringify({ ...store }));
@@ -39,8 +39,8 @@ const STORED: &str = "
     return all.join('\\n');";
 
 impl Studio<'_> {
-    /// Nothing that is stored has the secret; gives it.
-    async fn stores_no_secret(&self, when: &str) -> Result<String> {
+    /// Checks that nothing stored contains the secret, and returns the stored text.
+    async fn check_storage(&self, when: &str) -> Result<String> {
         let script = format!("return (async () => {{ {STORED} }})()");
         let stored = self.script(&script).await?;
         let stored = stored.as_str().unwrap_or_default().to_owned();
@@ -48,6 +48,7 @@ impl Studio<'_> {
         Ok(stored)
     }
 
+    /// Presses the element with this role and name.
     pub async fn press(&self, role: &str, name: &str) -> Result<()> {
         self.browser.press(&by(role, name)).await
     }
@@ -56,8 +57,8 @@ impl Studio<'_> {
         self.browser.fill(&by("textbox", "api_key"), SECRET).await
     }
 
-    /// Waits until so many submissions have come, each with its secret.
-    pub async fn sent(&self, path: &str, count: usize) -> Result<Vec<Value>> {
+    /// Waits until the service has received `count` calls to this path, and returns their bodies.
+    pub async fn wait_for_calls(&self, path: &str, count: usize) -> Result<Vec<Value>> {
         until(format!("{count} calls of {path}"), TIMEOUT, async || {
             let bodies = self.service.bodies(path);
             Ok(match bodies.len() >= count {
@@ -69,7 +70,8 @@ impl Studio<'_> {
     }
 }
 
-fn without_secret(file: &Path) -> Result<()> {
+/// Checks that a downloaded file, or any file of an archive, does not contain the secret.
+fn check_without_secret(file: &Path) -> Result<()> {
     let bytes = std::fs::read(file)?;
     let mut texts = vec![String::from_utf8_lossy(&bytes).into_owned()];
     if file.extension().is_some_and(|it| it == "zip") {
@@ -85,10 +87,10 @@ fn without_secret(file: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Guards against a person's key in the history, links, presets, files and copied code of a browser.
+/// Guards against a user's API key in the history, links, presets, files and copied code.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_secret_is_sent_and_kept_nowhere() {
-    play("a_secret_is_sent_and_kept_nowhere", async |studio| {
+async fn a_secret_is_sent_and_stored_nowhere() {
+    play("a_secret_is_sent_and_stored_nowhere", async |studio| {
         let browser = studio.browser;
         studio.service.answer(
             "/api/schema/image/plain",
@@ -112,22 +114,22 @@ async fn a_secret_is_sent_and_kept_nowhere() {
         assert_eq!(field.attr("type").await?.as_deref(), Some("password"));
         browser.fill(&by("textbox", "huggingface_token"), TOKEN).await?;
         studio.send("a heron").await?;
-        let sent = studio.sent("/v2/generate", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 1).await?;
         assert_eq!(sent[0]["api_key"], SECRET);
         browser.find_for(&by("button", "Run again"), TIMEOUT).await?;
-        let stored = studio.stores_no_secret("after a result").await?;
-        assert!(stored.contains("a heron"), "the draft and the task are there: {stored}");
+        let stored = studio.check_storage("after a result").await?;
+        assert!(stored.contains("a heron"), "the draft and the task are not stored: {stored}");
 
-        // In this tab it is sent once more as it is.
+        // In this tab, Run again sends the same secret.
         studio.press("button", "Run again").await?;
-        let sent = studio.sent("/v2/generate", 2).await?;
+        let sent = studio.wait_for_calls("/v2/generate", 2).await?;
         assert_eq!(sent[1]["api_key"], SECRET);
 
-        // A name that only sounds like one is pointed out.
+        // A parameter whose name looks like a secret gives a warning.
         let form = browser.find(&by("form", "Input")).await?;
         browser.press(&by("button", "Copy link").within(&form)).await?;
-        let said = "huggingface_token looks like a secret and is part of this link.";
-        browser.see_text(said, TIMEOUT).await?;
+        let warning = "huggingface_token looks like a secret and is part of this link.";
+        browser.see_text(warning, TIMEOUT).await?;
         browser.press(&by("button", "Copy without").within(&form)).await?;
         let link = browser.clipboard().await?;
         assert!(link.contains("heron") && !link.contains(TOKEN) && !link.contains(MARK), "{link}");
@@ -136,7 +138,7 @@ async fn a_secret_is_sent_and_kept_nowhere() {
         browser.fill(&by("textbox", "Name of the preset"), "mine").await?;
         studio.press("button", "Save").await?;
         studio.press("button", "Export").await?;
-        without_secret(&browser.downloaded(1, ".json").await?[0])?;
+        check_without_secret(&browser.downloaded(1, ".json").await?[0])?;
         let dialog = browser.find(&by("dialog", "Presets")).await?;
         browser.press(&by("button", "Close").within(&dialog)).await?;
 
@@ -156,7 +158,7 @@ async fn a_secret_is_sent_and_kept_nowhere() {
             assert!(!shown.as_str().unwrap_or_default().contains(MARK), "{language}");
         }
 
-        // A batch is sent with the same one, entered once.
+        // All items of a batch are sent with the secret, which is entered once.
         let entries: Vec<Value> = (0..3)
             .map(|index| {
                 let data = json!({"id": format!("item-{index}"), "status": "starting"});
@@ -167,34 +169,34 @@ async fn a_secret_is_sent_and_kept_nowhere() {
         studio.service.answer("/v2/generate-batch", &reply);
         studio.open(&format!("{MODEL}?mode=batch")).await?;
         browser.fill(&by("textbox", "Prompts"), "one\ntwo\nthree").await?;
-        // It was kept in the page that is gone.
+        // The secret was in the memory of the earlier page.
         studio.press("button", "Generate 3").await?;
         browser.see_text("api_key is required", TIMEOUT).await?;
         studio.enter_secret().await?;
         studio.press("button", "Generate 3").await?;
-        let sent = studio.sent("/v2/generate-batch", 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate-batch", 1).await?;
         let items = sent[0]["requests"].as_array().ok_or("no items")?;
         assert!(items.len() == 3 && items.iter().all(|item| item["api_key"] == SECRET), "{items:?}");
         browser.see_text("3 completed", TIMEOUT).await?;
         studio.press("button", "Manifest JSON").await?;
         let manifests = browser.downloaded(2, ".json").await?;
-        manifests.iter().try_for_each(|file| without_secret(file))?;
-        studio.stores_no_secret("after a batch").await?;
+        manifests.iter().try_for_each(|file| check_without_secret(file))?;
+        studio.check_storage("after a batch").await?;
 
-        // The table refuses a column of it.
+        // The table refuses a column with the secret.
         studio.press("radio", "Import").await?;
         let rows = format!("prompt,api_key\nfour,{SECRET}\n");
         browser.paste(&by("textbox", "Table"), &rows).await?;
         browser.see_text("Left out, as tables are stored: api_key.", TIMEOUT).await?;
         studio.press("button", "Add 1 item").await?;
         studio.open("/settings").await?;
-        studio.stores_no_secret("after a table").await?;
+        studio.check_storage("after a table").await?;
         if browser.needs(Capability::StoredFiles).is_ok() {
             studio.press("button", "Export history").await?;
-            without_secret(&browser.downloaded(1, ".zip").await?[0])?;
+            check_without_secret(&browser.downloaded(1, ".zip").await?[0])?;
         }
 
-        // Run again asks for it, and sends nothing before.
+        // Run again asks for the secret, and sends nothing before it is entered.
         let before = studio.service.bodies("/v2/generate").len();
         studio.open("/tasks").await?;
         browser.see_text("a heron", TIMEOUT).await?;
@@ -207,19 +209,19 @@ async fn a_secret_is_sent_and_kept_nowhere() {
         assert_eq!(studio.service.bodies("/v2/generate").len(), before);
         studio.enter_secret().await?;
         studio.press("button", "Generate").await?;
-        let sent = studio.sent("/v2/generate", before + 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", before + 1).await?;
         assert_eq!(sent[before]["api_key"], SECRET);
         assert_eq!(sent[before]["huggingface_token"], TOKEN);
-        studio.stores_no_secret("at the end").await?;
+        studio.check_storage("at the end").await?;
         Ok(())
     })
     .await;
 }
 
-/// Guards against a task that is sent without its key, or waits for ever, once its page was loaded anew.
+/// Guards against a task that is sent without its secret, or waits forever, after a reload.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_waits_asks_for_its_secret_after_a_reload() {
-    let name = "a_task_that_waits_asks_for_its_secret_after_a_reload";
+async fn a_queued_task_asks_for_its_secret_after_a_reload() {
+    let name = "a_queued_task_asks_for_its_secret_after_a_reload";
     play(name, async |studio| {
         let browser = studio.browser;
         studio.service.answer(
@@ -232,17 +234,17 @@ async fn a_task_that_waits_asks_for_its_secret_after_a_reload() {
                 &[],
             ),
         );
-        // The service takes nothing for now.
+        // The service accepts nothing for now.
         let busy = json!({"success": false, "message": "later"}).to_string();
         studio.service.answer_raw("/v2/generate", 429, "application/json", busy);
         studio.open(MODEL).await?;
         studio.enter_secret().await?;
         studio.send("a crane").await?;
-        studio.sent("/v2/generate", 1).await?;
-        studio.state("Queued").await?;
+        studio.wait_for_calls("/v2/generate", 1).await?;
+        studio.wait_for_status("Queued").await?;
         browser.reload().await?;
-        let said = "Not sent: api_key was kept only in the tab where you entered it.";
-        browser.see_text(said, TIMEOUT).await?;
+        let reason = "Not sent: api_key was kept only in the tab where you entered it.";
+        browser.see_text(reason, TIMEOUT).await?;
         let good = json!({"success": true, "data": {"id": "task-1", "status": "starting"}});
         studio.service.answer("/v2/generate", &good);
         let before = studio.service.bodies("/v2/generate").len();
@@ -251,7 +253,7 @@ async fn a_task_that_waits_asks_for_its_secret_after_a_reload() {
         studio.enter_secret().await?;
         browser.find(&starting("textbox", "prompt")).await?;
         studio.press("button", "Generate").await?;
-        let sent = studio.sent("/v2/generate", before + 1).await?;
+        let sent = studio.wait_for_calls("/v2/generate", before + 1).await?;
         assert_eq!(sent[before]["api_key"], SECRET);
         assert_eq!(sent[before]["prompt"], "a crane");
         let all = studio.service.bodies("/v2/generate");

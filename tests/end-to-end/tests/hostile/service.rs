@@ -1,4 +1,4 @@
-//! A service that serves the page and answers its calls as an attacker would.
+//! A hostile service that serves the page and replies to its calls as a test demands.
 
 use atelier_end_to_end::{Result, site};
 use http_body_util::channel::Channel;
@@ -18,12 +18,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 
-/// A picture of one pixel.
+/// An image of one pixel.
 const PICTURE: &str = "<svg xmlns='http://www.w3.org/2000/svg' width='1' height='1'/>";
 
 type Sent = Either<Full<Bytes>, Channel<Bytes, std::io::Error>>;
 
-/// Ends when dropped.
+/// The server, which stops when it is dropped.
 pub struct Hostile {
     address: SocketAddr,
     shared: Arc<Shared>,
@@ -32,12 +32,12 @@ pub struct Hostile {
 
 #[derive(Default)]
 struct Shared {
-    /// What is answered to a path; the other calls are answered as a good service would.
+    /// Replies by path. Other calls get the reply of a correct service.
     answers: Mutex<HashMap<String, Answer>>,
-    /// The outputs of each task, where they are not one small picture.
+    /// The outputs of each task, if they are not one small image.
     outputs: Mutex<Option<Value>>,
-    /// Answers to calls break off after so many bytes, as behind a gateway with a limit.
-    most_bytes: Mutex<Option<usize>>,
+    /// The number of bytes after which replies to calls are truncated, as by a gateway with a limit.
+    max_bytes: Mutex<Option<usize>>,
     calls: Mutex<Vec<(String, Value)>>,
 }
 
@@ -65,37 +65,39 @@ impl Hostile {
         format!("http://{}", self.address)
     }
 
-    /// Answers calls to this path with this JSON.
+    /// Replies to calls to this path with this JSON.
     pub fn answer(&self, path: &str, body: &Value) {
         self.answer_raw(path, 200, "application/json", body.to_string());
     }
 
+    /// Replies to calls to this path with this status, content type and body.
     pub fn answer_raw(&self, path: &str, status: u16, kind: &'static str, body: String) {
         let body = body.into();
         let answer = Answer { status, kind, body };
         locked(&self.shared.answers).insert(path.to_owned(), answer);
     }
 
-    /// Each task has these outputs, singly or in a batch.
-    pub fn has_outputs(&self, outputs: &[String]) {
+    /// Sets the outputs of each task, single or in a batch.
+    pub fn set_outputs(&self, outputs: &[String]) {
         *locked(&self.shared.outputs) = Some(outputs.into());
     }
 
-    /// Answers that are longer than that break off there.
-    pub fn breaks_off_after(&self, bytes: usize) {
-        *locked(&self.shared.most_bytes) = Some(bytes);
+    /// Truncates replies after this number of bytes.
+    pub fn truncate_replies(&self, bytes: usize) {
+        *locked(&self.shared.max_bytes) = Some(bytes);
     }
 
-    /// These models, as `GET /api/models` says it.
-    pub fn has_models(&self, models: &[Value]) {
+    /// Sets the models in the reply to `GET /api/models`.
+    pub fn set_models(&self, models: &[Value]) {
         self.answer("/api/models", &models_reply(models));
     }
 
-    /// Every call of the interface so far: its path as it came, and its body.
+    /// Returns the path, unchanged, and the body of every call so far.
     pub fn calls(&self) -> Vec<(String, Value)> {
         locked(&self.shared.calls).clone()
     }
 
+    /// Returns the bodies of all calls to this path.
     pub fn bodies(&self, path: &str) -> Vec<Value> {
         let calls = self.calls().into_iter();
         calls
@@ -111,7 +113,7 @@ impl Drop for Hostile {
     }
 }
 
-/// A model entry with nothing special about it.
+/// Returns an ordinary entry of the list of models.
 pub fn model(name: &str, category: &str, subcategory: &str) -> Value {
     json!({
         "name": name, "category": category, "subcategory": subcategory, "description": "A model.",
@@ -120,7 +122,7 @@ pub fn model(name: &str, category: &str, subcategory: &str) -> Value {
     })
 }
 
-/// `GET /api/schema/…` with these parameters.
+/// Returns a reply to `GET /api/schema/…` with these parameters.
 pub fn schema(required: &[Value], optional: &[Value]) -> Value {
     json!({"success": true, "message": "", "data": {
         "category": "image", "subcategory": "plain",
@@ -143,8 +145,8 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
             let is_call = request.uri().path().starts_with("/v2/");
             async move {
                 let response = reply(&shared, request).await;
-                let most = locked(&shared.most_bytes).filter(|_| is_call);
-                Ok::<_, Infallible>(broken_off(response, most).await)
+                let max = locked(&shared.max_bytes).filter(|_| is_call);
+                Ok::<_, Infallible>(truncate(response, max).await)
             }
         });
         tokio::spawn(http1::Builder::new().serve_connection(TokioIo::new(stream), service));
@@ -154,7 +156,7 @@ async fn serve(listener: TcpListener, shared: Arc<Shared>) {
 async fn reply(shared: &Shared, request: Request<Incoming>) -> Response<Full<Bytes>> {
     let path = request.uri().path().to_owned();
     if !path.starts_with("/api/") && !path.starts_with("/v2/") {
-        return of_site(&path);
+        return site_file(&path);
     }
     let body = request.into_body().collect().await;
     let body = body.map(|body| body.to_bytes()).unwrap_or_default();
@@ -165,20 +167,20 @@ async fn reply(shared: &Shared, request: Request<Incoming>) -> Response<Full<Byt
     let answer = answer.unwrap_or_else(|| Answer {
         status: 200,
         kind: "application/json",
-        body: good(&path, &body, &outputs).to_string().into(),
+        body: good_reply(&path, &body, &outputs).to_string().into(),
     });
     locked(&shared.calls).push((path, body));
     respond(answer.status, answer.kind, answer.body)
 }
 
-/// What a good service answers: every task is completed at once.
-fn good(path: &str, body: &Value, outputs: &Value) -> Value {
+/// Returns the reply of a correct service where every task is completed at once.
+fn good_reply(path: &str, body: &Value, outputs: &Value) -> Value {
     if let Some(single) = path.strip_suffix("-batch") {
         let requests = body["requests"].as_array().into_iter().flatten();
         let results: Vec<Value> = requests
             .enumerate()
             .map(|(n, each)| {
-                let mut body = good(single, each, outputs);
+                let mut body = good_reply(single, each, outputs);
                 if single == "/v2/generate" {
                     body["data"]["id"] = format!("task-{}", n + 1).into();
                 }
@@ -202,8 +204,8 @@ fn good(path: &str, body: &Value, outputs: &Value) -> Value {
     }
 }
 
-/// A file of the release build, or its page.
-fn of_site(path: &str) -> Response<Full<Bytes>> {
+/// Returns a file of the release build, or its page.
+fn site_file(path: &str) -> Response<Full<Bytes>> {
     if path.starts_with("/outputs/") {
         return respond(200, "image/svg+xml", PICTURE.into());
     }
@@ -233,16 +235,17 @@ fn respond(status: u16, kind: &'static str, body: Bytes) -> Response<Full<Bytes>
     response
 }
 
-async fn broken_off(response: Response<Full<Bytes>>, most: Option<usize>) -> Response<Sent> {
+/// Truncates a reply that is longer than `max` bytes by closing the connection.
+async fn truncate(response: Response<Full<Bytes>>, max: Option<usize>) -> Response<Sent> {
     let (head, body) = response.into_parts();
     let Ok(body) = body.collect().await.map(Collected::to_bytes);
-    let Some(most) = most.filter(|most| *most < body.len()) else {
+    let Some(max) = max.filter(|max| *max < body.len()) else {
         return Response::from_parts(head, Either::Left(Full::new(body)));
     };
     let (mut sender, channel) = Channel::new(1);
     tokio::spawn(async move {
-        // A page that has gone needs neither.
-        let _ = sender.send_data(body.slice(..most)).await;
+        // Errors are ignored, since the page may have closed the connection.
+        let _ = sender.send_data(body.slice(..max)).await;
         sender.abort(ErrorKind::ConnectionAborted.into());
     });
     Response::from_parts(head, Either::Right(channel))

@@ -1,4 +1,4 @@
-//! A fault in Atelier itself.
+//! A panic of the page.
 
 use atelier_end_to_end::find::{by, containing};
 use atelier_end_to_end::story::drive;
@@ -8,7 +8,7 @@ use serde_json::json;
 use crate::service::Hostile;
 use crate::studio::{Studio, TIMEOUT};
 
-/// The browser refuses to make an element, which Atelier can't do without.
+/// Makes the browser refuse to create the next element, so that the page panics.
 const BREAK: &str = "
     for (const [of, name] of [[Document, 'createElement'], [Node, 'cloneNode'], [Document, 'importNode']]) {
         const works = of.prototype[name];
@@ -18,17 +18,17 @@ const BREAK: &str = "
         };
     }";
 
-/// Guards against a page that stands still without a word, keeps the lead, and asks about nothing.
+/// Guards against a page that stops without a message, and that keeps the lead without polling its tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
-    let name = "a_panic_is_told_with_a_way_back_and_tasks_go_on";
+async fn a_panic_shows_a_reload_button_and_tasks_continue() {
+    let name = "a_panic_shows_a_reload_button_and_tasks_continue";
     drive(name, async |browser| {
         let service = Hostile::start().await?;
         let running = json!({"success": true, "data": {"id": "task-1", "status": "processing"}});
         service.answer("/v2/status", &running);
         let studio = Studio { browser, service };
         studio.generate("my-secret-prompt").await?;
-        studio.state("Processing").await?;
+        studio.wait_for_status("Processing").await?;
         studio.script(BREAK).await?;
         studio
             .script("[...document.querySelectorAll('nav a')].find(a => a.textContent.includes('Settings')).click()")
@@ -40,12 +40,12 @@ async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
         for secret in ["my-secret-prompt", "token-of-a-guest"] {
             assert!(!report.contains(secret), "{report}");
         }
-        // The lead is free at once for another tab; here there is none.
-        until("the lead to be given back", TIMEOUT, async || {
+        // The lead is released at once for other tabs. In this test there is no other.
+        until("the lead to be released", TIMEOUT, async || {
             let held = studio
                 .script("return navigator.locks.query().then(all => all.held.filter(lock => lock.name === 'atelier.leader').length)")
                 .await?;
-            // A lease that was given back ends at 0.
+            // A released lease has the end 0.
             let lease = studio.script("return localStorage.getItem('atelier.leader')?.split(' ')[1] ?? '0'").await?;
             Ok(if held == 0 && lease == json!("0") { Seen::Yes(()) } else { Seen::NotYet(format!("{held} {lease}")) })
         })
@@ -55,7 +55,7 @@ async fn a_panic_is_told_with_a_way_back_and_tasks_go_on() {
         browser.press(&by("button", "Reload").within(&dialog)).await?;
         studio.open("/tasks").await?;
         browser.find_for(&containing("article", "my-secret-prompt"), TIMEOUT).await?;
-        studio.state("Completed").await?;
+        studio.wait_for_status("Completed").await?;
         assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
         Ok(())
     })

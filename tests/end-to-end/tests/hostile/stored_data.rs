@@ -1,4 +1,4 @@
-//! Outputs that come as data in their address.
+//! Outputs that are data URIs.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
@@ -9,13 +9,14 @@ use serde_json::{Value, json};
 use crate::service::schema;
 use crate::studio::{Studio, TIMEOUT, play};
 
-/// A picture of three by two pixels, followed by what a decoder takes no notice of.
-fn picture() -> String {
+/// Returns an image of 3 × 2 pixels as a data URI, with padding that decoders ignore.
+fn padded_image() -> String {
     const GIF: &str = "R0lGODlhAwACAIAAAP8AAAAAACwAAAAAAwACAAACAoRfADs";
     format!("data:image/gif;base64,{GIF}A{}", "AAAA".repeat(400_000))
 }
 
-/// The keys of the stored tasks, how long their records are together, and the keys of the stored files.
+/// Returns the keys of the stored tasks, the total length of their records, the records without the data, and the keys of the
+/// stored files.
 async fn stored(studio: &Studio<'_>) -> Result<Value> {
     let script = "return (async () => {
         const done = request => new Promise((good, bad) => {
@@ -35,8 +36,8 @@ async fn stored(studio: &Studio<'_>) -> Result<Value> {
     studio.script(script).await
 }
 
-/// Waits until there are so many tasks, without their data, and so many files.
-async fn is_stored(studio: &Studio<'_>, tasks: usize, files: usize) -> Result<Value> {
+/// Waits until this number of tasks, whose records do not contain the data, and of files are stored.
+async fn wait_until_stored(studio: &Studio<'_>, tasks: usize, files: usize) -> Result<Value> {
     until(
         format!("{tasks} tasks and {files} files"),
         TIMEOUT,
@@ -44,8 +45,8 @@ async fn is_stored(studio: &Studio<'_>, tasks: usize, files: usize) -> Result<Va
             let found = stored(studio).await?;
             let count = |name: &str| found[name].as_array().map(Vec::len);
             let is_short = found["characters"].as_u64() < Some(20_000);
-            let is_so = count("tasks") == Some(tasks) && count("files") == Some(files);
-            Ok(match is_so && is_short {
+            let has_counts = count("tasks") == Some(tasks) && count("files") == Some(files);
+            Ok(match has_counts && is_short {
                 true => Seen::Yes(found),
                 false => Seen::NotYet(found.to_string()),
             })
@@ -54,9 +55,9 @@ async fn is_stored(studio: &Studio<'_>, tasks: usize, files: usize) -> Result<Va
     .await
 }
 
-/// Two tasks with the same picture.
+/// Submits two tasks that have the same image as their output.
 async fn generate_two(studio: &Studio<'_>) -> Result<()> {
-    studio.service.has_outputs(&[picture()]);
+    studio.service.set_outputs(&[padded_image()]);
     studio.open("/models/image/plain").await?;
     let browser = studio.browser;
     browser.press(&by("radio", "Batch")).await?;
@@ -66,13 +67,13 @@ async fn generate_two(studio: &Studio<'_>) -> Result<()> {
     browser.press(&by("button", "Generate 2")).await
 }
 
-/// Waits until a picture of these pixels is shown.
-async fn is_shown(studio: &Studio<'_>) -> Result<()> {
-    until("the picture", TIMEOUT, async || {
+/// Waits until the page shows an image of 3 × 2 pixels.
+async fn wait_until_shown(studio: &Studio<'_>) -> Result<()> {
+    until("the image", TIMEOUT, async || {
         let script = "return [...document.querySelectorAll('main img')].map(it => [it.naturalWidth, it.naturalHeight])";
         let sizes = studio.script(script).await?;
-        let is_there = sizes.as_array().is_some_and(|sizes| sizes.contains(&json!([3, 2])));
-        Ok(match is_there {
+        let wait_until_shown = sizes.as_array().is_some_and(|sizes| sizes.contains(&json!([3, 2])));
+        Ok(match wait_until_shown {
             true => Seen::Yes(()),
             false => Seen::NotYet(sizes.to_string()),
         })
@@ -80,11 +81,11 @@ async fn is_shown(studio: &Studio<'_>) -> Result<()> {
     .await
 }
 
-/// Guards against megabytes of text in each task's record, which are read at every start and sent to every tab, and against a
-/// reference that is taken for the output itself: saved empty, or sent to a service, and paid for, in the place of a picture.
+/// Guards against megabytes of data in each task's record, which are read at every start and sent to every tab, and against a
+/// reference to the file that is saved or sent to a service, and paid for, instead of the image.
 #[tokio::test(flavor = "multi_thread")]
-async fn data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes() {
-    let name = "data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes";
+async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
+    let name = "data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is";
     play(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
@@ -93,16 +94,16 @@ async fn data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes() {
         let parameters = schema(&[prompt], &[image]);
         studio.service.answer("/api/schema/image/plain", &parameters);
         generate_two(studio).await?;
-        let found = is_stored(studio, 2, 1).await?;
-        is_shown(studio).await?;
-        // All views show the file, and none has asked the service once more.
-        let asked = |path: &str| studio.service.bodies(path).len();
-        let before = (asked("/v2/response-batch"), asked("/v2/response"));
+        let found = wait_until_stored(studio, 2, 1).await?;
+        wait_until_shown(studio).await?;
+        // All views show the file, and none requests it from the service again.
+        let count = |path: &str| studio.service.bodies(path).len();
+        let before = (count("/v2/response-batch"), count("/v2/response"));
         for path in ["/tasks", "/gallery", "/models/image/plain"] {
             studio.open(path).await?;
-            is_shown(studio).await?;
+            wait_until_shown(studio).await?;
         }
-        let after = (asked("/v2/response-batch"), asked("/v2/response"));
+        let after = (count("/v2/response-batch"), count("/v2/response"));
         assert_eq!(after, before);
 
         let task = found["tasks"][0].as_str().ok_or("no task")?;
@@ -132,9 +133,9 @@ async fn data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes() {
             })
         })
         .await?;
-        assert!(sent.contains(&picture()), "the data itself was not sent: {sent:.500}");
-        // It is known for what it was made from: two tasks have the picture.
-        until("its origin", TIMEOUT, async || {
+        assert!(sent.contains(&padded_image()), "the data itself was not sent: {sent:.500}");
+        // The new task records the source of its image, which is one of the two tasks with that image.
+        until("the source of the image", TIMEOUT, async || {
             let source = |task: &Value| {
                 let task = task.as_str().unwrap_or_default();
                 format!("\"sources\":[{{\"parameter\":\"image\",\"output\":\"{task}/0\"}}]")
@@ -151,16 +152,17 @@ async fn data_is_stored_once_as_a_file_and_goes_wherever_the_output_goes() {
     .await;
 }
 
-/// Guards against the megabytes that records of earlier releases have, and against files that stay once their tasks are gone.
+/// Guards against megabytes of data in the records of earlier releases, and against files that are not deleted with their
+/// tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn data_in_earlier_records_becomes_a_file_that_goes_with_its_last_task() {
-    let name = "data_in_earlier_records_becomes_a_file_that_goes_with_its_last_task";
+async fn data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_task() {
+    let name = "data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_task";
     play(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
         generate_two(studio).await?;
-        is_stored(studio, 2, 1).await?;
-        // As an earlier release had written it; no page of ours is open meanwhile.
+        wait_until_stored(studio, 2, 1).await?;
+        // Writes the records of an earlier release, while no page of Atelier is open.
         studio.open("/outputs/1.svg").await?;
         let put_back = format!(
             "return (async () => {{
@@ -177,44 +179,44 @@ async fn data_in_earlier_records_becomes_a_file_that_goes_with_its_last_task() {
                 await done(change.objectStore('outputs').clear());
                 database.close();
             }})()",
-            picture()
+            padded_image()
         );
         studio.script(&put_back).await?;
         let before = stored(studio).await?;
         assert!(before["characters"].as_u64() > Some(3_000_000), "{before}");
         studio.open("/tasks").await?;
-        is_stored(studio, 2, 1).await?;
-        is_shown(studio).await?;
+        wait_until_stored(studio, 2, 1).await?;
+        wait_until_shown(studio).await?;
 
         for left in [1, 0] {
             let found = stored(studio).await?;
             let task = found["tasks"][0].as_str().ok_or("no task")?;
             studio.open(&format!("/tasks/{task}")).await?;
             browser.press_in_menu(&by("button", "Remove")).await?;
-            is_stored(studio, left, left).await?;
+            wait_until_stored(studio, left, left).await?;
         }
         Ok(())
     })
     .await;
 }
 
-/// Guards against an exported history without the outputs that only its browser had, and against one that carries the same
-/// data once for each task.
+/// Guards against an exported history that lacks the outputs that only the browser has, or that contains the same data once
+/// for each task.
 #[tokio::test(flavor = "multi_thread")]
-async fn data_is_exported_once_and_comes_back_with_the_history() {
-    let name = "data_is_exported_once_and_comes_back_with_the_history";
+async fn data_is_exported_once_and_imported_with_the_history() {
+    let name = "data_is_exported_once_and_imported_with_the_history";
     play(name, async |studio| {
         let browser = studio.browser;
         browser.needs(Capability::StoredFiles)?;
         generate_two(studio).await?;
-        is_stored(studio, 2, 1).await?;
+        wait_until_stored(studio, 2, 1).await?;
         studio.open("/settings").await?;
         browser.press(&by("button", "Export history")).await?;
         let file = browser.downloaded(1, ".zip").await?.remove(0);
         let bytes = std::fs::metadata(&file)?.len();
         assert!((1_200_036..1_300_000).contains(&bytes), "{bytes} bytes");
 
-        // No page of ours is open meanwhile: it would write its tasks anew, as it should.
+        // No page of Atelier is open meanwhile, since it would store its tasks again.
         studio.open("/outputs/1.svg").await?;
         let delete = "return new Promise((done, failed) => {
             const request = indexedDB.deleteDatabase('atelier');
@@ -232,35 +234,35 @@ async fn data_is_exported_once_and_comes_back_with_the_history() {
         browser
             .choose_file(&starting("button", "Import history"), &file)
             .await?;
-        is_stored(studio, 2, 1).await?;
+        wait_until_stored(studio, 2, 1).await?;
         studio.open("/gallery").await?;
-        is_shown(studio).await
+        wait_until_shown(studio).await
     })
     .await;
 }
 
-/// Guards against a small picture that is asked for again and again, because it was said once more that there is no copy.
+/// Guards against a lost thumbnail that is requested again each time the page notices that it has no copy.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_small_picture_that_is_gone_is_not_asked_for_again_and_again() {
-    let name = "a_small_picture_that_is_gone_is_not_asked_for_again_and_again";
+async fn a_lost_thumbnail_is_not_requested_repeatedly() {
+    let name = "a_lost_thumbnail_is_not_requested_repeatedly";
     play(name, async |studio| {
         let address = studio.service.address();
-        studio.service.has_outputs(&[format!("{address}/gone.png")]);
+        studio.service.set_outputs(&[format!("{address}/gone.png")]);
         studio.service.answer_raw("/gone.png", 404, "text/plain", "gone".into());
         studio.generate("dusk").await?;
-        studio.state("Completed").await?;
+        studio.wait_for_status("Completed").await?;
         studio.open("/gallery").await?;
         let count = "return (async () => {
-            const asked = () => performance.getEntriesByType('resource').filter(it => it.name.endsWith('/gone.png')).length;
+            const count = () => performance.getEntriesByType('resource').filter(it => it.name.endsWith('/gone.png')).length;
             while (!document.querySelector('main .tile .media-gone')) await new Promise(requestAnimationFrame);
-            // A page that asks again and again has done so by then.
-            for (let turn = 0; turn < 100; turn += 1) await fetch('/outputs/1.svg?' + turn);
-            return asked();
+            // Enough time for a page that requests it repeatedly.
+            for (let n = 0; n < 100; n += 1) await fetch('/outputs/1.svg?' + n);
+            return count();
         })()";
-        let asked = studio.script(count).await?;
+        let requests = studio.script(count).await?;
         assert!(
-            asked.as_u64().is_some_and(|asked| (1..10).contains(&asked)),
-            "asked for {asked} times"
+            requests.as_u64().is_some_and(|requests| (1..10).contains(&requests)),
+            "requested {requests} times"
         );
         Ok(())
     })

@@ -1,4 +1,4 @@
-//! A person in front of a hostile service.
+//! Steps that a user takes at a page whose service is hostile.
 
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use crate::service::Hostile;
 
-/// Enough for anything that is under way, on a busy machine.
+/// Enough for any operation on a busy machine.
 pub const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub struct Studio<'a> {
@@ -19,13 +19,13 @@ pub struct Studio<'a> {
     pub service: Hostile,
 }
 
-/// Runs the steps; afterwards nothing may have run that the service sent, and nothing panicked.
+/// Runs the steps, and checks that no code from the service has run and that the page has not panicked.
 pub async fn play(name: &str, steps: impl AsyncFnOnce(&Studio<'_>) -> Result<()>) {
     drive(name, async |browser| {
         let service = Hostile::start().await?;
         let studio = Studio { browser, service };
         steps(&studio).await?;
-        studio.is_unharmed().await
+        studio.check_unharmed().await
     })
     .await;
 }
@@ -37,7 +37,7 @@ impl Studio<'_> {
             .await
     }
 
-    /// Opens the page of a good model and sends a prompt.
+    /// Opens the page of a normal model and sends a prompt.
     pub async fn generate(&self, prompt: &str) -> Result<()> {
         self.open("/models/image/plain").await?;
         self.send(prompt).await
@@ -50,8 +50,8 @@ impl Studio<'_> {
         self.browser.press(&by("button", "Generate")).await
     }
 
-    /// Waits until the newest task on the page says this of its state.
-    pub async fn state(&self, wanted: &str) -> Result<()> {
+    /// Waits until a status on the page contains this text.
+    pub async fn wait_for_status(&self, wanted: &str) -> Result<()> {
         until(format!("a task that is {wanted}"), TIMEOUT, async || {
             let mut seen = Vec::new();
             for status in self.browser.find_all(&any("status")).await? {
@@ -70,7 +70,7 @@ impl Studio<'_> {
         self.browser.run(script, vec![]).await
     }
 
-    /// Every address that a press or the page itself would open.
+    /// Returns all addresses that a press or the page itself would open.
     pub async fn addresses(&self) -> Result<Vec<String>> {
         let script = "return [...document.querySelectorAll('[href], [src], [action], [poster]')]
             .flatMap(each => ['href', 'src', 'action', 'poster'].map(name => each.getAttribute(name)))
@@ -80,9 +80,9 @@ impl Studio<'_> {
         Ok(texts.filter_map(Value::as_str).map(str::to_owned).collect())
     }
 
-    async fn is_unharmed(&self) -> Result<()> {
+    async fn check_unharmed(&self) -> Result<()> {
         let pwned = self.script("return window.pwned ?? null").await?;
-        assert_eq!(pwned, json!(null), "something of the service's has run");
+        assert_eq!(pwned, json!(null), "code from the service has run");
         if self.browser.needs(Capability::Console).is_ok() {
             let console = self.browser.console().await?;
             let panics: Vec<_> = console
