@@ -1,4 +1,4 @@
-//! A generation that goes wrong: each way has its own words, and nothing typed is lost.
+//! Failures of a submission: each has its own message, and no typed text is lost.
 
 use serde_json::json;
 use wasm_bindgen_test::wasm_bindgen_test;
@@ -7,34 +7,36 @@ use crate::find;
 use crate::page::Page;
 use crate::wire;
 
-/// Submits while `/v2/generate` is spoilt; what the page then has to say. To a service without
-/// idempotency keys: with them what is lost settles itself.
-async fn submit_into(rule: serde_json::Value, state: &str, words: &[&str]) {
-    Page::forget_all().await;
-    wire::spoil(json!({"path": "/api/models", "fault": "hide_field", "field": "idempotency_key"}))
-        .await;
+/// Submits a task while calls to `/v2/generate` meet a fault, and checks the state and the messages. The service announces no
+/// idempotency keys, since with them the page recovers lost responses.
+async fn submit_with_fault(rule: serde_json::Value, state: &str, messages: &[&str]) {
+    Page::reset_all().await;
+    wire::add_fault(
+        json!({"path": "/api/models", "fault": "hide_field", "field": "idempotency_key"}),
+    )
+    .await;
     let page = Page::reopen("/models/image/tessera").await;
     let mut rule = rule;
     rule["path"] = "/v2/generate".into();
-    wire::spoil(rule).await;
+    wire::add_fault(rule).await;
     page.fill("textbox", "prompt", "rose window").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    let task = page.the("article", "Tessera: rose window").await;
+    let task = page.find("article", "Tessera: rose window").await;
     crate::find::until(state, || find::text_of(&task).contains(state).then_some(())).await;
-    for words in words {
-        page.says(words).await;
+    for message in messages {
+        page.see_text(message).await;
     }
-    page.shows("textbox", "prompt", "rose window").await;
-    // What may have been received is never sent again by the page. (Chromium itself does so where a
-    // connection breaks that it had used before, so the calls at the other end do not say it.)
+    page.see_value("textbox", "prompt", "rose window").await;
+    // The page never repeats a request that may have been received. The proxy can't count this, since Chromium itself
+    // repeats requests if a reused connection breaks.
     assert_eq!(wire::times_sent("/v2/generate"), 1);
 }
 
 #[wasm_bindgen_test]
-async fn refused_credentials() {
+async fn refused_credentials_fail_the_task() {
     let rule = json!({"fault": "status", "status": 401});
-    submit_into(
+    submit_with_fault(
         rule,
         "Failed",
         &[
@@ -46,9 +48,9 @@ async fn refused_credentials() {
 }
 
 #[wasm_bindgen_test]
-async fn an_unknown_model() {
+async fn an_unknown_model_fails_the_task() {
     let rule = json!({"fault": "status", "status": 404});
-    submit_into(
+    submit_with_fault(
         rule,
         "Failed",
         &[
@@ -60,9 +62,9 @@ async fn an_unknown_model() {
 }
 
 #[wasm_bindgen_test]
-async fn an_input_that_the_service_does_not_take() {
+async fn an_input_that_the_service_refuses_fails_the_task() {
     let rule = json!({"fault": "status", "status": 422});
-    submit_into(
+    submit_with_fault(
         rule,
         "Failed",
         &["found the input invalid", "asked for by a test"],
@@ -71,15 +73,15 @@ async fn an_input_that_the_service_does_not_take() {
 }
 
 #[wasm_bindgen_test]
-async fn too_many_calls() {
+async fn a_rate_limit_keeps_the_task_queued() {
     let rule = json!({"fault": "status", "status": 429, "retry_after": 60});
-    submit_into(rule, "Queued", &["Rate-limited, next try in"]).await;
+    submit_with_fault(rule, "Queued", &["Rate-limited, next try in"]).await;
 }
 
 #[wasm_bindgen_test]
-async fn a_problem_of_the_service() {
+async fn an_error_of_the_service_makes_the_task_unconfirmed() {
     let rule = json!({"fault": "status", "status": 500});
-    submit_into(
+    submit_with_fault(
         rule,
         "Unconfirmed",
         &["a problem of its own (HTTP 500)", "may have been billed"],
@@ -88,9 +90,9 @@ async fn a_problem_of_the_service() {
 }
 
 #[wasm_bindgen_test]
-async fn an_answer_that_is_not_json() {
+async fn a_response_that_is_not_json_makes_the_task_unconfirmed() {
     let rule = json!({"fault": "not_json"});
-    submit_into(
+    submit_with_fault(
         rule,
         "Unconfirmed",
         &["it is a web page, not JSON", "may have been billed"],
@@ -99,9 +101,9 @@ async fn an_answer_that_is_not_json() {
 }
 
 #[wasm_bindgen_test]
-async fn a_connection_that_breaks() {
+async fn a_broken_connection_makes_the_task_unconfirmed() {
     let rule = json!({"fault": "drop_after"});
-    submit_into(
+    submit_with_fault(
         rule,
         "Unconfirmed",
         &["No answer from the service", "may have been billed"],
@@ -109,63 +111,64 @@ async fn a_connection_that_breaks() {
     .await;
 }
 
-/// Guards against a task that is paid for and called Unconfirmed although its id came: the connection broke where only
-/// the end of the answer was still to be said.
+/// Guards against a paid task that becomes Unconfirmed although its id arrived: the connection broke after the whole response,
+/// before its end was signaled.
 #[wasm_bindgen_test]
-async fn a_connection_that_breaks_after_the_answer() {
+async fn a_connection_that_breaks_after_the_response_does_not_matter() {
     let rule = json!({"fault": "unfinished"});
-    submit_into(rule, "Completed", &[]).await;
+    submit_with_fault(rule, "Completed", &[]).await;
 }
 
-/// Guards against calls before their time, and against a task that is called Unconfirmed: that the service wants none was
-/// told, and the connection broke in the words about it.
+/// Guards against calls before `Retry-After`, and against a task that becomes Unconfirmed, when the headers of a 429 arrived
+/// and the connection broke during its body.
 #[wasm_bindgen_test]
-async fn a_limit_whose_words_break_off() {
+async fn a_rate_limit_with_a_truncated_body_keeps_the_task_queued() {
     let rule = json!({"fault": "cut_limit", "retry_after": 60});
-    submit_into(rule, "Queued", &["Rate-limited, next try in"]).await;
+    submit_with_fault(rule, "Queued", &["Rate-limited, next try in"]).await;
 }
 
 #[wasm_bindgen_test]
-async fn a_token_that_is_missing() {
-    Page::forget_all().await;
+async fn nothing_is_sent_without_an_access_token() {
+    Page::reset_all().await;
     let settings = json!({"address": wire::SERVICE, "uid": "somebody"}).to_string();
     crate::page::local_storage()
         .set_item("atelier.settings", &settings)
         .expect("localStorage");
     let page = Page::reopen("/models/image/tessera").await;
     page.fill("textbox", "prompt", "rose window").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.says("Access token is not set yet.").await;
-    page.shows("textbox", "prompt", "rose window").await;
+    page.see_text("Access token is not set yet.").await;
+    page.see_value("textbox", "prompt", "rose window").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 }
 
-/// A poll that fails says nothing about the task.
+/// A failed poll does not change the state of the task.
 #[wasm_bindgen_test]
-async fn a_status_that_cannot_be_had_does_not_end_the_task() {
+async fn a_failed_poll_does_not_end_the_task() {
     let page = Page::open("/models/image/tessera").await;
-    wire::spoil(json!({"path": "/v2/status", "fault": "status", "status": 500, "times": 1})).await;
+    wire::add_fault(json!({"path": "/v2/status", "fault": "status", "status": 500, "times": 1}))
+        .await;
     page.fill("textbox", "prompt", "rose window").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.says("Status unknown for").await;
-    page.says("Completed").await;
+    page.see_text("Status unknown for").await;
+    page.see_text("Completed").await;
 }
 
-/// Guards against paying twice, and against "nothing was billed" about what was: a service, or what stands before it,
-/// gives an answer that has the task's id another HTTP status.
+/// Guards against paying twice, and against the message "nothing was billed" for a billed task: a service, or a gateway in
+/// front of it, sends the task's id with an error status.
 #[wasm_bindgen_test]
-async fn a_task_whose_id_is_told_was_taken_whatever_the_http_status() {
+async fn a_reply_with_a_task_id_means_accepted_whatever_its_http_status() {
     for status in [400, 409, 429, 500] {
         let page = Page::open("/models/image/tessera").await;
-        wire::spoil(
+        wire::add_fault(
             json!({"path": "/v2/generate", "fault": "other_status", "status": status, "times": 1}),
         )
         .await;
         page.fill("textbox", "prompt", "taken").await;
         page.click("button", "Generate").await;
-        let task = page.the("article", "Tessera: taken").await;
+        let task = page.find("article", "Tessera: taken").await;
         find::until("Completed", || {
             find::text_of(&task).contains("Completed").then_some(())
         })

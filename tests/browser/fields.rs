@@ -1,4 +1,4 @@
-//! The fields of a form, which are put into the page as HTML.
+//! The fields of a form, which are inserted into the page as HTML.
 
 use std::iter::successors;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use web_sys::{Element, HtmlElement, HtmlInputElement};
 use crate::find::{self, until, value_of};
 use crate::page::{Page, click, press, undo};
 
-/// A text that would be an element, and end an attribute, where it is taken for HTML.
+/// A text that would end an attribute and create an element if it were parsed as HTML.
 const MARKUP: &str = r#"a"'><img src="x" alt="&amp;"></textarea></option>"#;
 
 fn schema(model: &str, optional: impl IntoIterator<Item = Value>) -> Schema {
@@ -34,9 +34,9 @@ async fn mount(schema: Schema, draft: RwSignal<Draft>) -> Page {
     mount_after(schema, draft, false).await
 }
 
-/// `attempted`: the person has tried to send.
+/// Mounts the fields of a schema. With `attempted`, the user has tried to send the form.
 async fn mount_after(schema: Schema, draft: RwSignal<Draft>, attempted: bool) -> Page {
-    Page::forget_all().await;
+    Page::reset_all().await;
     Page::mount("/", move || {
         Contexts::provide().runner.begin();
         view! {
@@ -54,9 +54,9 @@ async fn mount_after(schema: Schema, draft: RwSignal<Draft>, attempted: bool) ->
     .await
 }
 
-/// Guards against a text of a service that becomes a part of the page.
+/// Guards against texts of a service that are inserted as HTML.
 #[wasm_bindgen_test]
-async fn no_text_of_a_schema_is_taken_for_html() {
+async fn texts_of_a_schema_are_not_parsed_as_html() {
     let of = |name: &str, more: Value| {
         let mut parameter = json!({"name": format!("{name} {MARKUP}"), "description": MARKUP});
         let whole = parameter.as_object_mut().expect("an object");
@@ -83,7 +83,7 @@ async fn no_text_of_a_schema_is_taken_for_html() {
         ],
     );
     let page = mount(schema, RwSignal::new(Draft::default())).await;
-    let odd = page.the("textbox", &format!("odd {MARKUP}")).await;
+    let odd = page.find("textbox", &format!("odd {MARKUP}")).await;
     assert_eq!(find::select(page.root(), "img").len(), 0);
     assert!(find::description_of(&odd).contains(MARKUP));
     assert_eq!(
@@ -95,15 +95,16 @@ async fn no_text_of_a_schema_is_taken_for_html() {
         ("textbox", "prompt", format!("\n{MARKUP}\n")),
         ("combobox", "many", MARKUP.to_owned()),
     ] {
-        page.shows(role, &format!("{name} {MARKUP}"), &value).await;
+        page.see_value(role, &format!("{name} {MARKUP}"), &value)
+            .await;
     }
-    let few = page.the("radiogroup", &format!("few {MARKUP}")).await;
+    let few = page.find("radiogroup", &format!("few {MARKUP}")).await;
     assert_eq!(find::text_of(&few), "<b> &amp;");
 }
 
-/// Guards against a form that takes several times as long to open as the browser needs for its controls.
+/// Guards against fields with so many nodes that the form opens several times more slowly than its controls need.
 #[wasm_bindgen_test]
-async fn a_field_is_made_of_few_nodes() {
+async fn a_field_consists_of_few_nodes() {
     let kinds = |n: usize| match n % 6 {
         0 => json!({"type": "string", "default": ""}),
         1 => json!({"type": "integer", "default": 20, "minimum": 1, "maximum": 50}),
@@ -134,9 +135,9 @@ async fn a_field_is_made_of_few_nodes() {
     assert!(nodes <= 20 * 60, "{nodes} nodes in 60 fields");
 }
 
-/// Guards against a control that shows something else than what its field holds.
+/// Guards against a control that does not show the value of its field.
 #[wasm_bindgen_test]
-async fn what_the_draft_gets_elsewhere_shows_in_every_kind_of_control() {
+async fn every_kind_of_control_shows_changes_of_the_draft() {
     let draft = RwSignal::new(Draft::default());
     let schema = schema(
         "all",
@@ -168,58 +169,58 @@ async fn what_the_draft_gets_elsewhere_shows_in_every_kind_of_control() {
         ("combobox", "many", "c"),
         ("switch", "tiled", "true"),
     ] {
-        page.shows(role, name, value).await;
+        page.see_value(role, name, value).await;
     }
-    // It is out of the way of assistive technology, and of `find`.
+    // The slider is hidden from assistive technology, and therefore from `find`.
     let slider = page.root().query_selector("input[type=range]");
     let slider: Vec<HtmlInputElement> = cast(slider.ok().flatten().into_iter().collect());
     assert_eq!(slider[0].value(), "33");
     let few: Vec<HtmlInputElement> = cast(find::select(page.root(), "input[type=radio]"));
     assert!(!few[0].checked() && few[1].checked());
-    let ways_back = || find::select(page.root(), "[aria-label='Back to the default']").len();
-    assert_eq!(ways_back(), 4);
+    let count_resets = || find::select(page.root(), "[aria-label='Back to the default']").len();
+    assert_eq!(count_resets(), 4);
     put(json!({}));
-    page.shows("textbox", "prompt", "").await;
-    page.shows("spinbutton", "steps", "20").await;
-    page.shows("combobox", "many", "a").await;
+    page.see_value("textbox", "prompt", "").await;
+    page.see_value("spinbutton", "steps", "20").await;
+    page.see_value("combobox", "many", "a").await;
     assert!(few[0].checked() && !few[1].checked());
-    assert_eq!(ways_back(), 0);
+    assert_eq!(count_resets(), 0);
 }
 
-/// Guards against a field that shows its problem from the start, and is not said to be invalid.
+/// Guards against a field that shows an error when the form opens, without being marked as invalid.
 #[wasm_bindgen_test]
-async fn what_is_wrong_when_a_form_opens_is_marked_as_invalid() {
+async fn a_field_that_is_invalid_when_the_form_opens_is_marked() {
     let draft = RwSignal::new(Draft::default());
     draft.update(|draft| draft.set("steps", Entry::Text("99".into())));
     let of = |n: usize| json!({"name": format!("line_{n}"), "type": "string", "description": ""});
     let steps =
         json!({"name": "steps", "type": "integer", "description": "", "minimum": 1, "maximum": 50});
-    // It is not among the fields that are built first.
+    // The field is not among those that are rendered first.
     let parameters = (0..20).map(of).chain([steps]);
     let page = mount_after(schema("wrong", parameters), draft, true).await;
-    let steps = page.the("spinbutton", "steps").await;
+    let steps = page.find("spinbutton", "steps").await;
     assert!(find::description_of(&steps).contains("must be between 1 and 50"));
     assert_eq!(steps.get_attribute("aria-invalid").as_deref(), Some("true"));
-    let first = page.the("textbox", "line_0").await;
+    let first = page.find("textbox", "line_0").await;
     assert!(!first.has_attribute("aria-invalid"));
 }
 
-/// Guards against a choice of several values that shows none as chosen, and drops all, where one is not permitted.
+/// Guards against a choice of several values that shows none as chosen, and loses all, if one of them is not allowed.
 #[wasm_bindgen_test]
-async fn permitted_values_stay_chosen_next_to_one_that_is_not() {
+async fn allowed_values_stay_chosen_next_to_a_value_that_is_not_allowed() {
     let draft = RwSignal::new(Draft::default());
     draft.update(|draft| draft.set("objects", Entry::Value(json!(["bird", "zebra"]))));
     let objects = json!({
         "name": "objects", "type": "array", "description": "", "allowedValues": ["bird", "car", "tree"]
     });
     let page = mount_after(schema("several", [objects]), draft, true).await;
-    page.says("must be one of bird, car, tree, not “zebra”")
+    page.see_text("must be one of bird, car, tree, not “zebra”")
         .await;
     let boxes = ["bird", "car", "tree"];
     let chosen = async || {
         let mut chosen = Vec::new();
         for name in boxes {
-            let input: HtmlInputElement = page.the("checkbox", name).await.unchecked_into();
+            let input: HtmlInputElement = page.find("checkbox", name).await.unchecked_into();
             chosen.push(input.checked());
         }
         chosen
@@ -231,46 +232,46 @@ async fn permitted_values_stay_chosen_next_to_one_that_is_not() {
     assert_eq!(now, Some(Entry::Value(json!(["bird", "tree"]))));
 }
 
-/// Guards against Ctrl+Z that does nothing after a key or the dice have set a number.
+/// Guards against Ctrl+Z that does nothing after an arrow key or the dice button has set a number.
 #[wasm_bindgen_test]
-async fn a_number_that_the_form_has_set_can_be_undone() {
+async fn a_number_set_by_the_form_can_be_undone() {
     let draft = RwSignal::new(Draft::default());
     let parameters = [
         json!({"name": "steps", "type": "integer", "description": "", "default": 20, "minimum": 1, "maximum": 50}),
         json!({"name": "seed", "type": "integer", "description": ""}),
     ];
     let page = mount(schema("undone", parameters), draft).await;
-    let steps = page.the("spinbutton", "steps").await;
+    let steps = page.find("spinbutton", "steps").await;
     steps
         .unchecked_ref::<HtmlElement>()
         .focus()
         .expect("a field");
     press(&steps, "ArrowUp", false);
-    page.shows("spinbutton", "steps", "21").await;
+    page.see_value("spinbutton", "steps", "21").await;
     press(&steps, "ArrowUp", false);
-    page.shows("spinbutton", "steps", "22").await;
+    page.see_value("spinbutton", "steps", "22").await;
     undo();
-    page.shows("spinbutton", "steps", "21").await;
-    let dice = page.the("button", "Roll the dice").await;
-    // In Safari a press leaves the focus where it is.
+    page.see_value("spinbutton", "steps", "21").await;
+    let dice = page.find("button", "Roll the dice").await;
+    // In Safari, pressing a button does not move the focus.
     click(&dice);
-    let seed = page.the("spinbutton", "seed").await;
+    let seed = page.find("spinbutton", "seed").await;
     until("a seed", || (!value_of(&seed).is_empty()).then_some(())).await;
     assert_eq!(
         document().active_element(),
         Some(dice),
-        "it can be pressed again"
+        "the button has the focus, so that it can be pressed again"
     );
     seed.unchecked_ref::<HtmlElement>()
         .focus()
         .expect("a field");
     undo();
-    page.shows("spinbutton", "seed", "").await;
+    page.see_value("spinbutton", "seed", "").await;
 }
 
-/// Guards against text that the parser of HTML changes, and against data of an image that is in the page twice.
+/// Guards against text that the HTML parser changes, and against image data that is in the page twice.
 #[wasm_bindgen_test]
-async fn what_stands_in_a_field_is_what_the_draft_has() {
+async fn fields_show_the_exact_text_of_the_draft() {
     let draft = RwSignal::new(Draft::default());
     let (odd, image) = ("a\0b", "data:image/png;base64,iVBORw0KGgo=");
     draft.update(|draft| {
@@ -287,7 +288,7 @@ async fn what_stands_in_a_field_is_what_the_draft_has() {
         let found: Vec<Element> = found.filter(|it| find::name_of(it) == name).collect();
         assert_eq!(value_of(&found[0]), value, "{name}");
     }
-    let image = page.the("textbox", "image_url").await;
+    let image = page.find("textbox", "image_url").await;
     assert!(!image.has_attribute("value"));
 }
 
@@ -295,7 +296,7 @@ fn cast<E: JsCast>(found: Vec<Element>) -> Vec<E> {
     let cast = |element: Element| {
         element
             .dyn_into()
-            .unwrap_or_else(|_| panic!("another element"))
+            .unwrap_or_else(|_| panic!("an element of another type"))
     };
     found.into_iter().map(cast).collect()
 }

@@ -1,36 +1,39 @@
-//! Finding things as people and assistive technology do: by role and accessible name. What is
-//! hidden from them is not found.
+//! Finds elements as assistive technology does: by role and accessible name. Hidden elements are not found.
 
 use gloo_timers::future::TimeoutFuture;
 use wasm_bindgen::JsCast;
 use web_sys::{Element, HtmlInputElement, HtmlSelectElement, HtmlTextAreaElement};
 
-/// Longer than anything may take here, on a busy machine too.
+/// Longer than any step of these tests, also on a busy machine.
 const TIMEOUT_MS: f64 = 60_000.0;
 
-/// Waits until something is so, looking at it after every few milliseconds.
-pub async fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
-    let begun = js_sys::Date::now();
+/// Waits until `check` returns a value, and returns it. Calls `check` every few milliseconds.
+///
+/// # Panics
+///
+/// There is no value within the time limit.
+pub async fn until<T>(what: &str, mut check: impl FnMut() -> Option<T>) -> T {
+    let start = js_sys::Date::now();
     loop {
-        if let Some(found) = look() {
+        if let Some(found) = check() {
             return found;
         }
         assert!(
-            js_sys::Date::now() - begun < TIMEOUT_MS,
-            "waited in vain for {what}; the page says: {}",
-            seen_text()
+            js_sys::Date::now() - start < TIMEOUT_MS,
+            "timeout while waiting for {what}; the page shows: {}",
+            visible_text()
         );
         TimeoutFuture::new(10).await;
     }
 }
 
-fn seen_text() -> String {
+fn visible_text() -> String {
     let body = leptos::prelude::document().body().expect("a body");
     let page = body.query_selector("[data-test-page]").ok().flatten();
     page.map(|page| text_of(&page)).unwrap_or_default()
 }
 
-/// Everything below `root` that matches a selector and is not hidden, in the order of the page.
+/// Returns the descendants of `root` that match a selector and are not hidden, in document order.
 pub fn select(root: &Element, selector: &str) -> Vec<Element> {
     fn collect(element: &Element, selector: &str, found: &mut Vec<Element>) {
         let mut child = element.first_element_child();
@@ -47,7 +50,7 @@ pub fn select(root: &Element, selector: &str) -> Vec<Element> {
     found
 }
 
-/// Everything with a role, in the order of the page.
+/// Returns all visible descendants with this role, in document order.
 pub fn all(root: &Element, role: &str) -> Vec<Element> {
     select(root, "*")
         .into_iter()
@@ -55,7 +58,7 @@ pub fn all(root: &Element, role: &str) -> Vec<Element> {
         .collect()
 }
 
-/// The one with this role and name.
+/// Returns the first visible descendant with this role and name.
 pub fn one(root: &Element, role: &str, name: &str) -> Option<Element> {
     all(root, role)
         .into_iter()
@@ -98,8 +101,8 @@ fn role_of(element: &Element) -> String {
     .to_owned()
 }
 
-/// The accessible name, as far as this page uses the rules: `aria-labelledby`, `aria-label`, the
-/// label of a control, the legend of a group, the text of an image, the content.
+/// Returns the accessible name, by the rules that this page needs: `aria-labelledby`, `aria-label`, the label of a control,
+/// the legend of a group, the alternative text of an image, the content.
 pub fn name_of(element: &Element) -> String {
     if let Some(ids) = element.get_attribute("aria-labelledby") {
         return text_by_ids(&ids);
@@ -126,13 +129,13 @@ pub fn name_of(element: &Element) -> String {
     }
     match element.tag_name().as_str() {
         "IMG" => element.get_attribute("alt").unwrap_or_default(),
-        // Their content is not their name.
+        // The content of these elements is not their name.
         "INPUT" | "SELECT" | "TEXTAREA" | "FIELDSET" | "ARTICLE" | "SECTION" => String::new(),
         _ => text_of(element),
     }
 }
 
-/// What `aria-describedby` leads to.
+/// Returns the text of the elements in `aria-describedby`.
 pub fn description_of(element: &Element) -> String {
     text_by_ids(
         &element
@@ -151,14 +154,14 @@ fn text_by_ids(ids: &str) -> String {
     texts.join(" ").trim().to_owned()
 }
 
-/// The text that is not hidden, with single spaces.
+/// Returns the text that is not hidden, with single spaces.
 pub fn text_of(element: &Element) -> String {
     fn collect(node: &web_sys::Node, text: &mut String) {
         if let Some(element) = node.dyn_ref::<Element>() {
-            let is_out = element.has_attribute("hidden")
+            let is_hidden = element.has_attribute("hidden")
                 || element.get_attribute("aria-hidden").as_deref() == Some("true")
                 || (element.tag_name() == "DIALOG" && !element.has_attribute("open"));
-            if is_out {
+            if is_hidden {
                 return;
             }
             if let Some(alt) = element.get_attribute("alt") {
@@ -182,7 +185,7 @@ pub fn text_of(element: &Element) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// What stands in a control: the text, the chosen option, the checked choice, `true` or `false`.
+/// Returns the value of a control: the text, the selected option, the checked radio button, or `true` or `false`.
 pub fn value_of(control: &Element) -> String {
     if let Some(select) = control.dyn_ref::<HtmlSelectElement>() {
         let chosen = select.query_selector("option:checked").ok().flatten();

@@ -1,4 +1,4 @@
-//! `/models/:category/:subcategory`: the form made from a schema.
+//! `/models/:category/:subcategory`: the form of a schema.
 
 use std::sync::Arc;
 
@@ -23,7 +23,11 @@ const CONTROLS: [&str; 6] = [
     "checkbox",
 ];
 
-/// The one control of this name in the form.
+/// Returns the control of this name in the form.
+///
+/// # Panics
+///
+/// There are several.
 fn control(page: &Page, name: &str) -> Option<Element> {
     let mut found: Vec<Element> = CONTROLS
         .iter()
@@ -40,8 +44,8 @@ fn text(value: &Value) -> String {
 }
 
 #[wasm_bindgen_test]
-async fn every_parameter_of_every_model_has_its_control() {
-    Page::forget_all().await;
+async fn every_parameter_of_every_model_has_a_control() {
+    Page::reset_all().await;
     let list = wire::get("/api/models").await;
     for model in list["data"].as_array().expect("models") {
         let model = format!(
@@ -51,7 +55,7 @@ async fn every_parameter_of_every_model_has_its_control() {
         );
         let schema = wire::get(&format!("/api/schema/{model}")).await;
         let page = Page::reopen(&format!("/models/{model}")).await;
-        page.the("form", "Input").await;
+        page.find("form", "Input").await;
         for (list, required) in [("required", true), ("optional", false)] {
             for parameter in schema["data"]["parameters"][list]
                 .as_array()
@@ -59,9 +63,9 @@ async fn every_parameter_of_every_model_has_its_control() {
             {
                 let name = text(&parameter["name"]);
                 let control = until(&format!("{name} of {model}"), || control(&page, &name)).await;
-                let says_required = control.has_attribute("required")
+                let is_marked = control.has_attribute("required")
                     || control.get_attribute("aria-required").as_deref() == Some("true");
-                assert_eq!(says_required, required, "{name} of {model}");
+                assert_eq!(is_marked, required, "{name} of {model}");
                 let description = find::description_of(&control);
                 assert!(
                     description.contains(text(&parameter["description"]).trim()),
@@ -77,7 +81,7 @@ async fn every_parameter_of_every_model_has_its_control() {
                 }
                 let default = text(&parameter["default"]).replace("null", "");
                 let shown = value_of(&control);
-                // 0.0 may show as 0.
+                // 0.0 may be shown as 0.
                 let same_number = shown
                     .parse::<f64>()
                     .is_ok_and(|shown| default.parse::<f64>() == Ok(shown));
@@ -91,7 +95,7 @@ async fn every_parameter_of_every_model_has_its_control() {
     }
 }
 
-/// Parameters of kinds that the local service does not have.
+/// Returns a schema with kinds of parameters that the local service does not have.
 fn odd_schema() -> Schema {
     let parameter = |value: Value| serde_json::from_value(value).expect("a parameter");
     Schema {
@@ -124,7 +128,7 @@ fn odd_schema() -> Schema {
 }
 
 async fn mount_odd(draft: RwSignal<Draft>) -> Page {
-    Page::forget_all().await;
+    Page::reset_all().await;
     Page::mount("/", move || {
         Contexts::provide().runner.begin();
         view! {
@@ -138,7 +142,7 @@ async fn mount_odd(draft: RwSignal<Draft>) -> Page {
 }
 
 #[wasm_bindgen_test]
-async fn no_parameter_is_dropped_whatever_its_type_is() {
+async fn parameters_of_unknown_types_are_shown_and_sent() {
     let draft = RwSignal::new(Draft::default());
     let page = mount_odd(draft).await;
     for (name, shown) in [
@@ -159,8 +163,8 @@ async fn no_parameter_is_dropped_whatever_its_type_is() {
     )
     .await;
     page.fill("textbox", "weights", "[1, 2.5]").await;
-    let size = page.the("radiogroup", "size").await;
-    // The texts are alike; the values are not.
+    let size = page.find("radiogroup", "size").await;
+    // The labels are equal, the values differ.
     let choices = find::all(&size, "radio");
     for (at, expected) in [json!(1), json!("1"), json!(true)].into_iter().enumerate() {
         crate::page::click(&choices[at]);
@@ -173,12 +177,12 @@ async fn no_parameter_is_dropped_whatever_its_type_is() {
             r#"{"shape":[2,3],"big":18446744073709551615}"#
         );
         assert_eq!(input.values()["weights"], json!([1, 2.5]));
-        // Untouched: left out.
+        // Unchanged parameters are omitted.
         assert!(!input.values().contains_key("zero"));
     }
     page.fill("textbox", "weights", "[1,").await;
-    let weights = page.the("textbox", "weights").await;
-    until("a problem beside the field", || {
+    let weights = page.find("textbox", "weights").await;
+    until("an error at the field", || {
         find::description_of(&weights)
             .contains("weights must be JSON")
             .then_some(())
@@ -191,21 +195,21 @@ async fn no_parameter_is_dropped_whatever_its_type_is() {
 }
 
 #[wasm_bindgen_test]
-async fn what_leaves_the_page_is_what_was_entered_to_the_last_digit() {
+async fn entered_values_are_sent_exactly() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "gold and indigo").await;
     page.fill("spinbutton", "seed", "18446744073709551615")
         .await;
     page.fill("spinbutton", "strokes", "").await;
     page.choose("symmetry", "3").await;
-    // So that nothing is drawn: this is about the request.
-    wire::spoil(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
-    page.the("link", "Documentation").await;
+    // The fault prevents the generation, since only the request is checked.
+    wire::add_fault(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.says("Failed").await;
+    page.see_text("Failed").await;
     let body = wire::last_body("/v2/generate");
-    // A number that went through a float would be …616; a cleared field is left out, not 0 and not
-    // its default; the 3 keeps its type; what was not touched is left out.
+    // A number that was converted to a float would end in 616. Cleared and unchanged fields are omitted, and the 3 keeps its
+    // type.
     assert!(body.contains(r#""seed":18446744073709551615"#), "{body}");
     assert!(body.contains(r#""symmetry":3"#), "{body}");
     let body: Value = serde_json::from_str(&body).expect("JSON");
@@ -225,28 +229,30 @@ async fn what_leaves_the_page_is_what_was_entered_to_the_last_digit() {
 }
 
 #[wasm_bindgen_test]
-async fn what_was_typed_and_what_was_cleared_is_there_after_a_reload() {
+async fn typed_and_cleared_fields_survive_a_reload() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "“quotes” and\nlines").await;
     page.fill("spinbutton", "strokes", "").await;
     page.fill("spinbutton", "seed", "9007199254740993").await;
     drop(page);
     let page = Page::reopen("/models/image/fluxfield").await;
-    page.shows("textbox", "prompt", "“quotes” and\nlines").await;
-    page.shows("spinbutton", "strokes", "").await;
-    page.shows("spinbutton", "seed", "9007199254740993").await;
-    // Another model's form is another form.
+    page.see_value("textbox", "prompt", "“quotes” and\nlines")
+        .await;
+    page.see_value("spinbutton", "strokes", "").await;
+    page.see_value("spinbutton", "seed", "9007199254740993")
+        .await;
+    // Another model has its own draft.
     drop(page);
     let page = Page::reopen("/models/image/strata").await;
-    page.shows("textbox", "prompt", "").await;
+    page.see_value("textbox", "prompt", "").await;
 }
 
 #[wasm_bindgen_test]
-async fn the_way_back_to_a_default_shows_the_default() {
+async fn back_to_the_default_shows_the_default() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("spinbutton", "strokes", "300").await;
     page.click("button", "Back to the default").await;
-    let strokes = page.the("spinbutton", "strokes").await;
+    let strokes = page.find("spinbutton", "strokes").await;
     until("the default", || {
         (value_of(&strokes) == "2400").then_some(())
     })
@@ -254,18 +260,18 @@ async fn the_way_back_to_a_default_shows_the_default() {
 }
 
 #[wasm_bindgen_test]
-async fn the_dice_draw_a_seed_within_its_bounds() {
+async fn roll_the_dice_sets_a_seed() {
     let page = Page::open("/models/image/fluxfield").await;
-    let seed = page.the("spinbutton", "seed").await;
+    let seed = page.find("spinbutton", "seed").await;
     assert_eq!(value_of(&seed), "");
     page.click("button", "Roll the dice").await;
     until("a seed", || value_of(&seed).parse::<u64>().ok()).await;
 }
 
 #[wasm_bindgen_test]
-async fn nothing_is_sent_while_invalid_and_the_summary_takes_the_focus() {
+async fn an_invalid_form_is_not_sent_and_its_summary_gets_the_focus() {
     let page = Page::open("/models/image/fluxfield").await;
-    let strokes = page.the("spinbutton", "strokes").await;
+    let strokes = page.find("spinbutton", "strokes").await;
     fill(&strokes, "9000");
     page.click("button", "Generate").await;
     let alert = until("the summary", || {
@@ -274,12 +280,12 @@ async fn nothing_is_sent_while_invalid_and_the_summary_takes_the_focus() {
     })
     .await;
     let text = find::text_of(&alert);
-    for words in [
+    for problem in [
         "2 things need a look",
         "prompt is required",
         "strokes must be between 200 and 8000",
     ] {
-        assert!(text.contains(words), "{text}");
+        assert!(text.contains(problem), "{text}");
     }
     assert!(find::description_of(&strokes).contains("must be between 200 and 8000"));
     assert_eq!(
@@ -300,7 +306,7 @@ async fn nothing_is_sent_while_invalid_and_the_summary_takes_the_focus() {
 
     fill(&strokes, "900");
     page.fill("textbox", "prompt", "x").await;
-    until("no problem at the fields", || {
+    until("no error at the fields", || {
         (!find::description_of(&strokes).contains("must be")).then_some(())
     })
     .await;
@@ -309,24 +315,24 @@ async fn nothing_is_sent_while_invalid_and_the_summary_takes_the_focus() {
 }
 
 #[wasm_bindgen_test]
-async fn a_schema_that_cannot_be_had_is_said_and_tried_again() {
-    Page::forget_all().await;
-    wire::spoil(json!({"path": "/api/schema/*", "fault": "status", "status": 500, "times": 1}))
+async fn a_schema_that_fails_to_load_can_be_retried() {
+    Page::reset_all().await;
+    wire::add_fault(json!({"path": "/api/schema/*", "fault": "status", "status": 500, "times": 1}))
         .await;
     let page = Page::reopen("/models/image/strata").await;
-    page.says("The input form could not be loaded").await;
+    page.see_text("The input form could not be loaded").await;
     page.click("button", "Try again").await;
-    page.the("textbox", "prompt").await;
+    page.find("textbox", "prompt").await;
 }
 
-/// Guards against an input that is one thing in the form and another in its JSON.
+/// Guards against an input that differs between the form and its JSON.
 #[wasm_bindgen_test]
-async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
+async fn form_and_json_are_synchronized_and_invalid_json_is_not_sent() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "gold").await;
     page.fill("spinbutton", "strokes", "900").await;
     page.click("radio", "JSON").await;
-    page.shows(
+    page.see_value(
         "textbox",
         "Input as JSON",
         "{\n  \"prompt\": \"gold\",\n  \"strokes\": 900\n}",
@@ -340,44 +346,45 @@ async fn form_and_json_are_kept_in_step_and_what_is_no_json_is_not_sent() {
     .await;
     page.fill("textbox", "Input as JSON", r#"{"prompt": "indi"#)
         .await;
-    page.says("Invalid JSON").await;
+    page.see_text("Invalid JSON").await;
     page.click("button", "Generate").await;
-    page.says("The JSON needs a look").await;
+    page.see_text("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 
-    // The form holds what could be read last, and says so. None of it is sent.
+    // The form shows the last valid values and says so. Nothing is sent.
     page.click("radio", "Form").await;
-    page.says("The JSON could not be read, so the form shows the last values that could.")
+    page.see_text("The JSON could not be read, so the form shows the last values that could.")
         .await;
     page.click("button", "Generate").await;
-    page.says("The JSON needs a look").await;
+    page.see_text("The JSON needs a look").await;
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
-    page.shows("textbox", "prompt", "indigo").await;
-    page.shows("spinbutton", "seed", "9007199254740993").await;
-    page.shows("spinbutton", "strokes", "2400").await;
+    page.see_value("textbox", "prompt", "indigo").await;
+    page.see_value("spinbutton", "seed", "9007199254740993")
+        .await;
+    page.see_value("spinbutton", "strokes", "2400").await;
 }
 
-/// Guards against presets that are gone after a reload, and against a form that one overwrites for good.
+/// Guards against presets that are lost after a reload, and against previous input that a preset overwrites for good.
 #[wasm_bindgen_test]
-async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
+async fn a_preset_fills_the_form_and_the_previous_input_can_be_restored() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "gold and indigo").await;
     page.fill("spinbutton", "strokes", "900").await;
     page.click("button", "Presets").await;
     page.fill("textbox", "Name of the preset", "Fine").await;
     page.click("button", "Save").await;
-    page.the("button", "Apply Fine").await;
+    page.find("button", "Apply Fine").await;
     drop(page);
 
     let page = Page::reopen("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;
     page.click("button", "Apply Fine").await;
-    page.shows("textbox", "prompt", "gold and indigo").await;
-    page.shows("spinbutton", "strokes", "900").await;
-    page.says("Changed in the form: prompt").await;
+    page.see_value("textbox", "prompt", "gold and indigo").await;
+    page.see_value("spinbutton", "strokes", "900").await;
+    page.see_text("Changed in the form: prompt").await;
     page.click("button", "Restore previous input").await;
-    page.shows("textbox", "prompt", "something else").await;
+    page.see_value("textbox", "prompt", "something else").await;
     page.click("button", "Presets").await;
     page.click("button", "Remove Fine").await;
     until("no preset", || {
@@ -386,16 +393,17 @@ async fn a_preset_is_put_into_the_form_and_what_stood_there_comes_back() {
     .await;
 }
 
-/// Guards against words of a service that are shown as anything but marks and offers.
+/// Checks that a suggested word of the service completes the typed text and is highlighted.
 #[wasm_bindgen_test]
-async fn a_word_that_is_begun_is_completed_and_marked() {
+async fn a_partial_word_can_be_completed_and_is_highlighted() {
     let page = Page::open("/models/image/tessera").await;
-    let prompt = page.the("textbox", "prompt").await;
+    let prompt = page.find("textbox", "prompt").await;
     page.fill("textbox", "prompt", "a window in ros").await;
     page.click("button", "rose").await;
-    page.shows("textbox", "prompt", "a window in rose").await;
-    // Not for who hears the page: the text itself is in the field.
-    let field = prompt.parent_element().expect("what stands around it");
+    page.see_value("textbox", "prompt", "a window in rose")
+        .await;
+    // The highlight is hidden from screen readers, which read the text in the field.
+    let field = prompt.parent_element().expect("a parent");
     let marked = || field.query_selector("mark").ok().flatten();
     let marked = until("a mark", marked).await;
     assert_eq!(marked.text_content().as_deref(), Some("rose"));

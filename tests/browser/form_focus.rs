@@ -1,4 +1,4 @@
-//! Where the focus is, and what is said, after something in the form is mended or taken back.
+//! The focus and the messages after a field is corrected or a change is undone.
 
 use leptos::prelude::*;
 use wasm_bindgen::JsCast;
@@ -14,9 +14,9 @@ fn focused() -> Option<Element> {
         .filter(|it| it.tag_name() != "BODY")
 }
 
-/// Presses it as a keyboard does: it has the focus then.
+/// Presses a button as a keyboard does, which also focuses it.
 async fn press(page: &Page, name: &str) {
-    let button = page.the("button", name).await;
+    let button = page.find("button", name).await;
     focus(&button);
     click(&button);
 }
@@ -25,9 +25,10 @@ pub fn focus(element: &Element) {
     element
         .unchecked_ref::<HtmlElement>()
         .focus()
-        .expect("an element that takes it");
+        .expect("a focusable element");
 }
 
+/// Waits until the element of this name has the focus.
 async fn has_focus(name: &str) {
     until(&format!("the focus at {name}"), || {
         focused().filter(|it| find::name_of(it) == name)
@@ -38,22 +39,22 @@ async fn has_focus(name: &str) {
 async fn save_preset(page: &Page, name: &str) {
     page.fill("textbox", "Name of the preset", name).await;
     page.click("button", "Save").await;
-    page.the("button", &format!("Apply {name}")).await;
+    page.find("button", &format!("Apply {name}")).await;
 }
 
-/// Guards against a list of problems that stays as it was until the last of them is mended, and that takes the focus from the
-/// field that is being mended.
+/// Guards against a list of problems that does not change until all are corrected, and that takes the focus from the field
+/// that is being corrected.
 #[wasm_bindgen_test]
-async fn the_list_of_problems_follows_each_repair() {
+async fn the_list_of_problems_shrinks_with_each_correction() {
     let page = Page::open("/models/image/fluxfield").await;
-    let strokes = page.the("spinbutton", "strokes").await;
+    let strokes = page.find("spinbutton", "strokes").await;
     fill(&strokes, "9000");
     page.click("button", "Generate").await;
-    page.says("2 things need a look").await;
-    let prompt = page.the("textbox", "prompt").await;
+    page.see_text("2 things need a look").await;
+    let prompt = page.find("textbox", "prompt").await;
     focus(&prompt);
     fill(&prompt, "x");
-    page.says("1 thing needs a look").await;
+    page.see_text("1 thing needs a look").await;
     let alert = find::all(page.root(), "alert").swap_remove(0);
     let text = find::text_of(&alert);
     assert!(!text.contains("prompt"), "{text}");
@@ -66,7 +67,7 @@ async fn the_list_of_problems_follows_each_repair() {
     .await;
 }
 
-/// Guards against a focus that goes with the button that was pressed: keys begin at the top of the page then.
+/// Guards against a focus that is lost when the pressed button disappears, so that Tab starts at the top of the page.
 #[wasm_bindgen_test]
 async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     let page = Page::open("/models/image/fluxfield").await;
@@ -76,7 +77,7 @@ async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     page.fill("textbox", "prompt", "something else").await;
     page.click("button", "Apply Fine").await;
     press(&page, "Restore previous input").await;
-    page.shows("textbox", "prompt", "something else").await;
+    page.see_value("textbox", "prompt", "something else").await;
     until("the focus in the form", || {
         let form = focused()?.closest("form").ok().flatten()?;
         (find::name_of(&form) == "Input").then_some(())
@@ -84,7 +85,7 @@ async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     .await;
 }
 
-/// The same in the dialog of presets.
+/// Guards against the same loss of the focus in the dialog of presets.
 #[wasm_bindgen_test]
 async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
     let page = Page::open("/models/image/fluxfield").await;
@@ -103,9 +104,9 @@ async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
     press(&page, "Remove A").await;
     has_focus("Name of the preset").await;
 }
-/// Guards against a press that is answered late, after the next one, and takes the focus to where that one left from.
+/// Guards against a press that moves the focus late, after the next press has moved it elsewhere.
 #[wasm_bindgen_test]
-async fn the_focus_goes_where_the_last_of_two_presses_in_one_frame_sends_it() {
+async fn the_last_of_two_presses_in_one_frame_moves_the_focus() {
     let page = Page::open("/models/image/fluxfield").await;
     page.fill("textbox", "prompt", "gold").await;
     page.click("button", "Presets").await;
@@ -113,7 +114,7 @@ async fn the_focus_goes_where_the_last_of_two_presses_in_one_frame_sends_it() {
         save_preset(&page, name).await;
     }
     press(&page, "Remove B").await;
-    // The row is gone, and the frame of the first press has not ended.
+    // The row is removed, but the frame of the first press has not ended.
     leptos::task::tick().await;
     let undo = find::one(page.root(), "button", "Undo").expect("a button");
     focus(&undo);

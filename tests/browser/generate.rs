@@ -1,4 +1,4 @@
-//! The main job: from the form to an image that can be seen.
+//! The main task: from the form to a displayed image.
 
 use atelier::browser::storage::{Storage, Store};
 use serde_json::Value;
@@ -12,26 +12,29 @@ use crate::page::Page;
 use crate::wire;
 
 #[wasm_bindgen_test]
-async fn a_prompt_becomes_an_image_that_can_be_seen() {
+async fn a_prompt_becomes_a_displayed_image() {
     let page = Page::open("/models/image/tessera").await;
     page.fill("textbox", "prompt", "rose window, indigo").await;
     page.fill("spinbutton", "seed", "9007199254740993").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    // A second press at once is the same press: it is paid once.
+    // A second press right after the first is ignored, so that the task is paid for once.
     page.click("button", "Generate").await;
-    let task = page.the("article", "Tessera: rose window, indigo").await;
+    let task = page.find("article", "Tessera: rose window, indigo").await;
     until("Completed", || {
         find::text_of(&task).contains("Completed").then_some(())
     })
     .await;
-    let image = page.the("image", "Image: rose window, indigo").await;
+    let image = page.find("image", "Image: rose window, indigo").await;
     let image: HtmlImageElement = image.unchecked_into();
-    until("a picture", || (image.natural_width() > 0).then_some(())).await;
+    until("a loaded image", || {
+        (image.natural_width() > 0).then_some(())
+    })
+    .await;
     assert_eq!(wire::calls_to("/v2/generate").await, 1);
     assert_eq!(wire::calls_to("/v2/response").await, 1);
 
-    // The record that outlives the page has the seed to the last digit.
+    // The stored record has the exact seed.
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     assert_eq!(texts.len(), 1);
@@ -42,54 +45,64 @@ async fn a_prompt_becomes_an_image_that_can_be_seen() {
     );
     drop(page);
 
-    // And it is there after a reload, at the list and at an address of its own.
+    // After a reload, the task is in the list and on its own page.
     let page = Page::reopen("/tasks").await;
-    page.the("article", "Tessera: rose window, indigo").await;
+    page.find("article", "Tessera: rose window, indigo").await;
     page.click("link", "rose window, indigo").await;
-    let image = page.the("image", "Image: rose window, indigo").await;
+    let image = page.find("image", "Image: rose window, indigo").await;
     let image: HtmlImageElement = image.unchecked_into();
-    until("the picture", || (image.natural_width() > 0).then_some(())).await;
+    until("the loaded image", || {
+        (image.natural_width() > 0).then_some(())
+    })
+    .await;
     // Nothing was generated again.
     assert_eq!(wire::calls_to("/v2/generate").await, 1);
     drop(page);
 
-    // What was asked for before is called back with a key, and so is what was typed meanwhile.
+    // Alt+ArrowUp recalls the earlier prompt, and Alt+ArrowDown the text typed in between.
     let page = Page::reopen("/models/image/tessera").await;
     page.fill("textbox", "prompt", "something").await;
-    let prompt = page.the("textbox", "prompt").await;
+    let prompt = page.find("textbox", "prompt").await;
     focus(&prompt);
     crate::page::press(&prompt, "ArrowUp", true);
-    page.shows("textbox", "prompt", "rose window, indigo").await;
+    page.see_value("textbox", "prompt", "rose window, indigo")
+        .await;
     crate::page::press(&prompt, "ArrowDown", true);
-    page.shows("textbox", "prompt", "something").await;
-    // As if it were typed.
+    page.see_value("textbox", "prompt", "something").await;
+    // Undo works as for typed text.
     crate::page::press(&prompt, "ArrowUp", true);
-    page.shows("textbox", "prompt", "rose window, indigo").await;
+    page.see_value("textbox", "prompt", "rose window, indigo")
+        .await;
     crate::page::undo();
-    page.shows("textbox", "prompt", "something").await;
+    page.see_value("textbox", "prompt", "something").await;
 }
 
-/// Guards against words that are offered for an earlier prompt, and move what is below it.
+/// Guards against suggestions for a recalled prompt, which move the content below the field.
 #[wasm_bindgen_test]
-async fn words_are_offered_for_typed_text_and_not_for_an_earlier_prompt() {
+async fn words_are_suggested_for_typed_text_but_not_for_a_recalled_prompt() {
     let page = Page::open("/models/image/tessera").await;
-    let prompt = page.the("textbox", "prompt").await;
+    let prompt = page.find("textbox", "prompt").await;
     crate::page::fill(&prompt, "rose window, ind");
-    page.the("button", "indigo").await;
+    page.find("button", "indigo").await;
     generate(&page).await;
     crate::page::fill(&prompt, "something");
-    until("no offer", || (!page.has("button", "indigo")).then_some(())).await;
+    until("no suggestion", || {
+        (!page.has("button", "indigo")).then_some(())
+    })
+    .await;
     focus(&prompt);
     crate::page::press(&prompt, "ArrowUp", true);
-    page.shows("textbox", "prompt", "rose window, ind").await;
-    // An offer would be shown by the next task of the event loop.
+    page.see_value("textbox", "prompt", "rose window, ind")
+        .await;
+    // A suggestion would be shown by the next task of the event loop.
     gloo_timers::future::TimeoutFuture::new(0).await;
     assert!(!page.has("button", "indigo"));
 }
 
-/// Guards against the loss of a typed text at the second choice, if the first had other line ends than a field has.
+/// Guards against typed text that is lost at the second choice of an earlier prompt if that prompt has other line breaks than
+/// the field.
 #[wasm_bindgen_test]
-async fn typed_text_stays_in_the_menu_after_prompts_of_several_lines() {
+async fn typed_text_stays_in_the_menu_after_multiline_prompts() {
     let page =
         Page::open("/models/image/tessera#inputs=%7B%22prompt%22%3A%22rose%5Cr%5Cnwindow%22%7D")
             .await;
@@ -98,10 +111,10 @@ async fn typed_text_stays_in_the_menu_after_prompts_of_several_lines() {
     for _ in 0..2 {
         page.click("button", "Earlier prompts").await;
         page.click("button", "rose window").await;
-        page.shows("textbox", "prompt", "rose\nwindow").await;
+        page.see_value("textbox", "prompt", "rose\nwindow").await;
     }
     page.click("button", "Earlier prompts").await;
-    page.the("button", "half a thought").await;
+    page.find("button", "half a thought").await;
 }
 
 async fn generate(page: &Page) {
@@ -110,12 +123,12 @@ async fn generate(page: &Page) {
         (wire::times_sent("/v2/generate") == 1).then_some(())
     })
     .await;
-    page.says("Completed").await;
+    page.see_text("Completed").await;
 }
 
 /// Guards against outputs with the same accessible name.
 #[wasm_bindgen_test]
-async fn each_recent_output_has_a_name_of_its_own() {
+async fn recent_outputs_have_distinct_names() {
     let page = Page::open("/models/image/tessera").await;
     for (seed, count) in [("7", 1), ("8", 2)] {
         page.fill("textbox", "prompt", "rose window").await;
@@ -131,6 +144,6 @@ async fn each_recent_output_has_a_name_of_its_own() {
     let page = Page::reopen("/models/image/repaint").await;
     for seed in ["7", "8"] {
         let name = format!("Use this output: Image: rose window, seed {seed}");
-        page.the("button", &name).await;
+        page.find("button", &name).await;
     }
 }

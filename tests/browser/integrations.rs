@@ -1,4 +1,4 @@
-//! The Python files, the function's JSON schema and the form as code, on a model's page.
+//! The Integrations panel of a model's page: Python files, the JSON schema of the function, and the form as code.
 
 use gloo_net::http::Request;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ const NODE: &str = "/api/comfyui-node/image/tessera";
 const TOKEN: &str = "secret-token-of-a-test";
 const UID: &str = "uid-of-a-test";
 
-/// Notes what is copied and saved: a test may not read the clipboard, and a download leaves the page.
+/// Records copied texts and saved files, since a test can't read the clipboard or a downloaded file.
 const NOTES: &str = "
     if (window.atelierSaved) return;
     window.atelierCopied = null;
@@ -33,22 +33,23 @@ const NOTES: &str = "
     };
 ";
 
-/// The page of a model, scrolled to its integrations.
+/// Opens the page of a model, scrolled to its integrations.
 async fn open() -> Page {
     let page = Page::open("/models/image/tessera").await;
-    near(&page).await;
+    open_integrations(&page).await;
     page
 }
 
-async fn near(page: &Page) {
+/// Opens the Integrations panel and scrolls to it.
+async fn open_integrations(page: &Page) {
     wire::run(NOTES);
-    page.the("form", "Input").await;
+    page.find("form", "Input").await;
     page.click("radio", "Integrations").await;
-    page.the("region", "Integrations").await.scroll_into_view();
+    page.find("region", "Integrations").await.scroll_into_view();
 }
 
-/// The text of the service's, byte for byte.
-async fn served(path: &str) -> String {
+/// Returns the file at a path of the service.
+async fn file_of_service(path: &str) -> String {
     let answer = Request::get(&format!("{}{path}", wire::SERVICE)).send();
     answer
         .await
@@ -58,9 +59,9 @@ async fn served(path: &str) -> String {
         .expect("a text")
 }
 
-/// The text of the code in the box of this name.
+/// Returns the code in the region of this name.
 async fn code(page: &Page, name: &str) -> String {
-    code_in(&page.the("region", name).await)
+    code_in(&page.find("region", name).await)
 }
 
 fn code_in(region: &Element) -> String {
@@ -69,25 +70,36 @@ fn code_in(region: &Element) -> String {
         .unwrap_or_default()
 }
 
-async fn copied() -> String {
-    until("a text that is copied", || {
+/// Waits for a copied text and returns it.
+async fn copied_text() -> String {
+    until("a copied text", || {
         wire::run("const text = window.atelierCopied; window.atelierCopied = null; return text")
             .as_string()
     })
     .await
 }
 
+/// Waits for a saved file and returns its name and text.
+async fn saved_file() -> Value {
+    until("a saved file", || {
+        let saved = wire::run("return JSON.stringify(window.atelierSaved.shift() ?? null)");
+        let saved: Value = serde_json::from_str(&saved.as_string()?).ok()?;
+        (!saved.is_null()).then_some(saved)
+    })
+    .await
+}
+
 #[wasm_bindgen_test]
-async fn what_is_shown_copied_and_saved_is_what_the_service_has() {
+async fn shown_copied_and_saved_files_are_those_of_the_service() {
     let page = Page::open("/models/image/tessera").await;
-    page.the("form", "Input").await;
-    page.the("button", "Download OpenAI function").await;
-    // It is one press away; nothing of it is needed yet.
+    page.find("form", "Input").await;
+    page.find("button", "Download OpenAI function").await;
+    // The files are not requested before the panel is opened.
     wire::run(
         "return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))",
     );
     assert_eq!(wire::calls_to(FUNCTION).await, 0);
-    near(&page).await;
+    open_integrations(&page).await;
 
     for (path, group, name, label) in [
         (
@@ -103,36 +115,30 @@ async fn what_is_shown_copied_and_saved_is_what_the_service_has() {
             "Download ComfyUI node",
         ),
     ] {
-        let region = page.the("region", name).await;
+        let region = page.find("region", name).await;
         assert_eq!(region.get_attribute("tabindex").as_deref(), Some("0"));
-        let file = served(path).await;
+        let file = file_of_service(path).await;
         until("all of the file", || {
             (code_in(&region) == file).then_some(())
         })
         .await;
-        let words = until("its last word in colours", || {
-            let words = find::select(&region, ".code-keyword");
-            let last = words.last().map(find::text_of);
-            // Both files end with a function and what calls it.
-            (words.len() > 100 && last.as_deref() != Some("import")).then_some(words)
+        let keywords = until("syntax highlighting of the whole file", || {
+            let keywords = find::select(&region, ".code-keyword");
+            let last = keywords.last().map(find::text_of);
+            // Both files end with a function and a call of it.
+            (keywords.len() > 100 && last.as_deref() != Some("import")).then_some(keywords)
         })
         .await;
-        assert!(words.iter().all(|word| word.child_element_count() == 0));
-        assert!(words.iter().any(|word| find::text_of(word) == "return"));
-        let group = page.the("group", group).await;
+        assert!(keywords.iter().all(|it| it.child_element_count() == 0));
+        assert!(keywords.iter().any(|it| find::text_of(it) == "return"));
+        let group = page.find("group", group).await;
         let lines = file.lines().count();
         assert!(find::text_of(&group).contains(&format!("{lines} lines")));
         click(&find::one(&group, "button", "Copy").expect("Copy"));
-        assert_eq!(copied().await, file);
+        assert_eq!(copied_text().await, file);
         page.click("button", label).await;
-        let saved = until("a file that is saved", || {
-            let saved = wire::run("return JSON.stringify(window.atelierSaved.shift() ?? null)");
-            let saved: Value = serde_json::from_str(&saved.as_string()?).ok()?;
-            (!saved.is_null()).then_some(saved)
-        })
-        .await;
-        assert_eq!(saved, json!([name, file]));
-        // Once by the page, once by this test.
+        assert_eq!(saved_file().await, json!([name, file]));
+        // One call by the page and one by this test.
         assert_eq!(wire::calls_to(path).await, 2);
         page.click("button", &format!("Show all {lines} lines"))
             .await;
@@ -140,20 +146,19 @@ async fn what_is_shown_copied_and_saved_is_what_the_service_has() {
         assert_eq!(less.get_attribute("aria-expanded").as_deref(), Some("true"));
         click(&less);
     }
-    // Files and page say the same name.
+    // The file and the page contain the same name.
     assert!(
-        served(NODE)
+        file_of_service(NODE)
             .await
             .contains("ComfyUI/custom_nodes/image_tessera_node.py")
     );
-    page.says("ComfyUI/custom_nodes/image_tessera_node.py")
+    page.see_text("ComfyUI/custom_nodes/image_tessera_node.py")
         .await;
 }
 
-/// What is additional is offered where the service says that it has it, and only there: elsewhere the
-/// buttons would lead to nothing.
+/// Optional integrations are offered only if the service announces them, since their buttons would fail otherwise.
 #[wasm_bindgen_test]
-async fn what_is_additional_is_offered_where_the_service_has_it() {
+async fn optional_integrations_are_offered_if_the_service_has_them() {
     let page = open().await;
     for (path, label, name) in [
         (
@@ -173,35 +178,32 @@ async fn what_is_additional_is_offered_where_the_service_has_it() {
         ),
     ] {
         page.click("button", label).await;
-        let saved = until("a file that is saved", || {
-            let saved = wire::run("return JSON.stringify(window.atelierSaved.shift() ?? null)");
-            let saved: Value = serde_json::from_str(&saved.as_string()?).ok()?;
-            (!saved.is_null()).then_some(saved)
-        })
-        .await;
-        assert_eq!(saved, json!([name, served(path).await]));
+        assert_eq!(
+            saved_file().await,
+            json!([name, file_of_service(path).await])
+        );
     }
     page.click("button", "Download all ComfyUI nodes").await;
-    page.says("atelier-nodes.zip saved.").await;
+    page.see_text("atelier-nodes.zip saved.").await;
     drop(page);
 
-    // A service that says nothing of them.
-    Page::forget_all().await;
-    wire::spoil(json!({"path": "/api/models", "fault": "hide_field", "field": "integrations"}))
+    // A service that does not announce them.
+    Page::reset_all().await;
+    wire::add_fault(json!({"path": "/api/models", "fault": "hide_field", "field": "integrations"}))
         .await;
     let page = Page::reopen("/models/image/tessera").await;
-    near(&page).await;
-    page.the("button", "Download ComfyUI node").await;
+    open_integrations(&page).await;
+    page.find("button", "Download ComfyUI node").await;
     assert!(!page.has("button", "Download MCP server"));
     assert!(!page.has("button", "Download all ComfyUI nodes"));
-    wire::spoil_nothing().await;
+    wire::clear_faults().await;
 }
 
 #[wasm_bindgen_test]
 async fn the_functions_schema_is_copied_on_its_own() {
     let page = open().await;
     page.click("button", "Copy JSON schema").await;
-    let text = copied().await;
+    let text = copied_text().await;
     let schema: Value = serde_json::from_str(&text).expect("JSON");
     assert_eq!(schema["name"], "image_tessera");
     let of_model = wire::get("/api/schema/image/tessera").await;
@@ -216,26 +218,26 @@ async fn the_functions_schema_is_copied_on_its_own() {
 }
 
 #[wasm_bindgen_test]
-async fn a_file_that_does_not_come_is_asked_for_again() {
-    Page::forget_all().await;
-    wire::spoil(json!({"path": FUNCTION, "fault": "status", "status": 500})).await;
+async fn a_file_that_fails_to_load_can_be_retried() {
+    Page::reset_all().await;
+    wire::add_fault(json!({"path": FUNCTION, "fault": "status", "status": 500})).await;
     let page = Page::reopen("/models/image/tessera").await;
-    near(&page).await;
-    page.says("The OpenAI function file could not be loaded")
+    open_integrations(&page).await;
+    page.see_text("The OpenAI function file could not be loaded")
         .await;
-    // The other one is not held up, nor is the function's schema, which is made of the model's.
-    page.the("region", "image_tessera_node.py").await;
-    page.the("button", "Copy JSON schema").await;
-    wire::spoil_nothing().await;
+    // The other file is not affected, nor is the schema of the function, which is created from that of the model.
+    page.find("region", "image_tessera_node.py").await;
+    page.find("button", "Copy JSON schema").await;
+    wire::clear_faults().await;
     page.click("button", "Try again").await;
-    page.the("region", "image_tessera.py").await;
-    let file = served(FUNCTION).await;
+    page.find("region", "image_tessera.py").await;
+    let file = file_of_service(FUNCTION).await;
     assert_eq!(code(&page, "image_tessera.py").await, file);
 }
 
 #[wasm_bindgen_test]
-async fn the_form_is_copied_as_it_stands_without_credentials() {
-    Page::forget_all().await;
+async fn the_form_is_copied_as_code_without_credentials() {
+    Page::reset_all().await;
     let settings = json!({"address": wire::SERVICE, "uid": UID}).to_string();
     local_storage()
         .set_item("atelier.settings", &settings)
@@ -244,15 +246,15 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
         .set_item("atelier.token", TOKEN)
         .expect("sessionStorage");
     let page = Page::reopen("/models/image/tessera").await;
-    near(&page).await;
-    // An empty form is shown, and is said to be none that the service takes.
-    page.the("region", "The form as curl").await;
-    page.says("The form is not complete yet").await;
+    open_integrations(&page).await;
+    // An empty form is shown, with a note that the service would refuse it.
+    page.find("region", "The form as curl").await;
+    page.see_text("The form is not complete yet").await;
 
     page.click("radio", "One").await;
     page.fill("textbox", "prompt", "it's \"blue\"").await;
     page.click("radio", "Integrations").await;
-    page.says("As the form would be sent now.").await;
+    page.see_text("As the form would be sent now.").await;
     for (language, prompt) in [
         ("curl", r#""prompt": "it'\''s \"blue\"""#),
         ("Python", r#""prompt": "it's \"blue\"""#),
@@ -261,7 +263,7 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
     ] {
         page.click("radio", language).await;
         page.click("button", &format!("Copy as {language}")).await;
-        let program = copied().await;
+        let program = copied_text().await;
         assert!(program.contains(prompt), "{program}");
         assert!(
             !program.contains(TOKEN) && !program.contains(UID),
@@ -274,12 +276,12 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
             program
         );
     }
-    // It is the form as it now stands.
+    // The code follows changes of the form.
     page.click("radio", "One").await;
     page.fill("spinbutton", "seed", "18446744073709551615")
         .await;
     page.click("radio", "Integrations").await;
-    let region = page.the("region", "The form as Rust").await;
+    let region = page.find("region", "The form as Rust").await;
     until("the seed in the code", || {
         code_in(&region)
             .contains(r#""seed": 18446744073709551615"#)
@@ -289,15 +291,15 @@ async fn the_form_is_copied_as_it_stands_without_credentials() {
     page.click("radio", "One").await;
     page.click("button", "Clear form").await;
     page.click("radio", "Integrations").await;
-    let region = page.the("region", "The form as Rust").await;
+    let region = page.find("region", "The form as Rust").await;
     until("no prompt in the code", || {
         (!code_in(&region).contains("prompt")).then_some(())
     })
     .await;
     drop(page);
 
-    // The language is the one chosen last.
+    // The panel uses the language that was chosen last.
     let page = Page::reopen("/models/image/strata").await;
-    near(&page).await;
-    page.the("region", "The form as Rust").await;
+    open_integrations(&page).await;
+    page.find("region", "The form as Rust").await;
 }

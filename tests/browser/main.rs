@@ -1,7 +1,7 @@
-//! The real components in a real browser, speaking HTTP to the real local service.
+//! Tests of the real components in a real browser, with HTTP calls to the real local service.
 //!
-//! `./dev test browser` starts the service and, in front of it, the proxy that makes calls go wrong
-//! on command (`tests/end-to-end/src/fault.rs`), and says at compile time where they are.
+//! `./dev test browser` starts the service and the fault proxy in front of it (`tests/end-to-end/src/fault.rs`). The tests
+//! are compiled with their addresses.
 
 #![cfg(target_arch = "wasm32")]
 

@@ -1,4 +1,4 @@
-//! Copies of outputs, in a real IndexedDB; and what a dead address leads to.
+//! Cached copies of outputs in a real IndexedDB, and recovery of outputs whose address no longer works.
 
 use atelier::browser::storage::{Storage, Store};
 use atelier_studio::output::output_cache::{CachedOutput, LIMITS};
@@ -16,8 +16,8 @@ fn text(value: Option<JsValue>) -> Option<String> {
     value.and_then(|value| value.as_string())
 }
 
-/// As if copies were wanted, up to the smallest limit.
-fn want_copies() {
+/// Enables the cache of outputs, with the smallest limit.
+fn enable_cache() {
     let settings =
         json!({"address": wire::SERVICE, "keep": true, "keep_limit": LIMITS[0]}).to_string();
     local_storage()
@@ -25,8 +25,8 @@ fn want_copies() {
         .expect("localStorage");
 }
 
-/// Keeps a small blob that is said to be of this size.
-async fn keep(storage: &Storage, key: &str, bytes: u64, shown: u64) {
+/// Stores a small blob as a cached output whose recorded size is `bytes`.
+async fn cache_output(storage: &Storage, key: &str, bytes: u64, shown: u64) {
     let copy = CachedOutput {
         key: key.into(),
         url: "https://host.example/a.png".into(),
@@ -46,8 +46,7 @@ async fn keep(storage: &Storage, key: &str, bytes: u64, shown: u64) {
         .expect("written");
 }
 
-/// Whether the browser stores files. WebKit does not where nothing is to last: in a private window, and
-/// where a test drives it.
+/// Returns whether the browser stores files. WebKit does not in private windows and in automated ones.
 async fn stores_files(storage: &Storage) -> bool {
     let parts = Array::of1(&"bytes".into());
     let blob = Blob::new_with_str_sequence(&parts).expect("a blob");
@@ -66,7 +65,7 @@ async fn stores_files(storage: &Storage) -> bool {
     false
 }
 
-async fn kept(storage: &Storage) -> Vec<CachedOutput> {
+async fn cached_outputs(storage: &Storage) -> Vec<CachedOutput> {
     let texts = storage
         .all_texts(Store::OutputFacts)
         .await
@@ -79,13 +78,13 @@ async fn kept(storage: &Storage) -> Vec<CachedOutput> {
 
 async fn generate(page: &Page) {
     page.fill("textbox", "prompt", "tide pools").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    shows_picture(page).await;
+    loaded_image(page).await;
 }
 
-async fn shows_picture(page: &Page) -> HtmlImageElement {
-    let image = until("a picture", || {
+async fn loaded_image(page: &Page) -> HtmlImageElement {
+    let image = until("a loaded image", || {
         let image = find::one(page.root(), "image", "Image: tide pools")?;
         let image: HtmlImageElement = image.unchecked_into();
         (image.natural_width() > 0).then_some(image)
@@ -94,56 +93,63 @@ async fn shows_picture(page: &Page) -> HtmlImageElement {
 }
 
 #[wasm_bindgen_test]
-async fn a_key_that_ends_in_a_slash_means_all_below_it_and_an_empty_one_everything() {
-    Page::forget_all().await;
+async fn delete_accepts_a_prefix_that_ends_in_a_slash_or_is_empty() {
+    Page::reset_all().await;
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     if !stores_files(&storage).await {
         return;
     }
     for key in ["a/0", "a/1", "ab/0", "a0/0"] {
-        keep(&storage, key, 1, 1).await;
+        cache_output(&storage, key, 1, 1).await;
     }
     storage
         .delete(&[(Store::OutputFacts, "a/".into())])
         .await
         .expect("deleted");
-    let mut keys: Vec<String> = kept(&storage).await.into_iter().map(|c| c.key).collect();
+    let mut keys: Vec<String> = cached_outputs(&storage)
+        .await
+        .into_iter()
+        .map(|c| c.key)
+        .collect();
     keys.sort();
     assert_eq!(keys, ["a0/0", "ab/0"]);
     storage
         .delete(&[(Store::OutputFacts, String::new())])
         .await
         .expect("deleted");
-    assert_eq!(kept(&storage).await, []);
+    assert_eq!(cached_outputs(&storage).await, []);
 }
 
 #[wasm_bindgen_test]
-async fn copies_stay_within_the_limit_and_the_one_unseen_for_longest_goes() {
-    Page::forget_all().await;
-    want_copies();
+async fn the_least_recently_shown_copy_is_evicted_at_the_limit() {
+    Page::reset_all().await;
+    enable_cache();
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     if !stores_files(&storage).await {
         return;
     }
-    keep(&storage, "seen/0", LIMITS[0] / 2, 2).await;
-    keep(&storage, "unseen/0", LIMITS[0] / 2, 1).await;
+    cache_output(&storage, "seen/0", LIMITS[0] / 2, 2).await;
+    cache_output(&storage, "unseen/0", LIMITS[0] / 2, 1).await;
     let page = Page::reopen("/models/image/tessera").await;
     generate(&page).await;
     page.click("link", "Settings").await;
-    page.says("Kept now: 2 copies, 5").await;
-    let copies = kept(&storage).await;
+    page.see_text("Kept now: 2 copies, 5").await;
+    let copies = cached_outputs(&storage).await;
     assert!(copies.iter().any(|copy| copy.key == "seen/0"));
     assert!(copies.iter().any(|copy| copy.url.contains("/outputs/")));
     let blob = storage.get(Store::Outputs, "unseen/0").await.expect("read");
-    assert!(blob.is_none(), "its bytes have gone with it");
+    assert!(
+        blob.is_none(),
+        "the bytes of the evicted copy are still stored"
+    );
 }
 
 #[wasm_bindgen_test]
-async fn another_address_that_the_service_gives_is_shown() {
+async fn an_output_with_a_dead_address_is_shown_from_a_new_one() {
     let page = Page::open("/models/image/tessera").await;
     generate(&page).await;
     drop(page);
-    // The address that is known dies; the service knows a better one.
+    // The stored address no longer works, and the service returns another one.
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     let mut record: Value = serde_json::from_str(&texts[0]).expect("JSON");
@@ -157,29 +163,29 @@ async fn another_address_that_the_service_gives_is_shown() {
     let before = wire::calls_to("/v2/response").await;
 
     let page = Page::reopen(&format!("/tasks/{key}")).await;
-    let image = shows_picture(&page).await;
+    let image = loaded_image(&page).await;
     assert!(!image.src().contains("/nothing/"));
     assert_eq!(wire::calls_to("/v2/response").await, before + 1);
     let stored = text(storage.get(Store::Tasks, &key).await.expect("read"));
     assert!(!stored.expect("a record").contains("/nothing/"));
 }
 
-/// Guards against an address of a copy that is never revoked: the browser would hold its bytes for
-/// as long as the page is open.
+/// Guards against an object URL of a copy that is never revoked: the browser would keep its bytes in memory for as long as the
+/// page is open.
 #[wasm_bindgen_test]
-async fn the_address_of_a_copy_goes_with_its_view() {
-    Page::forget_all().await;
+async fn the_object_url_of_a_copy_is_revoked_with_its_view() {
+    Page::reset_all().await;
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     if !stores_files(&storage).await {
         return;
     }
-    want_copies();
+    enable_cache();
     let page = Page::reopen("/models/image/tessera").await;
     generate(&page).await;
     page.click("link", "Settings").await;
-    page.says("Kept now: 1 copy").await;
+    page.see_text("Kept now: 1 copy").await;
     drop(page);
-    // At an address that the browser has not in its cache.
+    // An address that is not in the browser's cache.
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     let mut record: Value = serde_json::from_str(&texts[0]).expect("JSON");
     record["state"]["outputs"][0] = json!(format!("{}/outputs/nothing/1.png", wire::SERVICE));
@@ -195,13 +201,13 @@ async fn the_address_of_a_copy_goes_with_its_view() {
          const revoke = URL.revokeObjectURL.bind(URL);
          URL.revokeObjectURL = url => { window.atelierRevoked.push(url); revoke(url); }",
     );
-    wire::spoil(json!({"path": "/v2/response", "fault": "status", "status": 404})).await;
+    wire::add_fault(json!({"path": "/v2/response", "fault": "status", "status": 404})).await;
     let page = Page::reopen(&format!("/tasks/{key}")).await;
-    let source = shows_picture(&page).await.src();
+    let source = loaded_image(&page).await.src();
     assert!(source.starts_with("blob:"), "{source}");
     page.click("link", "Settings").await;
-    page.the("checkbox", "Keep outputs").await;
-    until("the address to be taken back", || {
+    page.find("checkbox", "Keep outputs").await;
+    until("the object URL to be revoked", || {
         let revoked = wire::run("return window.atelierRevoked.join(' ')").as_string()?;
         revoked.contains(&source).then_some(())
     })

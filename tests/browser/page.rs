@@ -1,4 +1,4 @@
-//! The app in a fresh element of the test's page, as after opening or reloading it.
+//! Mounts the app in a new element of the test's page, as after opening or reloading it.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -17,44 +17,43 @@ use web_sys::{
 use crate::find::{self, until};
 use crate::wire;
 
-/// Closed when dropped.
+/// An open page, which is closed when it is dropped.
 pub struct Page {
     root: HtmlElement,
 }
 
 thread_local! {
-    /// The page that is open, and closed ones whose last calls may still be under way. A tab that is
-    /// closed takes its calls with it; here they would come back to an app that is gone. A test that
-    /// fails leaves its page here, too.
+    /// The open page, and closed pages whose last calls may still be in flight. A closed tab cancels its calls, but here
+    /// their responses would reach an app that is unmounted. A failed test leaves its page here too.
     static MOUNTED: RefCell<Vec<Box<dyn Any>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Unmounts what was closed, once it waits for nothing.
+/// Unmounts closed pages once they have no calls in flight.
 async fn unmount_closed() {
     if MOUNTED.with_borrow(Vec::is_empty) {
         return;
     }
-    settled(wire::run(UNTIL_LEADING)).await;
-    settled(wire::run(UNTIL_ANSWERED)).await;
+    await_promise(wire::run(UNTIL_LEADING)).await;
+    await_promise(wire::run(UNTIL_NO_CALLS)).await;
     drop(MOUNTED.take());
 }
 
 impl Page {
-    /// Opens the app for the first time: nothing kept of earlier visits but the service's address.
+    /// Opens the app for the first time: nothing is stored except the service's address.
     pub async fn open(path: &str) -> Self {
-        Self::forget_all().await;
+        Self::reset_all().await;
         Self::reopen(path).await
     }
 
-    /// Opens the app once more, with all that is kept.
+    /// Opens the app again, with everything that is stored.
     pub async fn reopen(path: &str) -> Self {
         Self::mount(path, || view! { <App /> }.into_any()).await
     }
 
-    /// Opens a component by itself.
+    /// Opens a single component.
     pub async fn mount(path: &str, view: impl FnOnce() -> AnyView + 'static) -> Self {
         unmount_closed().await;
-        dress();
+        add_styles();
         let history = window().history().expect("a history");
         history
             .push_state_with_url(&"".into(), "", Some(path))
@@ -63,19 +62,18 @@ impl Page {
         root.set_attribute("data-test-page", "")
             .expect("an attribute");
         let root: HtmlElement = root.unchecked_into();
-        // Above the test's own report, which grows: only what is near the screen is built.
+        // Above the growing report of the tests, since only elements near the visible area are rendered.
         let body = document().body().expect("a body");
         body.prepend_with_node_1(&root).expect("a place");
         window().scroll_to_with_x_and_y(0.0, 0.0);
         let mounted = Box::new(leptos::mount::mount_to(root.clone(), view));
         MOUNTED.with_borrow_mut(|all| all.push(mounted));
-        settled(wire::run(UNTIL_LEADING)).await;
+        await_promise(wire::run(UNTIL_LEADING)).await;
         Self { root }
     }
 
-    /// Nothing left of earlier tests, even of those that failed half-way, but the service's address
-    /// in the settings.
-    pub async fn forget_all() {
+    /// Removes everything that earlier tests have left, also failed ones. Only the service's address is set.
+    pub async fn reset_all() {
         unmount_closed().await;
         for left in find::select(
             &document().document_element().expect("a root"),
@@ -90,10 +88,10 @@ impl Page {
             .expect("a root")
             .remove_attribute("data-theme")
             .expect("an attribute");
-        // Made if it is not there yet, so that it can be emptied.
+        // Creates the database if it does not exist, so that it can be cleared.
         Storage::open(|| ()).await.expect("IndexedDB");
-        settled(wire::run(EMPTY_DATABASE)).await;
-        // What the service said to one test is not to stand in for it in the next.
+        await_promise(wire::run(EMPTY_DATABASE)).await;
+        // Cached replies of one test must not be used in the next.
         local_storage()
             .set_item("atelier.offline", "off")
             .expect("localStorage");
@@ -102,15 +100,15 @@ impl Page {
         local_storage()
             .set_item("atelier.settings", &settings)
             .expect("localStorage");
-        wire::start_afresh().await;
+        wire::reset().await;
     }
 
     pub fn root(&self) -> &Element {
         &self.root
     }
 
-    /// The one with this role and name, once it is there.
-    pub async fn the(&self, role: &str, name: &str) -> Element {
+    /// Waits for the element with this role and name.
+    pub async fn find(&self, role: &str, name: &str) -> Element {
         until(&format!("{role} “{name}”"), || {
             find::one(&self.root, role, name)
         })
@@ -121,42 +119,42 @@ impl Page {
         find::one(&self.root, role, name).is_some()
     }
 
-    /// Waits until something stands in the control of this role and name.
-    pub async fn shows(&self, role: &str, name: &str, value: &str) {
-        let control = self.the(role, name).await;
+    /// Waits until the control of this role and name has this value.
+    pub async fn see_value(&self, role: &str, name: &str, value: &str) {
+        let control = self.find(role, name).await;
         until(&format!("“{value}” in {name}"), || {
             (find::value_of(&control) == value).then_some(())
         })
         .await;
     }
 
-    /// Waits until the page says something.
-    pub async fn says(&self, text: &str) {
-        until(&format!("the words “{text}”"), || {
+    /// Waits until the page shows this text.
+    pub async fn see_text(&self, text: &str) {
+        until(&format!("the text “{text}”"), || {
             find::text_of(&self.root).contains(text).then_some(())
         })
         .await;
     }
 
     pub async fn click(&self, role: &str, name: &str) {
-        click(&self.the(role, name).await);
+        click(&self.find(role, name).await);
     }
 
     /// Types into the control of this role and name.
     pub async fn fill(&self, role: &str, name: &str, text: &str) {
-        fill(&self.the(role, name).await, text);
+        fill(&self.find(role, name).await, text);
     }
 
     /// Chooses an option of a combobox.
     pub async fn choose(&self, name: &str, option: &str) {
-        let control = self.the("combobox", name).await;
+        let control = self.find("combobox", name).await;
         let select: &HtmlSelectElement = control.unchecked_ref();
         let wanted = find::select(select, "option")
             .into_iter()
             .find(|candidate| find::text_of(candidate) == option)
             .expect("the option");
         select.set_value(&wanted.get_attribute("value").unwrap_or_default());
-        happen(select, "change");
+        dispatch(select, "change");
     }
 }
 
@@ -170,17 +168,17 @@ pub fn click(element: &Element) {
     element.unchecked_ref::<HtmlElement>().click();
 }
 
-/// Puts a text into a control as typing does, and leaves the control.
+/// Sets the text of a control with the events of typing and of leaving the control.
 pub fn fill(control: &Element, text: &str) {
     if let Some(area) = control.dyn_ref::<HtmlTextAreaElement>() {
         area.set_value(text);
     } else {
         control.unchecked_ref::<HtmlInputElement>().set_value(text);
     }
-    happen(control, "input");
-    happen(control, "change");
-    happen(control, "blur");
-    happen(control, "focusout");
+    dispatch(control, "input");
+    dispatch(control, "change");
+    dispatch(control, "blur");
+    dispatch(control, "focusout");
 }
 
 /// Presses a key in an element, with or without Alt.
@@ -196,7 +194,7 @@ pub fn press(element: &Element, key: &str, alt: bool) {
         .expect("a valid event");
 }
 
-/// Takes back the last change of a text, as Ctrl+Z does.
+/// Undoes the last change of a text, as Ctrl+Z does.
 pub fn undo() {
     let document = JsValue::from(document());
     let command = js_sys::Reflect::get(&document, &"execCommand".into()).expect("a command");
@@ -204,7 +202,8 @@ pub fn undo() {
     command.call1(&document, &"undo".into()).expect("a call");
 }
 
-fn happen(element: &Element, name: &str) {
+/// Dispatches an event, which bubbles unless it is `blur`.
+fn dispatch(element: &Element, name: &str) {
     let event = Event::new(name).expect("an event");
     event.init_event_with_bubbles(name, name != "blur");
     element.dispatch_event(&event).expect("a valid event");
@@ -226,7 +225,7 @@ pub fn session_storage() -> web_sys::Storage {
         .expect("sessionStorage")
 }
 
-/// Where the address bar is.
+/// Returns the address of the page.
 pub fn url() -> String {
     window().location().href().expect("a URL")
 }
@@ -237,7 +236,7 @@ macro_rules! styles {
     };
 }
 
-/// In the order of index.html.
+/// The style sheets in the order of index.html.
 const STYLES: &str = styles! {
     "tokens"
     "base"
@@ -288,8 +287,8 @@ const STYLES: &str = styles! {
     "integrations/code"
 };
 
-/// The app's own looks: without them nothing is where a person sees it.
-fn dress() {
+/// Adds the style sheets of the app, without which elements would not be at their usual positions.
+fn add_styles() {
     const ID: &str = "test-styles";
     if document().get_element_by_id(ID).is_some() {
         return;
@@ -301,26 +300,27 @@ fn dress() {
     root.append_child(&style).expect("a place");
 }
 
-async fn settled(promise: JsValue) {
+/// Waits until a promise is fulfilled.
+async fn await_promise(promise: JsValue) {
     let promise: js_sys::Promise = promise.unchecked_into();
     wasm_bindgen_futures::JsFuture::from(promise)
         .await
-        .expect("a promise kept");
+        .expect("a fulfilled promise");
 }
 
-/// An app asks to lead once it has read what is kept.
+/// Waits until the app leads, which it does once it has read the stored records.
 const UNTIL_LEADING: &str = "
     const leads = async () => (await navigator.locks.query()).held
         .some(lock => lock.name === 'atelier.leader');
     return (async () => {
         for (let n = 0; n < 250 && !await leads(); n++)
             await new Promise(done => setTimeout(done, 20));
-        // What it reads once more after that.
+        // The app reads the records once more after that.
         await new Promise(done => setTimeout(done, 20));
     })()
 ";
 
-const UNTIL_ANSWERED: &str = "
+const UNTIL_NO_CALLS: &str = "
     return (async () => {
         for (let n = 0; n < 250 && window.atelierUnderWay; n++)
             await new Promise(done => setTimeout(done, 20));

@@ -1,4 +1,4 @@
-//! `/settings`, and where the access token may be.
+//! `/settings`, and where the access token may be stored.
 
 use atelier::browser::storage::{Storage, Store};
 use leptos::prelude::document;
@@ -11,7 +11,7 @@ use crate::wire;
 
 const TOKEN: &str = "secret-token-of-a-test";
 
-/// Everything that a storage of texts has.
+/// Returns all values of a web storage.
 fn everything(storage: &web_sys::Storage) -> String {
     let length = storage.length().expect("a length");
     (0..length)
@@ -20,6 +20,7 @@ fn everything(storage: &web_sys::Storage) -> String {
         .join("\n")
 }
 
+/// Enters and saves credentials.
 async fn save(page: &Page, remember: bool) {
     page.fill("textbox", "User ID", "somebody").await;
     page.fill("textbox", "Access token", TOKEN).await;
@@ -27,11 +28,11 @@ async fn save(page: &Page, remember: bool) {
         page.click("checkbox", "Remember on this device").await;
     }
     page.click("button", "Save").await;
-    page.says("Saved.").await;
+    page.see_text("Saved.").await;
 }
 
 #[wasm_bindgen_test]
-async fn a_token_is_kept_for_this_tab_unless_it_is_to_be_remembered() {
+async fn a_token_is_stored_for_this_tab_only_unless_it_is_remembered() {
     let page = Page::open("/settings").await;
     save(&page, false).await;
     assert!(everything(&session_storage()).contains(TOKEN));
@@ -39,53 +40,53 @@ async fn a_token_is_kept_for_this_tab_unless_it_is_to_be_remembered() {
     drop(page);
 
     let page = Page::reopen("/settings").await;
-    page.shows("textbox", "User ID", "somebody").await;
-    page.shows("textbox", "Access token", TOKEN).await;
+    page.see_value("textbox", "User ID", "somebody").await;
+    page.see_value("textbox", "Access token", TOKEN).await;
     save(&page, true).await;
     assert!(everything(&local_storage()).contains(TOKEN));
     assert!(!everything(&session_storage()).contains(TOKEN));
 
-    // No longer: then nothing of it stays behind.
+    // If it is no longer remembered, it is removed.
     page.click("checkbox", "Remember on this device").await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
+    page.see_text("Saved.").await;
     assert!(!everything(&local_storage()).contains(TOKEN));
 }
 
-/// Guards against the only copy of a token that is gone, in silence, after another address was tried.
+/// Guards against a token that is lost without a message after another address was tried.
 #[wasm_bindgen_test]
-async fn a_token_comes_back_with_its_address() {
+async fn a_token_is_restored_with_its_address() {
     let page = Page::open("/settings").await;
     save(&page, false).await;
     page.fill("textbox", "Service address", "https://other.example")
         .await;
-    page.shows("textbox", "Access token", "").await;
+    page.see_value("textbox", "Access token", "").await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
+    page.see_text("Saved.").await;
     page.fill("textbox", "Service address", wire::SERVICE).await;
-    page.shows("textbox", "Access token", TOKEN).await;
+    page.see_value("textbox", "Access token", TOKEN).await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
-    // Who takes it out on purpose does not get it back.
+    page.see_text("Saved.").await;
+    // A token that the user has removed is not restored.
     page.fill("textbox", "Access token", "").await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
+    page.see_text("Saved.").await;
     page.fill("textbox", "User ID", "somebody else").await;
     page.fill("textbox", "User ID", "somebody").await;
-    page.shows("textbox", "Access token", "").await;
+    page.see_value("textbox", "Access token", "").await;
     assert!(!everything(&session_storage()).contains(TOKEN));
 }
 
-/// Guards against a token that goes, in silence, when the User ID that it lacked is entered.
+/// Guards against a token that is lost without a message when the missing User ID is entered.
 #[wasm_bindgen_test]
-async fn a_token_waits_for_its_user_id() {
+async fn a_token_without_user_id_is_kept_until_one_is_entered() {
     let page = Page::open("/settings").await;
     page.fill("textbox", "User ID", "").await;
     page.fill("textbox", "Access token", TOKEN).await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
+    page.see_text("Saved.").await;
     page.fill("textbox", "User ID", "somebody").await;
-    page.shows("textbox", "Access token", TOKEN).await;
+    page.see_value("textbox", "Access token", TOKEN).await;
 }
 
 #[wasm_bindgen_test]
@@ -94,11 +95,11 @@ async fn a_token_is_in_no_url_and_in_no_record() {
     save(&page, false).await;
     drop(page);
     let page = Page::reopen("/models/image/tessera").await;
-    wire::spoil(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
+    wire::add_fault(json!({"path": "/v2/generate", "fault": "status", "status": 422})).await;
     page.fill("textbox", "prompt", "rose window").await;
-    page.the("link", "Documentation").await;
+    page.find("link", "Documentation").await;
     page.click("button", "Generate").await;
-    page.says("Failed").await;
+    page.see_text("Failed").await;
     let body: Value = serde_json::from_str(&wire::last_body("/v2/generate")).expect("JSON");
     assert_eq!(body["uid"], "somebody");
     assert!(!body.to_string().contains(TOKEN), "{body}");
@@ -115,49 +116,49 @@ async fn a_token_is_in_no_url_and_in_no_record() {
 }
 
 #[wasm_bindgen_test]
-async fn test_connection_says_what_is_right_and_what_is_wrong() {
+async fn test_connection_reports_success_and_errors() {
     let page = Page::open("/settings").await;
     page.click("button", "Test connection").await;
-    page.says("no account needed").await;
+    page.see_text("no account needed").await;
 
     page.fill("textbox", "User ID", "somebody").await;
     page.click("button", "Test connection").await;
-    page.says("Access token is not set yet").await;
+    page.see_text("Access token is not set yet").await;
 
     page.fill("textbox", "Access token", TOKEN).await;
     page.click("button", "Test connection").await;
-    page.says("The credentials were accepted.").await;
+    page.see_text("The credentials were accepted.").await;
 
-    wire::spoil(json!({"path": "/v2/status", "fault": "status", "status": 401})).await;
+    wire::add_fault(json!({"path": "/v2/status", "fault": "status", "status": 401})).await;
     page.click("button", "Test connection").await;
-    page.says("did not accept the credentials").await;
+    page.see_text("did not accept the credentials").await;
 
-    wire::spoil(json!({"path": "/*", "fault": "down"})).await;
+    wire::add_fault(json!({"path": "/*", "fault": "down"})).await;
     page.click("button", "Test connection").await;
-    page.says("No answer from the service").await;
-    wire::spoil_nothing().await;
+    page.see_text("No answer from the service").await;
+    wire::clear_faults().await;
 
     page.fill("textbox", "Service address", "not an address")
         .await;
-    page.says("The service address begins with https:// or http://.")
+    page.see_text("The service address begins with https:// or http://.")
         .await;
-    // Trying the connection keeps nothing and generates nothing.
+    // Testing the connection stores nothing and generates nothing.
     assert!(!everything(&session_storage()).contains(TOKEN));
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 }
 
 #[wasm_bindgen_test]
-async fn another_address_is_another_service() {
-    Page::forget_all().await;
+async fn another_address_can_be_entered_with_extra_parts() {
+    Page::reset_all().await;
     let settings = json!({"address": "http://127.0.0.1:9"}).to_string();
     local_storage()
         .set_item("atelier.settings", &settings)
         .expect("localStorage");
     let page = Page::reopen("/").await;
-    page.says("could not be loaded from http://127.0.0.1:9")
+    page.see_text("could not be loaded from http://127.0.0.1:9")
         .await;
     page.click("link", "Settings").await;
-    // As people copy it, with what does not belong to it.
+    // An address as users copy it, with spaces and a path that does not belong to it.
     page.fill(
         "textbox",
         "Service address",
@@ -165,18 +166,18 @@ async fn another_address_is_another_service() {
     )
     .await;
     page.click("button", "Save").await;
-    page.says("Saved.").await;
-    page.shows("textbox", "Service address", wire::SERVICE)
+    page.see_text("Saved.").await;
+    page.see_value("textbox", "Service address", wire::SERVICE)
         .await;
     page.click("link", "Models").await;
-    page.the("link", "Strata").await;
+    page.find("link", "Strata").await;
 }
 
 #[wasm_bindgen_test]
-async fn the_theme_switches_and_is_kept() {
+async fn the_theme_can_be_switched_and_survives_a_reload() {
     let theme = || document().document_element()?.get_attribute("data-theme");
     let page = Page::open("/").await;
-    page.the("link", "Strata").await;
+    page.find("link", "Strata").await;
     assert_eq!(theme(), None);
     page.click("button", "Theme: system. Switch to light").await;
     assert_eq!(theme().as_deref(), Some("light"));
@@ -184,7 +185,7 @@ async fn the_theme_switches_and_is_kept() {
     assert_eq!(theme().as_deref(), Some("dark"));
     drop(page);
     let page = Page::reopen("/").await;
-    page.the("link", "Strata").await;
+    page.find("link", "Strata").await;
     page.click("button", "Theme: dark. Switch to system").await;
     until("the system's theme", || theme().is_none().then_some(())).await;
     assert!(!find::text_of(page.root()).is_empty());

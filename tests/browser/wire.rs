@@ -1,40 +1,39 @@
-//! What goes over the wire: orders to the fault proxy, and what the page has sent.
+//! Controls the fault proxy, and returns what the page has sent.
 
 use gloo_net::http::Request;
 use serde_json::{Value, json};
 use wasm_bindgen::JsValue;
 
-/// Where the page finds its service: the proxy in front of it, which lets through what no test has
-/// asked it to spoil.
+/// The address of the service for the page: that of the fault proxy, which forwards all calls without a fault.
 pub const SERVICE: &str = match option_env!("ATELIER_TEST_FAULTS") {
     Some(address) => address,
     None => "",
 };
 
-/// Asks the proxy to spoil calls, e.g. `{"path": "/v2/generate", "fault": "status", "status": 422}`.
-pub async fn spoil(rule: Value) {
+/// Adds a fault to the proxy, such as `{"path": "/v2/generate", "fault": "status", "status": 422}`.
+pub async fn add_fault(rule: Value) {
     command("POST", "/__faults", Some(rule)).await;
 }
 
-/// From now on every call is let through.
-pub async fn spoil_nothing() {
+/// Removes all faults from the proxy.
+pub async fn clear_faults() {
     command("DELETE", "/__faults", None).await;
 }
 
-/// No rules, and no calls on record.
-pub async fn start_afresh() {
-    spoil_nothing().await;
+/// Removes all faults and the record of calls.
+pub async fn reset() {
+    clear_faults().await;
     command("DELETE", "/__counts", None).await;
     run(FETCH);
 }
 
-/// How many calls to a path have come to the proxy.
+/// Returns how many calls to a path the proxy has received.
 pub async fn calls_to(path: &str) -> u64 {
     let counts = command("GET", "/__counts", None).await;
     counts["counts"][path].as_u64().unwrap_or(0)
 }
 
-/// `GET` of one of the service's paths.
+/// Requests a path of the service with `GET`.
 pub async fn get(path: &str) -> Value {
     command("GET", path, None).await
 }
@@ -59,7 +58,7 @@ async fn command(method: &str, path: &str, body: Option<Value>) -> Value {
     serde_json::from_str(&text.expect("a text")).expect("JSON")
 }
 
-/// The body of the latest call to a path, exactly as it left the page.
+/// Returns the body of the latest call to a path, exactly as the page sent it.
 pub fn last_body(path: &str) -> String {
     run(&format!(
         "return window.atelierSent.findLast(([url]) => url.endsWith({path:?}))?.[1] ?? ''"
@@ -68,7 +67,7 @@ pub fn last_body(path: &str) -> String {
     .unwrap_or_default()
 }
 
-/// How often the page has sent something to a path.
+/// Returns how many requests the page has sent to a path.
 pub fn times_sent(path: &str) -> usize {
     run(&format!(
         "return window.atelierSent.filter(([url]) => url.endsWith({path:?})).length"
@@ -77,8 +76,8 @@ pub fn times_sent(path: &str) -> usize {
     .unwrap_or_default() as usize
 }
 
-/// The next lists of models have so many entries. The local service cannot have them, so the answer
-/// is made in the page; everything after the answer is real.
+/// Makes the list of models have `count` entries. The reply is created in the page, since the local service can't have so many
+/// models. Everything after the reply is real.
 pub fn list_many_models(count: usize) {
     let models: Vec<Value> = (0..count)
         .map(|n| {
@@ -94,7 +93,7 @@ pub fn list_many_models(count: usize) {
     run(&format!("window.atelierModels = {list}"));
 }
 
-/// Notes the bodies that are sent, then lets the real `fetch` send them.
+/// Records the bodies of requests before the real `fetch` sends them.
 const FETCH: &str = "
     window.atelierSent = [];
     window.atelierModels = null;
@@ -109,13 +108,13 @@ const FETCH: &str = "
                 window.atelierSent.push([request.url, await request.clone().text()]);
             return await window.atelierFetch(request, options);
         } finally {
-            // The body is read after that.
+            // The page reads the body after this.
             setTimeout(() => window.atelierUnderWay--, 50);
         }
     };
 ";
 
-/// Runs a piece of JavaScript: for what the bindings do not have.
+/// Runs JavaScript, for functions without bindings.
 pub fn run(code: &str) -> JsValue {
     js_sys::Function::new_no_args(code)
         .call0(&JsValue::UNDEFINED)
