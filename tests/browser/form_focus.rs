@@ -29,7 +29,7 @@ pub fn focus(element: &Element) {
 }
 
 /// Waits until the element of this name has the focus.
-async fn has_focus(name: &str) {
+async fn wait_for_focus(name: &str) {
     until(&format!("the focus at {name}"), || {
         focused().filter(|it| find::name_of(it) == name)
     })
@@ -95,14 +95,14 @@ async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
         save_preset(&page, name).await;
     }
     press(&page, "Remove B").await;
-    has_focus("Remove C").await;
+    wait_for_focus("Remove C").await;
     press(&page, "Remove C").await;
-    has_focus("Remove A").await;
+    wait_for_focus("Remove A").await;
     press(&page, "Undo").await;
-    has_focus("Apply C").await;
+    wait_for_focus("Apply C").await;
     press(&page, "Remove C").await;
     press(&page, "Remove A").await;
-    has_focus("Name of the preset").await;
+    wait_for_focus("Name of the preset").await;
 }
 /// Guards against a press that moves the focus late, after the next press has moved it elsewhere.
 #[wasm_bindgen_test]
@@ -119,5 +119,5 @@ async fn the_last_of_two_presses_in_one_frame_moves_the_focus() {
     let undo = find::one(page.root(), "button", "Undo").expect("a button");
     focus(&undo);
     click(&undo);
-    has_focus("Apply B").await;
+    wait_for_focus("Apply B").await;
 }

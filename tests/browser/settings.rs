@@ -12,7 +12,7 @@ use crate::wire;
 const TOKEN: &str = "secret-token-of-a-test";
 
 /// Returns all values of a web storage.
-fn everything(storage: &web_sys::Storage) -> String {
+fn all_values(storage: &web_sys::Storage) -> String {
     let length = storage.length().expect("a length");
     (0..length)
         .filter_map(|at| storage.get_item(&storage.key(at).ok()??).ok()?)
@@ -35,22 +35,22 @@ async fn save(page: &Page, remember: bool) {
 async fn a_token_is_stored_for_this_tab_only_unless_it_is_remembered() {
     let page = Page::open("/settings").await;
     save(&page, false).await;
-    assert!(everything(&session_storage()).contains(TOKEN));
-    assert!(!everything(&local_storage()).contains(TOKEN));
+    assert!(all_values(&session_storage()).contains(TOKEN));
+    assert!(!all_values(&local_storage()).contains(TOKEN));
     drop(page);
 
     let page = Page::reopen("/settings").await;
     page.see_value("textbox", "User ID", "somebody").await;
     page.see_value("textbox", "Access token", TOKEN).await;
     save(&page, true).await;
-    assert!(everything(&local_storage()).contains(TOKEN));
-    assert!(!everything(&session_storage()).contains(TOKEN));
+    assert!(all_values(&local_storage()).contains(TOKEN));
+    assert!(!all_values(&session_storage()).contains(TOKEN));
 
     // If it is no longer remembered, it is removed.
     page.click("checkbox", "Remember on this device").await;
     page.click("button", "Save").await;
     page.see_text("Saved.").await;
-    assert!(!everything(&local_storage()).contains(TOKEN));
+    assert!(!all_values(&local_storage()).contains(TOKEN));
 }
 
 /// Guards against a token that is lost without a message after another address was tried.
@@ -74,7 +74,7 @@ async fn a_token_is_restored_with_its_address() {
     page.fill("textbox", "User ID", "somebody else").await;
     page.fill("textbox", "User ID", "somebody").await;
     page.see_value("textbox", "Access token", "").await;
-    assert!(!everything(&session_storage()).contains(TOKEN));
+    assert!(!all_values(&session_storage()).contains(TOKEN));
 }
 
 /// Guards against a token that is lost without a message when the missing User ID is entered.
@@ -112,7 +112,7 @@ async fn a_token_is_in_no_url_and_in_no_record() {
             assert!(!text.contains(TOKEN), "{text}");
         }
     }
-    assert!(!everything(&local_storage()).contains(TOKEN));
+    assert!(!all_values(&local_storage()).contains(TOKEN));
 }
 
 #[wasm_bindgen_test]
@@ -143,7 +143,7 @@ async fn test_connection_reports_success_and_errors() {
     page.see_text("The service address begins with https:// or http://.")
         .await;
     // Testing the connection stores nothing and generates nothing.
-    assert!(!everything(&session_storage()).contains(TOKEN));
+    assert!(!all_values(&session_storage()).contains(TOKEN));
     assert_eq!(wire::calls_to("/v2/generate").await, 0);
 }
 

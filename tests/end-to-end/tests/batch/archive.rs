@@ -1,7 +1,7 @@
 //! The archive of a batch, and its manifests.
 
-use crate::size::seed;
-use crate::studio::{Studio, TIMEOUT, error, numbered, visit};
+use crate::size::store_batch;
+use crate::studio::{Studio, TIMEOUT, error, numbered_prompts, visit};
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, until};
@@ -204,7 +204,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
     let name = "a_manifest_can_be_viewed_or_run_again";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("again", 3);
+        let prompts = numbered_prompts("again", 3);
         studio.send(&prompts).await?;
         studio.wait_for_counts("3 completed").await?;
         studio.press("Manifest JSON").await?;
@@ -253,7 +253,7 @@ async fn a_manifest_can_be_viewed_or_run_again() {
 async fn the_page_responds_while_two_hundred_outputs_are_packed() {
     let name = "the_page_responds_while_two_hundred_outputs_are_packed";
     visit(name, &["--speed", "0"], async |studio| {
-        seed(studio, 200).await?;
+        store_batch(studio, 200).await?;
         let progress = by("progressbar", "Packing");
         let download = studio.browser.find(&by("button", "Download all")).await?;
         let script = "

@@ -179,7 +179,7 @@ async fn a_sweep_is_sent_with_one_press() {
         studio.press("Another seed").await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
-        studio.wait_for_calls(2).await?;
+        studio.wait_for_generate_calls(2).await?;
         assert_eq!(studio.prompts_sent(), ["dusk", "dawn", "dusk", "dawn"]);
         // A new batch starts without axes.
         browser.set_size(900, 900).await?;
@@ -238,7 +238,7 @@ async fn each_line_is_one_text_value_and_adding_a_sweep_twice_asks_first() {
         studio.press("Remove row 3").await?;
         studio.press("Remove row 1").await?;
         studio.press("Generate 1").await?;
-        studio.wait_for_calls(2).await?;
+        studio.wait_for_generate_calls(2).await?;
         assert_eq!(studio.prompts_sent()[3], "red dune");
         studio.press("Remove 1 sent row").await?;
         browser.find_gone(&by("region", "Items")).await

@@ -24,12 +24,12 @@ async fn wait_for_position(studio: &Studio<'_>, wanted: &str) -> Result<()> {
 
 /// Waits until the sweep view shows exactly one image, with this name.
 async fn wait_for_image(studio: &Studio<'_>, name: &str) -> Result<()> {
-    until(format!("the picture {name:?}"), TIMEOUT, async || {
+    until(format!("the image {name:?}"), TIMEOUT, async || {
         let dialog = studio.browser.find(&by("dialog", "Sweep")).await?;
-        let pictures = any("image").within(&dialog);
+        let images = any("image").within(&dialog);
         let mut names = Vec::new();
-        for picture in studio.browser.find_all(&pictures).await? {
-            names.push(studio.browser.name_of(&picture).await?);
+        for image in studio.browser.find_all(&images).await? {
+            names.push(studio.browser.name_of(&image).await?);
         }
         Ok(match names == [name] {
             true => Seen::Yes(()),
@@ -283,7 +283,7 @@ async fn a_sweep_is_explored_along_its_axes() {
         let dialog = browser.find(&by("dialog", "Sweep")).await?;
         browser.see_text("Item 1 of 6: Failed", TIMEOUT).await?;
         let shown = browser.find_all(&any("image").within(&dialog)).await?;
-        assert!(shown.is_empty(), "a failed item shows a picture");
+        assert!(shown.is_empty(), "a failed item shows an image");
 
         // The first axis has the focus.
         until("the first axis to have the focus", TIMEOUT, async || {

@@ -1,7 +1,7 @@
 //! Failed items and lost responses.
 
 use crate::studio::{
-    BATCH, SINGLE, TIMEOUT, error, numbered, play, play_without_keys, rate_limited, visit,
+    BATCH, SINGLE, TIMEOUT, error, numbered_prompts, play, play_without_keys, rate_limited, visit,
 };
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::wait::becomes;
@@ -13,7 +13,7 @@ use std::time::Duration;
 async fn retry_replaces_only_the_failed_items() {
     let name = "retry_replaces_only_the_failed_items";
     play(name, &["--speed", "0"], async |studio| {
-        let mut prompts = numbered("mixed", 12);
+        let mut prompts = numbered_prompts("mixed", 12);
         for at in [2, 5, 11] {
             prompts[at].push_str(" [fail]");
             studio.ledger.given_up.insert(prompts[at].clone());
@@ -53,7 +53,7 @@ async fn items_of_a_refused_call_are_sent_singly_and_can_be_retried() {
     play(name, &["--speed", "0"], async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, error(400)));
         studio.proxy.add(Rule::next(2, SINGLE, error(422)));
-        let prompts = numbered("apart", 8);
+        let prompts = numbered_prompts("apart", 8);
         studio.send(&prompts).await?;
         studio.wait_for_counts("6 completed, 2 failed").await?;
         assert_eq!(studio.items_in_state("Failed").await?, [1, 2]);
@@ -78,7 +78,7 @@ async fn a_lost_response_makes_only_the_items_of_its_call_unconfirmed() {
     play_without_keys(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::DropAfter));
-        let prompts = numbered("lost", 25);
+        let prompts = numbered_prompts("lost", 25);
         studio.send(&prompts).await?;
         let lost: Vec<usize> = (11..=20).collect();
         studio
@@ -119,7 +119,7 @@ async fn a_reply_with_missing_entries_makes_only_those_items_unconfirmed() {
     play_without_keys(name, &["--speed", "0"], async |studio| {
         let cut = Fault::CutBatch { keep: 7 };
         studio.proxy.add(Rule::next(1, BATCH, cut));
-        let prompts = numbered("cut", 14);
+        let prompts = numbered_prompts("cut", 14);
         studio.send(&prompts).await?;
         studio
             .wait_for_counts("11 completed, 3 unconfirmed")
@@ -145,7 +145,7 @@ async fn a_batch_continues_after_a_rate_limit() {
     play(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
-        let prompts = numbered("limited", 25);
+        let prompts = numbered_prompts("limited", 25);
         studio.send(&prompts).await?;
         studio.wait_for_counts("25 completed").await?;
         assert_eq!(studio.call_sizes(), [10, 10, 10, 5]);
@@ -169,7 +169,7 @@ async fn refused_items_are_not_shown_as_sent() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::every("/v2/*", error(422)));
-        studio.send(&numbered("refused", 2)).await?;
+        studio.send(&numbered_prompts("refused", 2)).await?;
         studio.wait_for_counts("2 failed").await?;
         let shown = "
             const texts = [...document.querySelectorAll('.answer, .run-controls button')];
@@ -187,7 +187,7 @@ async fn a_batch_without_credit_pauses_until_it_is_resumed() {
     play(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, error(402)));
-        let prompts = numbered("paid", 25);
+        let prompts = numbered_prompts("paid", 25);
         studio.send(&prompts).await?;
         let text = "Paused: 15 items not accepted yet. The service refused (HTTP 402).";
         studio.browser.see_text(text, TIMEOUT).await?;

@@ -1,7 +1,7 @@
 //! Batches that are interrupted: the page is closed, or the user pauses or stops sending.
 
 use crate::studio::{
-    BATCH, Studio, TIMEOUT, numbered, play, play_without_keys, rate_limited, visit,
+    BATCH, Studio, TIMEOUT, numbered_prompts, play, play_without_keys, rate_limited, visit,
 };
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
@@ -12,7 +12,7 @@ use serde_json::Value;
 use std::time::Duration;
 
 /// Returns the stored records of all tasks.
-async fn stored(browser: &Browser) -> Result<Vec<String>> {
+async fn stored_tasks(browser: &Browser) -> Result<Vec<String>> {
     let script = "
         return new Promise((done, failed) => {
             const opened = indexedDB.open('atelier');
@@ -38,7 +38,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
     play(name, &service, async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, rate_limited(4)));
-        let prompts = numbered("kept", 25);
+        let prompts = numbered_prompts("kept", 25);
         studio.send(&prompts).await?;
         // Ten items run, the others wait, and no call is in flight.
         studio
@@ -46,7 +46,7 @@ async fn a_reload_mid_batch_loses_nothing_and_sends_nothing_twice() {
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.reload().await?;
-        studio.wait_for_calls(4).await?;
+        studio.wait_for_generate_calls(4).await?;
         // A poll of the last item shows that the page has read the last response. A page that is closed earlier can't know
         // the ids in it.
         studio
@@ -77,9 +77,9 @@ async fn closing_the_page_before_a_response_leaves_only_its_items_unconfirmed() 
     play_without_keys(name, &["--speed", "0"], async |studio| {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("closed", 25);
+        let prompts = numbered_prompts("closed", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(2).await?;
+        studio.wait_for_generate_calls(2).await?;
         studio
             .wait_for_counts("10 completed, 10 in progress, 5 queued")
             .await?;
@@ -105,9 +105,9 @@ async fn a_paused_batch_is_not_sent_until_it_is_resumed() {
     let service = ["--speed", "2", "--workers", "25"];
     play(name, &service, async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("paused", 25);
+        let prompts = numbered_prompts("paused", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         studio
             .browser
@@ -147,9 +147,9 @@ async fn nothing_is_sent_while_the_stop_sending_dialog_is_open() {
     play(name, &service, async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("asked", 25);
+        let prompts = numbered_prompts("asked", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Stop sending").await?;
         let dialog = browser.find(&by("dialog", "Stop sending")).await?;
         studio.proxy.clear();
@@ -178,9 +178,9 @@ async fn a_paused_batch_stays_paused_after_the_stop_sending_dialog() {
     play(name, &["--speed", "2", "--workers", "25"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("paused before", 25);
+        let prompts = numbered_prompts("paused before", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
             .see_text("Paused: 15 items not sent yet.", TIMEOUT)
@@ -204,9 +204,9 @@ async fn stopped_items_go_back_into_the_table() {
     let name = "stopped_items_go_back_into_the_table";
     play(name, &["--speed", "0"], async |studio| {
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("stopped", 25);
+        let prompts = numbered_prompts("stopped", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
             studio.ledger.given_up.insert(prompt.clone());
@@ -232,7 +232,7 @@ async fn wait_for_stored_accepted(browser: &Browser, wanted: usize) -> Result<()
         format!("{wanted} accepted tasks in storage"),
         TIMEOUT,
         async || {
-            let stored = stored(browser).await?;
+            let stored = stored_tasks(browser).await?;
             let is_accepted = |task: &&String| task.contains("\"accepted\":");
             let count = stored.iter().filter(is_accepted).count();
             Ok(match count == wanted {
@@ -321,12 +321,12 @@ async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
         for wait_ms in [10, 40, 80] {
             let name = format!("left {wait_ms}");
             let leave = Leave::After { ms: wait_ms };
-            leave_while_sending(studio, &numbered(&name, COUNT), leave, here).await?;
+            leave_while_sending(studio, &numbered_prompts(&name, COUNT), leave, here).await?;
             let name = format!("{name} ");
             let rows = until("a task or a row for each item", TIMEOUT, async || {
                 studio.wait_until_open().await?;
                 wait_until_sent(browser).await?;
-                let tasks = stored(browser).await?;
+                let tasks = stored_tasks(browser).await?;
                 let tasks = tasks.iter().filter(|task| task.contains(&name)).count();
                 let rows = rows_to_send(browser).await?;
                 Ok(match tasks + rows == COUNT {
@@ -352,7 +352,7 @@ async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
     const COUNT: usize = 150;
     visit(name, &["--speed", "0", "--workers", "25"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("gone", COUNT);
+        let prompts = numbered_prompts("gone", COUNT);
         leave_while_sending(studio, &prompts, Leave::Stored, "/tasks").await?;
         // Wait until the next page has recorded which tasks of the batch exist, or the earlier page has finished sending.
         let is_recorded = "
@@ -366,10 +366,10 @@ async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
             true,
         )
         .await?;
-        let sent = stored(browser).await?.len();
+        let sent = stored_tasks(browser).await?.len();
         assert!(sent > 0, "nothing was sent, so there is nothing to remove");
         until("all tasks to finish", 4 * TIMEOUT, async || {
-            let done = stored(browser).await?;
+            let done = stored_tasks(browser).await?;
             let done = done
                 .iter()
                 .filter(|task| task.contains("\"finished\":"))
@@ -387,7 +387,7 @@ async fn removed_tasks_of_an_interrupted_batch_do_not_become_unsent_rows() {
             browser.press(&by("button", "Clear them")).await?;
         }
         until("no stored task", 3 * TIMEOUT, async || {
-            Ok(match stored(browser).await?.len() {
+            Ok(match stored_tasks(browser).await?.len() {
                 0 => Seen::Yes(()),
                 count => Seen::NotYet(count.to_string()),
             })

@@ -1,6 +1,6 @@
 //! A batch at a service that honours idempotency keys.
 
-use crate::studio::{BATCH, numbered, play};
+use crate::studio::{BATCH, numbered_prompts, play};
 use atelier_end_to_end::fault::{Fault, Rule};
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ async fn lost_responses_of_a_batch_are_recovered_with_the_same_keys() {
         studio
             .proxy
             .add(Rule::next(1, BATCH, Fault::CutBatch { keep: 3 }));
-        let prompts = numbered("settled", 25);
+        let prompts = numbered_prompts("settled", 25);
         studio.send(&prompts).await?;
         studio.wait_for_counts("25 completed").await?;
         assert_eq!(studio.proxy.rules_left(), 0, "not every fault occurred");

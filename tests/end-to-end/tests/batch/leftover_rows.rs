@@ -1,6 +1,6 @@
 //! Rows that an older version or a closed page has stored: they are sent once.
 
-use crate::studio::{BATCH, TIMEOUT, numbered, visit};
+use crate::studio::{BATCH, TIMEOUT, numbered_prompts, visit};
 use crate::tabs::{open_cut_off_tab_that_presses, send_once_in_both};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -13,7 +13,7 @@ async fn rows_stored_by_an_older_version_are_sent_once_by_two_tabs() {
     let name = "rows_stored_by_an_older_version_are_sent_once_by_two_tabs";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("left", 3);
+        let prompts = numbered_prompts("left", 3);
         let rows: Vec<_> = prompts
             .iter()
             .map(|text| json!({ "entries": { "prompt": { "text": text } } }))
@@ -38,8 +38,8 @@ async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
     let name = "rows_sent_without_storage_are_not_sent_again_after_a_crash";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("unkept", 3);
-        studio.write(&prompts).await?;
+        let prompts = numbered_prompts("unkept", 3);
+        studio.type_prompts(&prompts).await?;
         let fill = "IDBObjectStore.prototype.put = () => {
             throw new DOMException('it is full', 'QuotaExceededError');
         }";
@@ -49,7 +49,7 @@ async fn rows_sent_without_storage_are_not_sent_again_after_a_crash() {
         browser
             .press(&by("button", "Send anyway").within(&question))
             .await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         // The page can't store anything when it is closed, as after a crash.
         let crash = "Storage.prototype.setItem = () => { throw new Error('it has crashed') }";
         browser.run(crash, vec![]).await?;

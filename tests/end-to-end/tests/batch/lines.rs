@@ -1,6 +1,6 @@
 //! The Lines panel, which shows unsent prompts as lines of a text.
 
-use crate::studio::{Studio, TIMEOUT, numbered, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -116,7 +116,7 @@ async fn typing_right_after_sending_many_lines_adds_one_row() {
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");
         browser
-            .paste(&field, &numbered("many", 80).join("\n"))
+            .paste(&field, &numbered_prompts("many", 80).join("\n"))
             .await?;
         browser.find(&by("button", "Generate 80")).await?;
         let script = "

@@ -1,6 +1,6 @@
 //! Viewing, selecting and comparing outputs in the grid of a batch.
 
-use crate::studio::{TIMEOUT, numbered, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::becomes;
 
@@ -16,9 +16,9 @@ async fn the_lightbox_steps_through_the_items_of_the_batch() {
     let name = "the_lightbox_steps_through_the_items_of_the_batch";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.send(&numbered("other", 2)).await?;
+        studio.send(&numbered_prompts("other", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
-        studio.send(&numbered("large", 3)).await?;
+        studio.send(&numbered_prompts("large", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
         // The batch next to the table, and the batch on its own page.
         for address in [None, Some("/tasks")] {
@@ -53,7 +53,7 @@ async fn a_long_press_selects_an_item() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.emulate_touch().await?;
-        studio.send(&numbered("held", 2)).await?;
+        studio.send(&numbered_prompts("held", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
         let selected = "return document.querySelectorAll('.tile-select:checked').length";
         let first = browser.middle_of("li:nth-child(1) [data-output]").await?;
@@ -82,7 +82,7 @@ async fn items_can_be_favorited_and_compared_in_the_grid() {
     let name = "items_can_be_favorited_and_compared_in_the_grid";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.send(&numbered("beside", 3)).await?;
+        studio.send(&numbered_prompts("beside", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
         let hover = "document.querySelector('[aria-label^=\"Item 1: \"]').focus()";
         browser.run(hover, vec![]).await?;

@@ -1,6 +1,6 @@
 //! A batch in the list of tasks and on its own page.
 
-use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered, play, visit};
+use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, error, numbered_prompts, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::Rule;
 use atelier_end_to_end::find::{any, by, starting};
@@ -43,7 +43,7 @@ async fn a_batch_is_one_row_that_links_to_its_page() {
     let name = "a_batch_is_one_row_that_links_to_its_page";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("row", 3);
+        let prompts = numbered_prompts("row", 3);
         studio.send(&prompts).await?;
         studio.wait_for_counts("3 completed").await?;
 
@@ -77,7 +77,7 @@ async fn going_back_from_an_item_restores_the_focus() {
     let name = "going_back_from_an_item_restores_the_focus";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.send(&numbered("left", 3)).await?;
+        studio.send(&numbered_prompts("left", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
         browser.open(&studio.address("/tasks")).await?;
         browser.press(&by("link", "left 01 and 2 others")).await?;
@@ -100,7 +100,7 @@ async fn a_batch_has_a_name_in_all_tabs_and_after_a_reload() {
     let name = "a_batch_has_a_name_in_all_tabs_and_after_a_reload";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.send(&numbered("named", 2)).await?;
+        studio.send(&numbered_prompts("named", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
@@ -147,7 +147,7 @@ async fn undo_restores_a_removed_batch() {
     let name = "undo_restores_a_removed_batch";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.send(&numbered("undone", 3)).await?;
+        studio.send(&numbered_prompts("undone", 3)).await?;
         studio.wait_for_counts("3 completed").await?;
         browser.open(&studio.address("/tasks")).await?;
         browser.press(&by("link", "undone 01 and 2 others")).await?;
@@ -179,7 +179,7 @@ async fn failed_items_are_retried_from_the_page_of_their_batch() {
     let name = "failed_items_are_retried_from_the_page_of_their_batch";
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("refused", 2);
+        let prompts = numbered_prompts("refused", 2);
         studio.proxy.add(Rule::next(1, BATCH, error(400)));
         studio.proxy.add(Rule::next(2, SINGLE, error(422)));
         studio.send(&prompts).await?;

@@ -1,6 +1,6 @@
 //! The pane with the table and the pane with the results.
 
-use crate::studio::{TIMEOUT, numbered, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::browser::Browser;
 use atelier_end_to_end::find::{by, starting};
@@ -47,7 +47,7 @@ async fn results_are_shown_next_to_the_table_in_wide_windows() {
         let browser = studio.browser;
         check_arrangement(browser, "nothing", "two panes, 0 items in sight").await?;
         browser.set_size(1280, 900).await?;
-        studio.send(&numbered("beside", 4)).await?;
+        studio.send(&numbered_prompts("beside", 4)).await?;
         studio.wait_for_counts("4 completed").await?;
         // The form stays in place, and the focus moves to the result.
         let focused = "return document.activeElement.closest('.result, form')?.className";
@@ -60,7 +60,7 @@ async fn results_are_shown_next_to_the_table_in_wide_windows() {
         browser
             .see_text("All rows are in a batch.", TIMEOUT)
             .await?;
-        studio.write(&numbered("long", 30)).await?;
+        studio.type_prompts(&numbered_prompts("long", 30)).await?;
         browser.find(&by("button", "Generate 30")).await?;
         check_arrangement(browser, "a long table", "two panes, 4 items in sight").await?;
         browser.set_size(1280, 900).await?;

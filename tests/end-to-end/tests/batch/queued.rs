@@ -1,6 +1,6 @@
 //! Rows of a batch that are still queued: the page does not show them as sent.
 
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -8,7 +8,7 @@ use atelier_end_to_end::find::by;
 const SENT_CONTINUES: &str = "What was sent goes on.";
 
 /// Returns whether the page shows this text.
-async fn shows(studio: &Studio<'_>, text: &str) -> Result<bool> {
+async fn shows_text(studio: &Studio<'_>, text: &str) -> Result<bool> {
     let shown = studio.browser.run("return document.body.innerText", vec![]);
     Ok(shown.await?.as_str().unwrap_or_default().contains(text))
 }
@@ -21,8 +21,8 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        studio.send(&numbered("paused", 12)).await?;
-        studio.wait_for_calls(1).await?;
+        studio.send(&numbered_prompts("paused", 12)).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
             .see_text(
@@ -34,7 +34,7 @@ async fn rows_of_a_paused_batch_are_not_shown_as_sent() {
         studio.proxy.clear();
         studio.wait_for_counts("10 completed, 2 queued").await?;
         browser.see_text("12 rows in a batch", TIMEOUT).await?;
-        assert!(!shows(studio, SENT_CONTINUES).await?);
+        assert!(!shows_text(studio, SENT_CONTINUES).await?);
         studio.press("Stop sending").await?;
         let dialog = browser.find(&by("dialog", "Stop sending")).await?;
         let question = dialog.text().await?;
@@ -66,8 +66,8 @@ async fn rows_are_not_shown_as_sent_before_their_tasks_are_read() {
         studio.proxy.before_each_page(browser, silence).await?;
         studio.reload().await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        studio.send(&numbered("unread", 12)).await?;
-        studio.wait_for_calls(1).await?;
+        studio.send(&numbered_prompts("unread", 12)).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser.see_text("12 rows in a batch", TIMEOUT).await?;
         browser

@@ -1,6 +1,6 @@
 //! Sending: each item once, ten items per call, in order.
 
-use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, numbered, play, visit};
+use crate::studio::{BATCH, SINGLE, Studio, TIMEOUT, numbered_prompts, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -8,7 +8,7 @@ use atelier_end_to_end::wait::{Seen, until};
 use serde_json::json;
 
 /// Returns the number of loaded images in the grid.
-async fn pictures(studio: &Studio<'_>) -> Result<u64> {
+async fn loaded_images(studio: &Studio<'_>) -> Result<u64> {
     let list = studio
         .browser
         .find(&by("list", "Items of the batch"))
@@ -25,8 +25,8 @@ async fn pictures(studio: &Studio<'_>) -> Result<u64> {
 async fn twenty_five_items_are_sent_in_three_calls() {
     let name = "twenty_five_items_are_sent_in_three_calls";
     play(name, &["--speed", "0"], async |studio| {
-        let prompts = numbered("glass", 25);
-        studio.write(&prompts).await?;
+        let prompts = numbered_prompts("glass", 25);
+        studio.type_prompts(&prompts).await?;
         studio
             .browser
             .see_text("25 items in 3 calls", TIMEOUT)
@@ -39,7 +39,7 @@ async fn twenty_five_items_are_sent_in_three_calls() {
         assert_eq!(studio.call_sizes(), [10, 10, 5]);
         assert_eq!(studio.prompts_sent(), prompts);
         until("25 images", TIMEOUT, async || {
-            Ok(match pictures(studio).await? {
+            Ok(match loaded_images(studio).await? {
                 25 => Seen::Yes(()),
                 other => Seen::NotYet(format!("there are {other}")),
             })
@@ -57,8 +57,8 @@ async fn twenty_five_items_are_sent_in_three_calls() {
 async fn one_item_is_a_single_call() {
     let name = "one_item_is_a_single_call";
     play(name, &["--speed", "0"], async |studio| {
-        let prompts = numbered("alone", 1);
-        studio.write(&prompts).await?;
+        let prompts = numbered_prompts("alone", 1);
+        studio.type_prompts(&prompts).await?;
         studio.browser.see_text("1 item in 1 call", TIMEOUT).await?;
         studio.generate(&prompts).await?;
         studio.wait_for_counts("1 completed").await?;
@@ -76,7 +76,7 @@ async fn one_item_is_a_single_call() {
 async fn running_items_are_polled_ten_at_a_time() {
     let name = "running_items_are_polled_ten_at_a_time";
     play(name, &["--speed", "2", "--workers", "20"], async |studio| {
-        studio.send(&numbered("asked", 20)).await?;
+        studio.send(&numbered_prompts("asked", 20)).await?;
         studio.wait_for_counts("20 completed").await?;
         let calls = studio.proxy.calls();
         let status = || {
@@ -103,7 +103,7 @@ async fn without_batch_endpoints_each_item_is_sent_singly() {
             let fault = crate::studio::error(404);
             studio.proxy.add(Rule::every(path, fault));
         }
-        let prompts = numbered("single", 12);
+        let prompts = numbered_prompts("single", 12);
         studio.send(&prompts).await?;
         studio.wait_for_counts("12 completed").await?;
         let singly: Vec<String> = studio
@@ -129,7 +129,7 @@ async fn more_than_a_hundred_items_need_confirmation() {
     let name = "more_than_a_hundred_items_need_confirmation";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let prompts = numbered("many", 101);
+        let prompts = numbered_prompts("many", 101);
         // Responses are not needed, since only the calls are checked.
         studio.proxy.add(Rule::every("/v2/generate*", Fault::Hold));
         let field = by("textbox", "Prompts");
@@ -152,7 +152,7 @@ async fn more_than_a_hundred_items_need_confirmation() {
         browser
             .press(&by("button", "Send them").within(&dialog))
             .await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         assert_eq!(studio.prompts_sent(), prompts[..10]);
         studio.wait_for_counts("10 in progress, 91 queued").await?;
         assert_eq!(studio.call_sizes(), [10]);

@@ -1,7 +1,7 @@
 //! The number of DOM elements for a thousand items is about the same as for twenty. `./dev bench` measures the time per key
 //! press.
 
-use crate::studio::{Studio, TIMEOUT, numbered, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::{by, starting};
 use atelier_end_to_end::wait::{Seen, becomes, until};
@@ -11,8 +11,8 @@ use serde_json::json;
 const MAX_RATIO: usize = 3;
 
 /// Stores a batch of `count` completed items in the browser, by copying the record that the page has stored for one item.
-pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
-    studio.send(&numbered("stored", 1)).await?;
+pub async fn store_batch(studio: &mut Studio<'_>, count: usize) -> Result<()> {
+    studio.send(&numbered_prompts("stored", 1)).await?;
     studio.wait_for_counts("1 completed").await?;
     let script = "
         const [count] = arguments;
@@ -46,7 +46,7 @@ pub async fn seed(studio: &mut Studio<'_>, count: usize) -> Result<()> {
 
 /// Pastes `count` prompts and waits until the table has as many rows.
 async fn fill(studio: &Studio<'_>, count: usize) -> Result<()> {
-    let lines = numbered("row", count).join("\n");
+    let lines = numbered_prompts("row", count).join("\n");
     let field = by("textbox", "Prompts");
     studio.browser.paste(&field, &lines).await?;
     until(format!("{count} rows"), TIMEOUT, async || {
@@ -100,7 +100,7 @@ async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
-        seed(studio, 1_000).await?;
+        store_batch(studio, 1_000).await?;
         let batch = starting("article", "Batch: ");
         let nodes = studio.count_nodes(&batch).await?;
         let items = studio.items().await?;
@@ -131,7 +131,7 @@ async fn a_batch_of_a_thousand_items_renders_only_visible_items() {
         let end =
             "return [...document.querySelectorAll('.thumbs > li')].at(-1)?.ariaPosInSet ?? ''";
         let second = ".thumbs > li:nth-child(2) :is(a, button)";
-        keeps_focus(studio, second, end, "1000").await
+        check_keeps_focus(studio, second, end, "1000").await
     })
     .await;
 }
@@ -146,7 +146,7 @@ async fn a_focused_row_keeps_the_focus_when_the_table_is_scrolled() {
         browser.set_size(1280, 900).await?;
         fill(studio, 300).await?;
         let end = r#"return [...document.querySelectorAll('[aria-label^="prompt, row "]')].at(-1)?.value ?? """#;
-        keeps_focus(studio, "[aria-label='prompt, row 2']", end, "row 300").await?;
+        check_keeps_focus(studio, "[aria-label='prompt, row 2']", end, "row 300").await?;
         let back = "
             document.execCommand('insertText', false, 'x');
             document.activeElement.closest('.sheet-scroll').scrollTop = 0";
@@ -164,7 +164,12 @@ async fn a_focused_row_keeps_the_focus_when_the_table_is_scrolled() {
 }
 
 /// Focuses a control, scrolls to the end of its list, and checks that it keeps the focus.
-async fn keeps_focus(studio: &Studio<'_>, control: &str, end: &str, last: &str) -> Result<()> {
+async fn check_keeps_focus(
+    studio: &Studio<'_>,
+    control: &str,
+    end: &str,
+    last: &str,
+) -> Result<()> {
     let script = "
         const control = document.querySelector(arguments[0]);
         control.focus();

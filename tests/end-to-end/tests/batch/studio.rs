@@ -94,7 +94,7 @@ pub async fn visit_after(
 }
 
 /// Returns `count` different prompts: `word 01`, `word 02`, ….
-pub fn numbered(word: &str, count: usize) -> Vec<String> {
+pub fn numbered_prompts(word: &str, count: usize) -> Vec<String> {
     (1..=count).map(|n| format!("{word} {n:02}")).collect()
 }
 
@@ -158,7 +158,7 @@ impl Studio<'_> {
     }
 
     /// Types the prompts, one per line.
-    pub async fn write(&self, prompts: &[String]) -> Result<()> {
+    pub async fn type_prompts(&self, prompts: &[String]) -> Result<()> {
         let lines = prompts.join("\n");
         self.browser.fill(&by("textbox", "Prompts"), &lines).await
     }
@@ -175,7 +175,7 @@ impl Studio<'_> {
 
     /// Types the prompts, sends them, and waits until the page shows the batch.
     pub async fn send(&mut self, prompts: &[String]) -> Result<()> {
-        self.write(prompts).await?;
+        self.type_prompts(prompts).await?;
         self.generate(prompts).await?;
         self.batch().await?;
         Ok(())

@@ -4,7 +4,7 @@ mod refusal;
 mod size;
 mod tabs;
 
-use crate::studio::{Studio, TIMEOUT, numbered, visit};
+use crate::studio::{Studio, TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::{Seen, until};
@@ -108,7 +108,7 @@ async fn refuse_table_writes(studio: &Studio<'_>, refuses: bool) -> Result<()> {
 async fn rows_typed_right_before_a_reload_are_there_after_it() {
     let name = "rows_typed_right_before_a_reload_are_there_after_it";
     visit(name, &["--speed", "0"], async |studio| {
-        let prompts = numbered("hurried", 60);
+        let prompts = numbered_prompts("hurried", 60);
         paste(studio, &prompts[..3]).await?;
         wait_for_stored_rows(studio, 3).await?;
         let script = "
@@ -159,7 +159,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
                 return put.apply(this, record);
             }";
         studio.proxy.before_each_page(browser, refusal).await?;
-        let old = numbered("old", 3);
+        let old = numbered_prompts("old", 3);
         browser.run(write, vec![old_format(&old)]).await?;
         studio.reload().await?;
         wait_for_table_rows(studio, &old).await?;
@@ -180,7 +180,7 @@ async fn a_table_of_an_earlier_version_is_migrated_once() {
 
         // An open tab with the earlier version writes its table again.
         browser.run("window.allowed = true", vec![]).await?;
-        let late = numbered("late", 2);
+        let late = numbered_prompts("late", 2);
         browser.run(write, vec![old_format(&late)]).await?;
         studio.reload().await?;
         browser.run("window.allowed = true", vec![]).await?;
@@ -210,7 +210,7 @@ async fn rows_are_stored_again_after_site_data_is_cleared() {
     let name = "rows_are_stored_again_after_site_data_is_cleared";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let rows = numbered("cleared", 300);
+        let rows = numbered_prompts("cleared", 300);
         paste(studio, &rows).await?;
         wait_for_stored_rows(studio, 300).await?;
         browser.clear_databases(&studio.proxy.address()).await?;

@@ -1,6 +1,6 @@
 //! A batch in several tabs: one sends it, all can pause or stop it.
 
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered, play, visit};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, play, visit};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::fault::{Fault, Rule};
 use atelier_end_to_end::find::by;
@@ -41,11 +41,11 @@ async fn stopping_in_a_follower_returns_only_unsent_rows() {
         studio.allow_calls(1, BATCH);
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("halted", 25);
+        let prompts = numbered_prompts("halted", 25);
         browser.run("window.isCutOff = true", vec![]).await?;
         studio.send(&prompts).await?;
         // The leader sends the second ten items, and this tab has not received any message about it.
-        studio.wait_for_calls(2).await?;
+        studio.wait_for_generate_calls(2).await?;
         studio.wait_for_counts("25 queued").await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[20..] {
@@ -73,9 +73,9 @@ async fn rows_stopped_in_a_closed_tab_are_available_in_another() {
         let leader = browser.client.window().await?;
         open_tab_with_queued_messages(studio).await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("left", 25);
+        let prompts = numbered_prompts("left", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         browser.run("window.isCutOff = true", vec![]).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         for prompt in &prompts[10..] {
@@ -119,9 +119,9 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         let leader = browser.client.window().await?;
         let follower = studio.open_batch_tab().await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("followed", 25);
+        let prompts = numbered_prompts("followed", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         studio.press("Pause").await?;
         browser
             .see_text("Paused: 15 items not sent yet.", TIMEOUT)
@@ -197,8 +197,8 @@ async fn rows_that_two_tabs_send_at_once_are_sent_once() {
     play(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
-        let prompts = numbered("in both", 12);
-        studio.write(&prompts).await?;
+        let prompts = numbered_prompts("in both", 12);
+        studio.type_prompts(&prompts).await?;
         open_cut_off_tab_that_presses(studio, 12).await?;
         send_once_in_both(studio, &first, &prompts).await
     })
@@ -213,8 +213,8 @@ async fn rows_unchanged_by_an_edit_are_sent_once_by_two_tabs() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
-        let old = numbered("edited", 12);
-        studio.write(&old).await?;
+        let old = numbered_prompts("edited", 12);
+        studio.type_prompts(&old).await?;
         open_cut_off_tab_that_presses(studio, 12).await?;
         let second = browser.client.window().await?;
         browser.switch_to(&first).await?;
@@ -256,9 +256,9 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
         let leader = browser.client.window().await?;
         open_tab_with_queued_messages(studio).await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("parted", 25);
+        let prompts = numbered_prompts("parted", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         browser.run("window.isCutOff = true", vec![]).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         browser.switch_to(&leader).await?;
@@ -323,7 +323,7 @@ async fn a_batch_of_another_tab_is_shown_with_all_its_items() {
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
         browser.switch_to(&first).await?;
-        studio.send(&numbered("heard", 2)).await?;
+        studio.send(&numbered_prompts("heard", 2)).await?;
         studio.wait_for_counts("2 completed").await?;
         browser.switch_to(&second).await?;
         browser

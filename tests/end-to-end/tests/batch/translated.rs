@@ -70,7 +70,7 @@ async fn a_translated_page_still_updates_its_texts() {
         studio.reload().await?;
         studio.translate().await?;
         let prompts = ["red one", "green one", "blue one"].map(str::to_owned);
-        studio.write(&prompts).await?;
+        studio.type_prompts(&prompts).await?;
         let label = "return [...document.querySelectorAll('button.primary')].map(it => it.innerText.trim())";
         gives(browser, "the button", label, |seen| seen.to_string().contains("Generate 3")).await?;
         studio.press("Generate 3").await?;

@@ -1,6 +1,6 @@
 //! Undo for rows that were removed from the table, and Generate sends the rows of the visible panel.
 
-use crate::studio::{TIMEOUT, numbered, visit};
+use crate::studio::{TIMEOUT, numbered_prompts, visit};
 use atelier_end_to_end::find::by;
 use atelier_end_to_end::wait::becomes;
 
@@ -11,8 +11,8 @@ async fn undo_restores_replaced_and_removed_rows() {
     let name = "undo_restores_replaced_and_removed_rows";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let rows = numbered("undone", 3);
-        studio.write(&rows).await?;
+        let rows = numbered_prompts("undone", 3);
+        studio.type_prompts(&rows).await?;
         studio.choose("Import").await?;
         let table = by("textbox", "Table");
         browser.paste(&table, "prompt\nother\n").await?;
@@ -60,7 +60,7 @@ async fn generate_includes_the_sweep_or_import_in_view() {
     let name = "generate_includes_the_sweep_or_import_in_view";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        studio.write(&numbered("typed", 3)).await?;
+        studio.type_prompts(&numbered_prompts("typed", 3)).await?;
         studio.choose("Sweep").await?;
         browser.find(&by("button", "Generate 3")).await?;
         let axis = browser.find(&by("combobox", "Axis")).await?;

@@ -1,8 +1,8 @@
 //! A leading tab that can't write hands over to a tab that can. Nothing is lost or sent twice.
 
 use crate::storage::{
-    STORAGE_WARNING, send_anyway, wait_for_no_warning, wait_for_stored_records,
-    wait_for_stored_tasks,
+    STORAGE_WARNING, send_anyway, wait_for_stored_records, wait_for_stored_tasks,
+    wait_until_no_warning,
 };
 use crate::studio::{Form, Studio, TIMEOUT, play, play_without_keys};
 use crate::tabs::run_before_each_page;
@@ -64,10 +64,10 @@ async fn another_tab_leads_after_the_leader_lost_its_database() {
         browser.run("window.lost = true", vec![]).await?;
         studio.generate(&form, "of the first").await?;
         studio.wait_for_accepted(2).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
 
         browser.switch_to(&second).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         studio.generate(&other, "of the second").await?;
         studio.wait_for_accepted(3).await?;
         // The first tab follows now, and the second tab stores its tasks.
@@ -137,7 +137,7 @@ async fn unsent_tasks_stay_queued_while_no_tab_can_write() {
         assert_eq!(studio.times_sent("waits"), 0, "sent without confirmation");
         browser.run("window.full = false", vec![]).await?;
         studio.wait_for_states(&[("waits", "Completed")]).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         assert_eq!(studio.times_sent("waits"), 1);
         Ok(())
     })
@@ -166,7 +166,7 @@ async fn open_form(browser: &Browser, address: &str) -> Result<WindowHandle> {
 }
 
 /// Waits until the batch is stored, and finds it among the tasks before and after a reload.
-async fn has_batch(browser: &Browser, name: &str) -> Result<()> {
+async fn check_batch(browser: &Browser, name: &str) -> Result<()> {
     wait_for_stored_tasks(browser, 2).await?;
     wait_for_stored_records(browser, "batches", 1).await?;
     let batch = containing("article", name);
@@ -193,10 +193,10 @@ async fn the_record_of_a_batch_reaches_a_tab_that_shows_no_batches() {
         browser.switch_to(&second).await?;
         wait_for_stored_tasks(browser, 2).await?;
         browser.switch_to(&first).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         browser.close_tab().await?;
         browser.switch_to(&second).await?;
-        has_batch(browser, "one and 1 other").await
+        check_batch(browser, "one and 1 other").await
     })
     .await;
 }
@@ -217,14 +217,14 @@ async fn the_record_of_a_batch_is_handed_over_to_a_tab_opened_later() {
         let second = open_form(browser, &address).await?;
         wait_for_stored_records(browser, "batches", 1).await?;
         browser.switch_to(&first).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         browser.press(&by("button", "Rename")).await?;
         let name = browser.find(&by("textbox", "Batch name")).await?;
         name.send_keys("Harbour\u{e007}").await?;
         browser.find(&by("article", "Batch: Harbour")).await?;
         browser.close_tab().await?;
         browser.switch_to(&second).await?;
-        has_batch(browser, "Harbour").await
+        check_batch(browser, "Harbour").await
     })
     .await;
 }

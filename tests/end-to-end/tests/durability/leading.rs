@@ -34,7 +34,7 @@ async fn a_page_whose_locks_are_refused_sends_its_tasks() {
 }
 
 /// Closes the leading tab and checks that the current tab completes a task.
-async fn takes_over(studio: &mut Studio<'_>, leader: &WindowHandle) -> Result<()> {
+async fn check_takeover(studio: &mut Studio<'_>, leader: &WindowHandle) -> Result<()> {
     let browser = studio.browser;
     let follower = browser.client.window().await?;
     browser.switch_to(leader).await?;
@@ -63,8 +63,8 @@ async fn a_tab_without_lock_follows_the_tab_that_holds_it() {
             .wait_for_states(&[("of the follower", "Completed")])
             .await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "both tabs lead");
-        // And takes over when that one is closed.
-        takes_over(studio, &leader).await
+        // The follower takes over when the leader is closed.
+        check_takeover(studio, &leader).await
     })
     .await;
 }
@@ -119,8 +119,8 @@ async fn one_tab_leads_without_locks_and_with_full_storage() {
                 return true;
             }";
         assert_eq!(browser.run(is_full, vec![]).await?, json!(true));
-        // And takes over when that one is closed.
-        takes_over(studio, &leader).await
+        // The follower takes over when the leader is closed.
+        check_takeover(studio, &leader).await
     })
     .await;
 }
@@ -222,7 +222,7 @@ async fn set_lifecycle(browser: &Browser, state: &str) -> Result<()> {
 }
 
 /// Waits until a property of `window` is true.
-async fn is_set(browser: &Browser, flag: &str) -> Result<()> {
+async fn wait_for_flag(browser: &Browser, flag: &str) -> Result<()> {
     until(flag, TIMEOUT, async || {
         let script = format!("return !!window.{flag}");
         Ok(if browser.run(&script, vec![]).await? == json!(true) {
@@ -317,7 +317,7 @@ async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
         );
 
         browser.switch_to(&second).await?;
-        is_set(browser, "hasStalled").await?;
+        wait_for_flag(browser, "hasStalled").await?;
         studio.wait_for_states(&[("queued", "Completed")]).await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "the second tab led");
         assert_eq!(studio.times_sent("queued"), 2, "one refused, one accepted");

@@ -16,7 +16,7 @@ fn refusal(status: u16, retry_after: RetryAfter) -> Fault {
 }
 
 /// Lets `wait` pass, and checks that no call was made before the time in `Retry-After` and that there is no "Try now" button.
-async fn no_call_is_early(studio: &Studio<'_>, wait: Duration) -> Result<()> {
+async fn check_no_early_call(studio: &Studio<'_>, wait: Duration) -> Result<()> {
     studio
         .browser
         .see_text("Rate-limited, next try in ", TIMEOUT)
@@ -56,7 +56,7 @@ async fn a_refused_generate_is_retried_after_retry_after() {
             let refusal = refusal(status, RetryAfter::Seconds(10));
             studio.proxy.add(Rule::next(1, "/v2/generate", refusal));
             studio.generate(&form, prompt).await?;
-            no_call_is_early(studio, Duration::from_secs(10)).await?;
+            check_no_early_call(studio, Duration::from_secs(10)).await?;
             studio.wait_for_states(&[(prompt, "Completed")]).await?;
             assert_eq!(studio.times_sent(prompt), 2);
         }
@@ -79,7 +79,7 @@ async fn a_refused_status_stops_all_calls_until_retry_after() {
                 .proxy
                 .add(Rule::next(1, "/v2/status*", refusal(429, after)));
             studio.generate(&form, prompt).await?;
-            no_call_is_early(studio, Duration::from_secs(10)).await?;
+            check_no_early_call(studio, Duration::from_secs(10)).await?;
             studio.wait_for_states(&[(prompt, "Completed")]).await?;
         }
         Ok(())
@@ -102,7 +102,7 @@ async fn a_reload_does_not_shorten_the_wait() {
             .see_text("Rate-limited, next try in ", TIMEOUT)
             .await?;
         studio.open_model().await?;
-        no_call_is_early(studio, Duration::from_secs(20)).await?;
+        check_no_early_call(studio, Duration::from_secs(20)).await?;
         let calls = studio.proxy.calls();
         assert_eq!(calls.iter().filter(|call| is_generate(call)).count(), 2);
         Ok(())

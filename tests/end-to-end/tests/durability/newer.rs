@@ -28,7 +28,7 @@ async fn upgrade(browser: &Browser) -> Result<()> {
 }
 
 /// Submits a task and checks that the page refuses it and keeps the typed text.
-async fn is_refused(browser: &Browser, prompt: &str) -> Result<()> {
+async fn check_refused(browser: &Browser, prompt: &str) -> Result<()> {
     let field = starting("textbox", "prompt");
     browser.fill(&field, prompt).await?;
     browser.press(&by("button", "Generate")).await?;
@@ -70,12 +70,12 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
         // The page still shows the task, and says that it no longer polls it.
         browser.find(&containing("article", "paid")).await?;
         browser.see_text("Not followed", TIMEOUT).await?;
-        is_refused(browser, "never queued").await?;
+        check_refused(browser, "never queued").await?;
 
         // No newer release is served, so a reload gives the same page.
         open("/models/image/tessera", "Tessera").await?;
         browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
-        is_refused(browser, "never queued, either").await?;
+        check_refused(browser, "never queued, either").await?;
         let pages = [
             ("/tasks", "Tasks"),
             ("/tasks/some-task", "Task"),
@@ -133,7 +133,7 @@ async fn an_open_tab_without_support_for_secrets_sends_nothing() {
         browser.find(&containing("article", "before")).await?;
         browser.switch_to(&old).await?;
         browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
-        is_refused(browser, "never queued").await?;
+        check_refused(browser, "never queued").await?;
         browser.switch_to(&new).await?;
         browser.fill(&prompt, "after").await?;
         browser.press(&by("button", "Generate")).await?;

@@ -28,7 +28,7 @@ async fn complete_task_after(name: &str, script: &str) {
         browser.press(&by("button", "Generate")).await?;
         browser.find(&containing("article", "in memory")).await?;
         browser.see_text("Completed", TIMEOUT).await?;
-        every_page_warns(browser).await?;
+        check_every_page_warns(browser).await?;
         browser.press(&by("link", "Tasks")).await?;
         browser.find(&containing("article", "in memory")).await?;
         Ok(())
@@ -37,7 +37,7 @@ async fn complete_task_after(name: &str, script: &str) {
 }
 
 /// Checks that every page shows the warning.
-async fn every_page_warns(browser: &Browser) -> Result<()> {
+async fn check_every_page_warns(browser: &Browser) -> Result<()> {
     browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
     for page in ["Tasks", "Settings", "Models"] {
         browser.press(&by("link", page)).await?;
@@ -283,11 +283,11 @@ async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
         );
         send_anyway(browser).await?;
         studio.wait_for_accepted(2).await?;
-        every_page_warns(browser).await?;
+        check_every_page_warns(browser).await?;
 
         // Once storage works again, the task is stored and the warning disappears.
         browser.run("window.broken = false", vec![]).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         Ok(())
     })
     .await;
@@ -314,7 +314,7 @@ async fn tasks_wait_until_full_storage_has_space() {
             "sent without confirmation"
         );
         browser.run("window.full = false", vec![]).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         studio.wait_for_accepted(1).await?;
         Ok(())
     })
@@ -330,7 +330,7 @@ pub async fn send_anyway(browser: &Browser) -> Result<()> {
 }
 
 /// Waits until the page no longer warns that tasks are not stored.
-pub async fn wait_for_no_warning(browser: &Browser) -> Result<()> {
+pub async fn wait_until_no_warning(browser: &Browser) -> Result<()> {
     until("the storage warning to disappear", TIMEOUT, async || {
         let shown = browser
             .run("return document.body.innerText", vec![])

@@ -19,7 +19,7 @@ pub async fn calls_of_tab(studio: &Studio<'_>) -> Result<u64> {
 }
 
 /// Waits until the current tab makes calls.
-async fn makes_calls(studio: &Studio<'_>) -> Result<()> {
+async fn wait_until_tab_calls(studio: &Studio<'_>) -> Result<()> {
     until("this tab to make calls", TIMEOUT, async || {
         Ok(match calls_of_tab(studio).await? {
             0 => Seen::NotYet("it makes none".into()),
@@ -110,7 +110,7 @@ async fn one_tab_makes_the_calls_and_the_others_follow() {
             .await?;
         assert_eq!(calls_of_tab(studio).await?, 0, "the follower made calls");
         browser.switch_to(&leader).await?;
-        makes_calls(studio).await?;
+        wait_until_tab_calls(studio).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await
     })
@@ -174,7 +174,7 @@ async fn another_tab_polls_after_the_leader_is_closed() {
         studio.wait_for_accepted(2).await?;
         browser.close_tab().await?;
         browser.switch_to(&follower).await?;
-        makes_calls(studio).await?;
+        wait_until_tab_calls(studio).await?;
         studio
             .wait_for_states(&[
                 ("left behind", "Completed"),
@@ -232,7 +232,7 @@ async fn a_stalled_leader_without_locks_sends_nothing_afterwards() {
         run_before_each_page(studio, without_locks).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "of the leader").await?;
-        makes_calls(studio).await?;
+        wait_until_tab_calls(studio).await?;
 
         let follower = browser.open_tab("about:blank").await?;
         browser.set_size(1280, 4000).await?;

@@ -1,8 +1,8 @@
 //! Tasks that the leading tab can't store: another tab stores them, or both tabs warn.
 
 use crate::storage::{
-    BREAKABLE, STORAGE_WARNING, send_anyway, wait_for_no_warning, wait_for_stored_records,
-    wait_for_stored_tasks,
+    BREAKABLE, STORAGE_WARNING, send_anyway, wait_for_stored_records, wait_for_stored_tasks,
+    wait_until_no_warning,
 };
 use crate::studio::{Studio, TIMEOUT, play};
 use crate::tabs::run_before_each_page;
@@ -61,7 +61,7 @@ async fn the_next_leader_stores_what_the_last_could_not_store() {
     play(name, &["--speed", "8"], async |studio| {
         complete_unstored_task(studio, false).await?;
         wait_for_stored_tasks(studio.browser, 1).await?;
-        wait_for_no_warning(studio.browser).await
+        wait_until_no_warning(studio.browser).await
     })
     .await;
 }
@@ -80,7 +80,7 @@ async fn the_next_leader_warns_and_retries_until_storage_has_space() {
         browser.see_text(STORAGE_WARNING, TIMEOUT).await?;
         browser.run("window.full = false", vec![]).await?;
         wait_for_stored_tasks(studio.browser, 1).await?;
-        wait_for_no_warning(browser).await
+        wait_until_no_warning(browser).await
     })
     .await;
 }
@@ -142,7 +142,7 @@ async fn the_browser_asks_before_leaving_only_while_tasks_are_unstored() {
         studio.wait_for_states(&[("not kept", "Completed")]).await?;
         becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(true)).await?;
         browser.run("window.full = false", vec![]).await?;
-        wait_for_no_warning(browser).await?;
+        wait_until_no_warning(browser).await?;
         becomes(browser, "a question", ASKS_BEFORE_LEAVING, json!(false)).await
     })
     .await;

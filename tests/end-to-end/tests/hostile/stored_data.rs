@@ -17,7 +17,7 @@ fn padded_image() -> String {
 
 /// Returns the keys of the stored tasks, the total length of their records, the records without the data, and the keys of the
 /// stored files.
-async fn stored(studio: &Studio<'_>) -> Result<Value> {
+async fn stored_state(studio: &Studio<'_>) -> Result<Value> {
     let script = "return (async () => {
         const done = request => new Promise((good, bad) => {
             [request.onsuccess, request.onerror] = [() => good(request.result), bad];
@@ -42,7 +42,7 @@ async fn wait_until_stored(studio: &Studio<'_>, tasks: usize, files: usize) -> R
         format!("{tasks} tasks and {files} files"),
         TIMEOUT,
         async || {
-            let found = stored(studio).await?;
+            let found = stored_state(studio).await?;
             let count = |name: &str| found[name].as_array().map(Vec::len);
             let is_short = found["characters"].as_u64() < Some(20_000);
             let has_counts = count("tasks") == Some(tasks) && count("files") == Some(files);
@@ -141,7 +141,7 @@ async fn data_uris_are_stored_once_as_a_file_and_used_wherever_the_output_is() {
                 format!("\"sources\":[{{\"parameter\":\"image\",\"output\":\"{task}/0\"}}]")
             };
             let sources = [source(&found["tasks"][0]), source(&found["tasks"][1])];
-            let texts = stored(studio).await?["starts"].to_string().replace('\\', "");
+            let texts = stored_state(studio).await?["starts"].to_string().replace('\\', "");
             Ok(match sources.iter().any(|source| texts.contains(source)) {
                 true => Seen::Yes(()),
                 false => Seen::NotYet(texts.chars().take(3_000).collect::<String>()),
@@ -182,14 +182,14 @@ async fn data_in_earlier_records_becomes_a_file_that_is_deleted_with_its_last_ta
             padded_image()
         );
         studio.script(&put_back).await?;
-        let before = stored(studio).await?;
+        let before = stored_state(studio).await?;
         assert!(before["characters"].as_u64() > Some(3_000_000), "{before}");
         studio.open("/tasks").await?;
         wait_until_stored(studio, 2, 1).await?;
         wait_until_shown(studio).await?;
 
         for left in [1, 0] {
-            let found = stored(studio).await?;
+            let found = stored_state(studio).await?;
             let task = found["tasks"][0].as_str().ok_or("no task")?;
             studio.open(&format!("/tasks/{task}")).await?;
             browser.press_in_menu(&by("button", "Remove")).await?;

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 impl Studio<'_> {
     /// Waits until the proxy has received at least `count` generate calls.
-    pub async fn wait_for_calls(&self, count: usize) -> Result<()> {
+    pub async fn wait_for_generate_calls(&self, count: usize) -> Result<()> {
         self.sees(&format!("{count} generate calls"), |calls| {
             calls.iter().filter(|call| is_generate(call)).count() >= count
         })

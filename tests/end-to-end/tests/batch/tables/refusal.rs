@@ -4,7 +4,7 @@ use super::{
     STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
     wait_for_stored_rows, wait_for_table_rows,
 };
-use crate::studio::{BATCH, Studio, TIMEOUT, numbered, visit, visit_after};
+use crate::studio::{BATCH, Studio, TIMEOUT, numbered_prompts, visit, visit_after};
 use atelier_end_to_end::Result;
 use atelier_end_to_end::engine::Capability;
 use atelier_end_to_end::fault::{Fault, Rule};
@@ -28,7 +28,7 @@ async fn rows_stay_in_memory_while_storage_never_responds() {
             }";
         studio.proxy.before_each_page(browser, silence).await?;
         studio.reload().await?;
-        let rows = numbered("in memory", 2);
+        let rows = numbered_prompts("in memory", 2);
         paste(studio, &rows).await?;
         browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
         browser.see_text("does not answer", STORAGE_TIMEOUT).await?;
@@ -53,7 +53,7 @@ async fn the_page_warns_about_full_storage_and_stores_rows_once_it_has_space() {
         set_quota(studio, Some(1_000)).await
     };
     visit_after(name, &["--speed", "0"], fill, async |studio| {
-        let rows = numbered(&"many words ".repeat(200), 12);
+        let rows = numbered_prompts(&"many words ".repeat(200), 12);
         paste(studio, &rows).await?;
         studio
             .browser
@@ -114,9 +114,9 @@ async fn rows_stopped_in_private_mode_are_not_part_of_the_batch() {
         studio.proxy.before_each_page(browser, refusal).await?;
         studio.reload().await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("in memory", 22);
+        let prompts = numbered_prompts("in memory", 22);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         record_offers(studio).await?;
         studio.press_both("Stop sending", "Take them back").await?;
         wait_for_table_rows(studio, &prompts[10..]).await?;
@@ -137,9 +137,9 @@ async fn rows_stopped_while_storage_refuses_writes_are_put_back_once() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
-        let prompts = numbered("refused", 25);
+        let prompts = numbered_prompts("refused", 25);
         studio.send(&prompts).await?;
-        studio.wait_for_calls(1).await?;
+        studio.wait_for_generate_calls(1).await?;
         refuse_table_writes(studio, true).await?;
         record_offers(studio).await?;
         studio.press_both("Stop sending", "Take them back").await?;

@@ -1,7 +1,7 @@
 //! A table with the maximum number of rows.
 
 use super::{paste, wait_for_stored_rows};
-use crate::studio::{numbered, visit};
+use crate::studio::{numbered_prompts, visit};
 use atelier_end_to_end::find::by;
 use serde_json::json;
 
@@ -13,7 +13,7 @@ async fn ten_thousand_rows_are_stored_after_a_change() {
         let browser = studio.browser;
         browser.set_size(1280, 900).await?;
         // The rows are written to storage, since typing them would take minutes.
-        paste(studio, &numbered("row", 1)).await?;
+        paste(studio, &numbered_prompts("row", 1)).await?;
         wait_for_stored_rows(studio, 1).await?;
         let script = "
             const [count] = arguments;

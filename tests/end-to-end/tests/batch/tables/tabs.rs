@@ -4,7 +4,7 @@ use super::{
     STORAGE_TIMEOUT, STORAGE_WARNING, paste, refuse_table_writes, wait_for_no_text,
     wait_for_stored_rows, wait_for_table_rows,
 };
-use crate::studio::{numbered, visit};
+use crate::studio::{numbered_prompts, visit};
 use atelier_end_to_end::find::by;
 
 /// Guards against a tab that writes its older copy of the table although the user has not changed it there.
@@ -14,11 +14,11 @@ async fn a_change_appears_in_the_other_tab_which_overwrites_nothing() {
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
         let first = browser.client.window().await?;
-        let before = numbered("before", 2);
+        let before = numbered_prompts("before", 2);
         paste(studio, &before).await?;
         let second = studio.open_batch_tab().await?;
         wait_for_table_rows(studio, &before).await?;
-        let after = numbered("after", 4);
+        let after = numbered_prompts("after", 4);
         paste(studio, &after).await?;
         browser.switch_to(&first).await?;
         wait_for_table_rows(studio, &after).await?;
@@ -48,7 +48,7 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
         let first = browser.client.window().await?;
         let second = studio.open_batch_tab().await?;
         browser.switch_to(&first).await?;
-        let (earlier, later) = (numbered("earlier", 2), numbered("later", 3));
+        let (earlier, later) = (numbered_prompts("earlier", 2), numbered_prompts("later", 3));
 
         // The earlier edit could not be stored when it was made.
         refuse_table_writes(studio, true).await?;
@@ -72,9 +72,9 @@ async fn of_two_concurrent_changes_the_earlier_is_set_aside() {
 
         // The later edit could not be stored immediately.
         refuse_table_writes(studio, true).await?;
-        paste(studio, &numbered("on the way", 1)).await?;
+        paste(studio, &numbered_prompts("on the way", 1)).await?;
         browser.see_text(STORAGE_WARNING, STORAGE_TIMEOUT).await?;
-        let last = numbered("last", 4);
+        let last = numbered_prompts("last", 4);
         browser.switch_to(&first).await?;
         studio.press("Let them go").await?;
         paste(studio, &later).await?;
