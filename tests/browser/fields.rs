@@ -57,29 +57,29 @@ async fn mount_after(schema: Schema, draft: RwSignal<Draft>, attempted: bool) ->
 /// Guards against texts of a service that are inserted as HTML.
 #[wasm_bindgen_test]
 async fn texts_of_a_schema_are_not_parsed_as_html() {
-    let of = |name: &str, more: Value| {
+    let with_markup = |name: &str, more: Value| {
         let mut parameter = json!({"name": format!("{name} {MARKUP}"), "description": MARKUP});
-        let whole = parameter.as_object_mut().expect("an object");
-        whole.extend(more.as_object().expect("an object").clone());
+        let fields = parameter.as_object_mut().expect("an object");
+        fields.extend(more.as_object().expect("an object").clone());
         parameter
     };
     let schema = schema(
         "markup",
         [
-            of("line", json!({"type": "string", "default": MARKUP})),
-            of(
+            with_markup("line", json!({"type": "string", "default": MARKUP})),
+            with_markup(
                 "prompt",
                 json!({"type": "string", "default": format!("\n{MARKUP}\n"), "maxLength": 5000}),
             ),
-            of(
+            with_markup(
                 "few",
                 json!({"type": "enum", "allowedValues": ["<b>", "&amp;"], "default": "<b>"}),
             ),
-            of(
+            with_markup(
                 "many",
                 json!({"type": "enum", "allowedValues": [MARKUP, "b", "c", "d", "e", "f", "g"], "default": MARKUP}),
             ),
-            of("odd", json!({"type": MARKUP, "default": [MARKUP]})),
+            with_markup("odd", json!({"type": MARKUP, "default": [MARKUP]})),
         ],
     );
     let page = mount(schema, RwSignal::new(Draft::default())).await;
@@ -192,11 +192,11 @@ async fn every_kind_of_control_shows_changes_of_the_draft() {
 async fn a_field_that_is_invalid_when_the_form_opens_is_marked() {
     let draft = RwSignal::new(Draft::default());
     draft.update(|draft| draft.set("steps", Entry::Text("99".into())));
-    let of = |n: usize| json!({"name": format!("line_{n}"), "type": "string", "description": ""});
+    let line = |n: usize| json!({"name": format!("line_{n}"), "type": "string", "description": ""});
     let steps =
         json!({"name": "steps", "type": "integer", "description": "", "minimum": 1, "maximum": 50});
     // The field is not among those that are rendered first.
-    let parameters = (0..20).map(of).chain([steps]);
+    let parameters = (0..20).map(line).chain([steps]);
     let page = mount_after(schema("wrong", parameters), draft, true).await;
     let steps = page.find("spinbutton", "steps").await;
     assert!(find::description_of(&steps).contains("must be between 1 and 50"));

@@ -108,8 +108,10 @@ async fn the_archive_contains_every_output_and_lists_missing_ones() {
             assert!(item(n)["finished"].is_string(), "{}", item(n));
         }
         // The second output fails: the page shows the first one, so the browser may have cached it.
-        let gone = item(4)["outputs"][1]["url"].as_str().ok_or("no address")?;
-        studio.proxy.add(Rule::every(&path_of(gone)?, error(404)));
+        let missing_url = item(4)["outputs"][1]["url"].as_str().ok_or("no address")?;
+        studio
+            .proxy
+            .add(Rule::every(&path_of(missing_url)?, error(404)));
 
         studio.press("Download all").await?;
         let archive = std::fs::read(&browser.downloaded(1, ".zip").await?[0])?;
@@ -146,7 +148,7 @@ async fn the_archive_contains_every_output_and_lists_missing_ones() {
                     assert_eq!(item["index"], json!(4), "{item}");
                     let reason = output["missing"].as_str().ok_or("no reason")?;
                     assert!(reason.ends_with('.'), "not a sentence: {reason}");
-                    assert_eq!(output["url"], json!(gone));
+                    assert_eq!(output["url"], json!(missing_url));
                     continue;
                 };
                 let url = output["url"].as_str().ok_or("no address")?;

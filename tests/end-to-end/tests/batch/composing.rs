@@ -60,12 +60,12 @@ async fn an_imported_table_lists_errors_and_sends_only_valid_rows() {
         let wrong = browser.find(&by("textbox", "panes, row 3")).await?;
         assert_eq!(wrong.attr("aria-invalid").await?.as_deref(), Some("true"));
 
-        let good = [prompts[0], prompts[1], prompts[3]].map(str::to_owned);
+        let valid = [prompts[0], prompts[1], prompts[3]].map(str::to_owned);
         // In a window with one pane, the invalid row stays visible after the valid ones were sent.
         browser.set_size(900, 900).await?;
-        studio.generate(&good).await?;
+        studio.generate(&valid).await?;
         studio.wait_for_counts("3 completed").await?;
-        assert_eq!(studio.prompts_sent(), good);
+        assert_eq!(studio.prompts_sent(), valid);
         assert_eq!(studio.rows().await?, ["too many panes"]);
         // Items are numbered as in the file.
         browser
@@ -148,11 +148,13 @@ async fn a_sweep_is_sent_with_one_press() {
         assert_eq!(written.as_deref(), Some("1,234"));
         browser.fill(&values, "20, 40").await?;
         let seed = by("textbox", "Seed for every item");
-        let drawn = browser.find(&seed).await?.prop("value").await?;
+        let random_seed = browser.find(&seed).await?.prop("value").await?;
         browser.fill(&seed, "20, 40").await?;
         let wrong = "seed must be a number, not “20, 40”";
         browser.see_text(wrong, TIMEOUT).await?;
-        browser.fill(&seed, &drawn.unwrap_or_default()).await?;
+        browser
+            .fill(&seed, &random_seed.unwrap_or_default())
+            .await?;
         // Rows that can't be sent are not created.
         browser
             .see_text("prompt is missing: fill it in under One", TIMEOUT)

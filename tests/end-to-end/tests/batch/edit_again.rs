@@ -26,8 +26,8 @@ async fn a_sweep_is_sent_with_a_shortcut_and_edited_with_its_axes() {
         studio.press("Edit and run again").await?;
         browser.see_text("In the table", TIMEOUT).await?;
         // Sent unchanged, the rows would give the same files at the same price.
-        let made = "All 4 items are made already (same seed).";
-        browser.see_text(made, TIMEOUT).await?;
+        let duplicates = "All 4 items are made already (same seed).";
+        browser.see_text(duplicates, TIMEOUT).await?;
         studio.press("New seed").await?;
         browser.find_gone(&by("button", "New seed")).await?;
         studio.press("Generate 4").await?;
@@ -59,8 +59,8 @@ async fn a_pasted_table_is_sent_by_generate() {
         browser
             .paste(&table, "prompt,cost\nnoon,1\ndusk,2\n")
             .await?;
-        let left_out = "Not sent, as the model has no such parameter: cost.";
-        browser.see_text(left_out, TIMEOUT).await?;
+        let omitted = "Not sent, as the model has no such parameter: cost.";
+        browser.see_text(omitted, TIMEOUT).await?;
         studio.press("Generate 2").await?;
         studio.wait_for_counts("2 completed").await?;
         assert_eq!(studio.prompts_sent(), ["noon", "dusk"]);

@@ -174,8 +174,8 @@ async fn refused_items_are_not_shown_as_sent() {
         let shown = "
             const texts = [...document.querySelectorAll('.answer, .run-controls button')];
             return texts.filter(it => it.checkVisibility()).map(it => it.innerText.trim()).filter(it => it).join()";
-        let left = "Retry 2 failed,Edit and run again,Remove batch";
-        becomes(browser, "messages and buttons", shown, left).await
+        let expected = "Retry 2 failed,Edit and run again,Remove batch";
+        becomes(browser, "messages and buttons", shown, expected).await
     })
     .await;
 }

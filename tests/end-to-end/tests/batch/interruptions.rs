@@ -316,12 +316,12 @@ async fn leaving_the_page_while_sending_keeps_each_item_as_a_task_or_a_row() {
     const COUNT: usize = 150;
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let here = browser.run("return location.href", vec![]).await?;
-        let here = here.as_str().ok_or("no address")?;
+        let address = browser.run("return location.href", vec![]).await?;
+        let address = address.as_str().ok_or("no address")?;
         for wait_ms in [10, 40, 80] {
             let name = format!("left {wait_ms}");
             let leave = Leave::After { ms: wait_ms };
-            leave_while_sending(studio, &numbered_prompts(&name, COUNT), leave, here).await?;
+            leave_while_sending(studio, &numbered_prompts(&name, COUNT), leave, address).await?;
             let name = format!("{name} ");
             let rows = until("a task or a row for each item", TIMEOUT, async || {
                 studio.wait_until_open().await?;

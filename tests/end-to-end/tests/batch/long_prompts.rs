@@ -27,8 +27,8 @@ async fn long_prompts_are_shortened_to_low_distinct_headings() {
         studio.choose("Sweep").await?;
         let axes = browser.find_all(&by("combobox", "Axis")).await?;
         axes[0].select_by_value("prompt").await?;
-        let of = |light: &str| format!("{BEGINNING}, {light}, {END}");
-        let prompts = [of("teal dawn"), of("pink dusk"), format!("a city in the rain, {END}")];
+        let prompt_with = |light: &str| format!("{BEGINNING}, {light}, {END}");
+        let prompts = [prompt_with("teal dawn"), prompt_with("pink dusk"), format!("a city in the rain, {END}")];
         browser
             .paste(&by("textbox", "Values"), &prompts.join("\n"))
             .await?;

@@ -54,7 +54,7 @@ async fn rows_are_not_shown_as_sent_before_their_tasks_are_read() {
     let name = "rows_are_not_shown_as_sent_before_their_tasks_are_read";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let silence = "
+        let block_database = "
             const open = IDBFactory.prototype.open;
             IDBFactory.prototype.open = function (name, version) {
                 const request = open.call(this, name, version);
@@ -63,7 +63,10 @@ async fn rows_are_not_shown_as_sent_before_their_tasks_are_read() {
                         request.addEventListener(kind, event => event.stopImmediatePropagation());
                 return request;
             }";
-        studio.proxy.before_each_page(browser, silence).await?;
+        studio
+            .proxy
+            .before_each_page(browser, block_database)
+            .await?;
         studio.reload().await?;
         studio.proxy.add(Rule::next(1, BATCH, Fault::Hold));
         studio.send(&numbered_prompts("unread", 12)).await?;

@@ -275,7 +275,7 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
             .await?;
 
         // The other tab finds one task less, and receives no messages from now on.
-        let forget = "
+        let delete_record = "
             return new Promise((done, failed) => {
                 const opened = indexedDB.open('atelier');
                 opened.onerror = failed;
@@ -293,7 +293,7 @@ async fn rows_put_back_in_two_tabs_at_once_are_all_kept() {
                     };
                 };
             });";
-        browser.run(forget, vec![]).await?;
+        browser.run(delete_record, vec![]).await?;
         open_tab_with_queued_messages(studio).await?;
         let other = browser.client.window().await?;
         let some = "Put the 14 taken back into the table";

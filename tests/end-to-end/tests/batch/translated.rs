@@ -88,7 +88,7 @@ async fn a_translated_page_still_updates_its_texts() {
         browser.find(&by("dialog", "Output")).await?;
         // The newest output is first, so these steps go from the last output to the first and back.
         for step in ["Previous", "Previous", "Next", "Previous", "Previous", "Next"] {
-            let before = shown(studio).await?;
+            let before = shown_output(studio).await?;
             studio.press(step).await?;
             let moved = "return document.querySelector('.stage img')?.alt ?? ''";
             gives(browser, "another output", moved, |now| *now != before && now != "").await?;
@@ -110,7 +110,7 @@ async fn a_translated_page_still_updates_its_texts() {
 }
 
 /// Returns the accessible name of the output in the lightbox.
-async fn shown(studio: &Studio<'_>) -> Result<Value> {
+async fn shown_output(studio: &Studio<'_>) -> Result<Value> {
     let script = "return document.querySelector('.stage img')?.alt ?? ''";
     studio.browser.run(script, vec![]).await
 }

@@ -110,14 +110,14 @@ async fn rows_made_before_are_named_and_a_new_batch_can_be_undone() {
         studio.wait_for_counts("2 completed").await?;
 
         studio.press("Put 2 rows back").await?;
-        let made = "All 2 items are made already (same seed).";
-        browser.see_text(made, TIMEOUT).await?;
+        let duplicates = "All 2 items are made already (same seed).";
+        browser.see_text(duplicates, TIMEOUT).await?;
         browser.see_text("Put 2 rows back.", TIMEOUT).await?;
         browser.see_text("Sent before", TIMEOUT).await?;
         studio.press("Undo").await?;
         browser.find(&by("button", "Generate")).await?;
         studio.press("Edit and run again").await?;
-        browser.see_text(made, TIMEOUT).await?;
+        browser.see_text(duplicates, TIMEOUT).await?;
         // The rows are in the table already.
         browser.find_gone(&by("button", "Put 2 rows back")).await?;
         studio.press("Clear the table").await?;

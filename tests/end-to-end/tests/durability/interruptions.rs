@@ -190,12 +190,12 @@ async fn a_task_submitted_offline_is_sent_once_when_the_network_is_back() {
 
         // The page calls at once, without waiting for a timer.
         studio.browser.stop_clock().await?;
-        let back = studio.proxy.now();
+        let online_since = studio.proxy.now();
         studio.browser.set_offline(false).await?;
         studio.wait_for_accepted(2).await?;
         studio
             .sees("a poll at once", |calls| {
-                last_status(calls).is_some_and(|call| call.at > back)
+                last_status(calls).is_some_and(|call| call.at > online_since)
             })
             .await?;
         studio.browser.start_clock().await?;

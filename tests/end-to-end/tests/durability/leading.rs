@@ -180,8 +180,8 @@ async fn a_response_that_a_frozen_tab_receives_after_resubmit_is_a_separate_task
         browser.needs(Capability::DevTools)?;
         let frozen = browser.client.window().await?;
         let form = studio.open_model().await?;
-        let held = Rule::next(1, "/v2/generate", Fault::Hold);
-        studio.proxy.add(held);
+        let hold = Rule::next(1, "/v2/generate", Fault::Hold);
+        studio.proxy.add(hold);
         studio.press_generate(&form, "twice").await?;
         browser.see_text("Sending the request", TIMEOUT).await?;
         let other = studio.open_tab("/tasks").await?;
@@ -308,8 +308,8 @@ async fn a_tab_that_loses_the_lease_while_it_reads_records_does_not_lead() {
         })
         .await?;
         studio.open_tasks().await?;
-        let over = Duration::from_secs(600);
-        studio.proxy.advance_clock(browser, over).await?;
+        let retry_after = Duration::from_secs(600);
+        studio.proxy.advance_clock(browser, retry_after).await?;
         studio.wait_for_states(&[("queued", "Completed")]).await?;
         assert!(
             calls_of_tab(studio).await? > 0,

@@ -327,8 +327,8 @@ async fn a_task_cancelled_while_no_tab_leads_is_not_sent() {
         cancel.click().await?;
         browser.find_gone(&by("button", "Cancel")).await?;
         // The rate limit is over, and a later task is sent.
-        let over = Duration::from_secs(600);
-        studio.proxy.advance_clock(browser, over).await?;
+        let retry_after = Duration::from_secs(600);
+        studio.proxy.advance_clock(browser, retry_after).await?;
         let form = studio.open_model().await?;
         studio.generate(&form, "afterwards").await?;
         studio.wait_for_accepted(1).await?;

@@ -199,10 +199,10 @@ async fn keys_and_double_clicks_zoom_the_image() {
         becomes(browser, "an image zoomed by one step", zoom, "1.25").await?;
         studio.press_keys("0").await?;
         becomes(browser, "the whole image", zoom, "1.00").await?;
-        let twice = "
+        let double_click = "
             const image = document.querySelector('.stage > img');
             image.dispatchEvent(new MouseEvent('dblclick', { bubbles: true, clientX: 400, clientY: 400 }))";
-        browser.run(twice, vec![]).await?;
+        browser.run(double_click, vec![]).await?;
         becomes(browser, "an image zoomed to twice its size", zoom, "2.00").await?;
         // The list of shortcuts can be opened here too.
         studio.press_keys("?").await?;

@@ -67,8 +67,8 @@ async fn removing_a_task_shows_the_next_output() {
         tokio::time::sleep(Duration::from_secs(1)).await;
         studio.press_keys(DELETE).await?;
         browser.find_gone(&by("dialog", "Output")).await?;
-        let left = "return String(document.querySelectorAll('.gallery .tile').length)";
-        becomes(browser, "an empty gallery", left, "0").await?;
+        let tile_count = "return String(document.querySelectorAll('.gallery .tile').length)";
+        becomes(browser, "an empty gallery", tile_count, "0").await?;
         // The list of shortcuts contains the key.
         studio.press_keys("?").await?;
         browser.see_text("Remove its task", TIMEOUT).await

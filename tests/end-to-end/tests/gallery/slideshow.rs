@@ -155,15 +155,15 @@ async fn enter_shows_the_image_in_full_screen() {
         let panel = "return document.querySelector('.lightbox-panel').checkVisibility()";
         becomes(browser, "whether the panel is visible", panel, false).await?;
         // Guards against controls that do not reappear when the mouse moves.
-        let stirred = "return document.fullscreenElement.matches('.stirred')";
-        becomes(browser, "whether controls are visible", stirred, false).await?;
-        let stir = "
+        let has_controls = "return document.fullscreenElement.matches('.stirred')";
+        becomes(browser, "whether controls are visible", has_controls, false).await?;
+        let move_pointer = "
             const moved = new PointerEvent('pointermove', { bubbles: true });
             document.querySelector('.stage').dispatchEvent(moved);
             return new Promise((done) => setTimeout(
                 () => done(document.fullscreenElement.matches('.stirred'))))";
-        assert_eq!(browser.run(stir, vec![]).await?, true);
-        becomes(browser, "whether controls are visible", stirred, false).await?;
+        assert_eq!(browser.run(move_pointer, vec![]).await?, true);
+        becomes(browser, "whether controls are visible", has_controls, false).await?;
         browser
             .press(&by("button", "Leave full screen").within(&dialog))
             .await?;

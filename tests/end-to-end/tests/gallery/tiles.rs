@@ -74,8 +74,8 @@ async fn a_caption_does_not_cover_the_outline_of_its_tile() {
             const frame = caption.closest('.tile').getBoundingClientRect();
             const box = caption.getBoundingClientRect();
             const free = [box.left - frame.left, frame.right - box.right, frame.bottom - box.bottom];
-            const words = caption.scrollWidth <= caption.clientWidth ? 'whole' : 'cut';
-            return `${Math.min(...free) >= 2 ? 'within' : 'over'} the frame, ${words}`";
+            const fit = caption.scrollWidth <= caption.clientWidth ? 'whole' : 'cut';
+            return `${Math.min(...free) >= 2 ? 'within' : 'over'} the frame, ${fit}`";
         for width in [320, 1280] {
             browser.set_size(width, 900).await?;
             focus_window_and_tile(studio).await?;
@@ -252,10 +252,10 @@ async fn compare_says_how_many_outputs_it_needs() {
         studio.press_keys("x").await?;
         let bar = browser.find(&by("region", "Selection")).await?;
         let compare = by("button", "Compare").within(&bar);
-        let why = "
+        let state = "
             const button = [...document.querySelectorAll('.selection button')].find(it => it.innerText.trim() === 'Compare');
             return `${button.ariaDisabled} ${button.title}`";
-        becomes(browser, "the reason", why, "true Choose two to four").await?;
+        becomes(browser, "the reason", state, "true Choose two to four").await?;
         // The button can be focused, so that its title is read, and does nothing.
         let button = browser.find(&compare).await?;
         button.send_keys(ENTER).await?;
@@ -265,7 +265,7 @@ async fn compare_says_how_many_outputs_it_needs() {
         studio.focus_tile().await?;
         studio.press_keys(RIGHT).await?;
         studio.press_keys("x").await?;
-        becomes(browser, "the title", why, "false Side by side").await?;
+        becomes(browser, "the title", state, "false Side by side").await?;
         browser.press(&compare).await?;
         browser.find(&by("dialog", "Compare")).await?;
         Ok(())
@@ -343,8 +343,8 @@ async fn a_focused_tile_keeps_the_focus_when_it_is_scrolled_out_of_view() {
             becomes(browser, "the tile in sight", is_seen, true).await?;
         }
         let before = browser.run(FOCUSED, vec![]).await?;
-        let far = "scrollTo(0, document.documentElement.scrollHeight)";
-        browser.run(far, vec![]).await?;
+        let scroll_to_end = "scrollTo(0, document.documentElement.scrollHeight)";
+        browser.run(scroll_to_end, vec![]).await?;
         becomes(browser, "the number of day headings at the top", STICKY_DAYS, 1).await?;
         becomes(browser, "the focus", FOCUSED, before).await?;
         // Space selects the focused tile, and the next arrow key moves on from there.

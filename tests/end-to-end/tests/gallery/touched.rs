@@ -51,11 +51,11 @@ async fn a_long_press_selects_a_tile() {
         becomes(browser, "the number of browser menus", "return window.menus", 0).await?;
         // A touch that scrolls is not a long press, however long it lasts. The script's timer ends after the page's, since
         // it is longer.
-        let held = "return new Promise((done) => setTimeout(done, 500))";
+        let wait = "return new Promise((done) => setTimeout(done, 500))";
         let (x, y) = browser.middle_of("[data-output]").await?;
         browser.touch_start((x, y)).await?;
         browser.touch_move((x, y - 60.0)).await?;
-        browser.run(held, vec![]).await?;
+        browser.run(wait, vec![]).await?;
         browser.touch_end().await?;
         becomes(browser, "the number of selected tiles after a scroll", SELECTED, 2).await
     })
@@ -69,26 +69,32 @@ async fn buttons_cover_an_image_only_while_it_has_the_focus_or_pointer() {
     visit(name, 1, async |studio| {
         let browser = studio.browser;
         studio.open("/tasks/made-00000").await?;
-        let over = "
+        let coverage = "
             const buttons = [...document.querySelectorAll('.picture .over button')];
             const seen = buttons.filter(it => it.checkVisibility({ opacityProperty: true }));
             return document.querySelectorAll('.picture img').length < 2 ? 'no pictures'
                 : seen.length ? 'covered' : 'uncovered'";
-        becomes(browser, "the images", over, "uncovered").await?;
+        becomes(browser, "the images", coverage, "uncovered").await?;
         let focus = "document.querySelector('.picture .enlarge').focus()";
         browser.run(focus, vec![]).await?;
-        becomes(browser, "a focused image", over, "covered").await?;
+        becomes(browser, "a focused image", coverage, "covered").await?;
         let touch = json!({ "enabled": true, "maxTouchPoints": 1 });
         browser
             .devtools("Emulation.setTouchEmulationEnabled", touch)
             .await?;
         studio.open("/tasks/made-00000").await?;
-        becomes(browser, "the images on a touch screen", over, "uncovered").await?;
+        becomes(
+            browser,
+            "the images on a touch screen",
+            coverage,
+            "uncovered",
+        )
+        .await?;
         browser.run(focus, vec![]).await?;
         becomes(
             browser,
             "a focused image on a touch screen",
-            over,
+            coverage,
             "uncovered",
         )
         .await?;

@@ -122,8 +122,8 @@ async fn numbers_are_stepped_within_their_bounds_and_accept_a_decimal_comma() {
             .fill(&by("spinbutton", "guidance"), "1.234,5")
             .await?;
         studio.press("button", "Generate").await?;
-        let wrong = "guidance must be a number without thousands separators";
-        browser.see_text(wrong, crate::studio::TIMEOUT).await?;
+        let message = "guidance must be a number without thousands separators";
+        browser.see_text(message, crate::studio::TIMEOUT).await?;
         assert_eq!(studio.service.bodies("/v2/generate").len(), 1);
         Ok(())
     })

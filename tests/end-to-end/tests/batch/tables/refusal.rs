@@ -17,7 +17,7 @@ async fn rows_stay_in_memory_while_storage_never_responds() {
     let name = "rows_stay_in_memory_while_storage_never_responds";
     visit(name, &["--speed", "0"], async |studio| {
         let browser = studio.browser;
-        let silence = "
+        let block_database = "
             const open = IDBFactory.prototype.open;
             IDBFactory.prototype.open = function (name, version) {
                 const request = open.call(this, name, version);
@@ -26,7 +26,10 @@ async fn rows_stay_in_memory_while_storage_never_responds() {
                         request.addEventListener(kind, event => event.stopImmediatePropagation());
                 return request;
             }";
-        studio.proxy.before_each_page(browser, silence).await?;
+        studio
+            .proxy
+            .before_each_page(browser, block_database)
+            .await?;
         studio.reload().await?;
         let rows = numbered_prompts("in memory", 2);
         paste(studio, &rows).await?;
