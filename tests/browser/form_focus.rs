@@ -85,7 +85,7 @@ async fn the_focus_stays_in_the_form_after_the_previous_input_was_restored() {
     .await;
 }
 
-/// Guards against the same loss of the focus in the dialog of presets.
+/// Guards against a focus that is lost in the dialog of presets when the pressed button disappears.
 #[wasm_bindgen_test]
 async fn the_focus_goes_to_the_next_preset_after_one_was_removed() {
     let page = Page::open("/models/image/fluxfield").await;

@@ -231,7 +231,7 @@ async fn the_lightbox_steps_through_a_grid_in_its_visible_order() {
         values[1].send_keys("dusk\u{e007}dawn").await?;
         studio.press("Generate 6").await?;
         studio.wait_for_counts("6 completed").await?;
-        // The grid is transposed: values of the first axis, which were sent first, are in a row.
+        // In a wide window the grid is transposed: the values of the first axis are the columns.
         browser.set_size(1900, 900).await?;
         let first = "return document.querySelectorAll('.thumbs-table tbody tr:has(th) td').length
             && document.querySelector('.thumbs-table tbody tr:has(th)').cells.length";

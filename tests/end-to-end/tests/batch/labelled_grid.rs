@@ -25,7 +25,7 @@ async fn a_sweep_over_two_axes_is_shown_as_a_labelled_grid() {
             studio.prompts_sent(),
             ["dusk", "dusk", "dusk", "dawn", "dawn", "dawn"]
         );
-        // Guards against a sweep that compares nothing: each item had a seed of its own.
+        // Guards against a sweep whose items can't be compared because each has another seed.
         let seeds = studio.seeds();
         assert!(!seeds[0].is_empty());
         assert!(seeds.iter().all(|seed| *seed == seeds[0]), "{seeds:?}");

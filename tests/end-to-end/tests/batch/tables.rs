@@ -87,7 +87,7 @@ async fn wait_for_stored_rows(studio: &Studio<'_>, count: usize) -> Result<()> {
     .await
 }
 
-/// Makes this tab unable to store tables and to notice what other tabs store, or makes it able again.
+/// Sets whether writes of tables fail in this tab. Then the tab neither stores tables nor notices those of other tabs.
 async fn refuse_table_writes(studio: &Studio<'_>, refuses: bool) -> Result<()> {
     let script = "
         const [refuses] = arguments;

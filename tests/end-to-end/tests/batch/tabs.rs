@@ -130,7 +130,7 @@ async fn a_batch_of_a_follower_is_sent_once_and_can_be_paused_there() {
         studio.wait_for_counts("10 completed, 15 queued").await?;
         assert_eq!(studio.call_sizes(), [10], "sent while paused");
 
-        // The tab in which the batch was not submitted shows the same.
+        // The other tab shows the same counts, although the batch was not submitted there.
         browser.switch_to(&leader).await?;
         studio.wait_for_counts("10 completed, 15 queued").await?;
         assert!(studio.calls_of_tab().await? > 0, "the leader made no calls");

@@ -116,7 +116,7 @@ async fn a_reload_does_not_shorten_the_wait() {
 async fn a_page_left_at_once_does_not_shorten_the_wait() {
     let name = "a_page_left_at_once_does_not_shorten_the_wait";
     play(name, &["--speed", "2"], async |studio| {
-        // The first line answers the browser's question before leaving with yes.
+        // The first line prevents the browser's question before leaving.
         let script = "
             window.addEventListener('beforeunload', event => event.stopImmediatePropagation());
             const originalFetch = window.fetch;

@@ -72,7 +72,7 @@ async fn an_older_release_mentions_newer_data_and_queues_nothing() {
         browser.see_text("Not followed", TIMEOUT).await?;
         check_refused(browser, "never queued").await?;
 
-        // No newer release is served, so a reload gives the same page.
+        // No newer release is served, so a reload gives the older page again.
         open("/models/image/tessera", "Tessera").await?;
         browser.see_text("A newer Atelier keeps", TIMEOUT).await?;
         check_refused(browser, "never queued, either").await?;

@@ -95,7 +95,7 @@ async fn tasks_are_stored_again_after_site_data_is_cleared() {
     .await;
 }
 
-/// Guards against the same loss while another tab follows.
+/// Guards against tasks that the leader does not store again, while another tab follows.
 #[tokio::test(flavor = "multi_thread")]
 async fn the_leader_stores_tasks_again_after_site_data_is_cleared() {
     let name = "the_leader_stores_tasks_again_after_site_data_is_cleared";
@@ -293,7 +293,7 @@ async fn tasks_that_cannot_be_stored_are_sent_only_after_confirmation() {
     .await;
 }
 
-/// Guards against the same loss when storage is full and the user frees space instead of confirming.
+/// Guards against a task that is sent before full storage has space, if the user frees space instead of confirming.
 #[tokio::test(flavor = "multi_thread")]
 async fn tasks_wait_until_full_storage_has_space() {
     let name = "tasks_wait_until_full_storage_has_space";

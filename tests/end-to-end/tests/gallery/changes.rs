@@ -171,7 +171,7 @@ async fn closing_the_lightbox_focuses_the_last_shown_output() {
         studio.press_keys("\u{e011}").await?;
         becomes(browser, "the first output", FOCUSED, "made-00003/0").await?;
 
-        // The page of a task that was loaded with the lightbox open does the same.
+        // The page of a task also focuses the output if it was loaded with the lightbox open.
         studio
             .open("/tasks/made-00001?lightbox=made-00001/1")
             .await?;

@@ -134,7 +134,7 @@ async fn a_tile_can_be_favorited_and_downloaded_with_one_press() {
         browser.downloaded(2, ".svg").await?;
         studio.press_keys("f").await?;
         becomes(browser, "not a favorite", pressed, "false").await?;
-        // The list of shortcuts contains them.
+        // The list of shortcuts contains these keys.
         studio.press_keys("?").await?;
         browser.see_text("Toggle favorite", TIMEOUT).await
     })
