@@ -64,27 +64,27 @@ impl Access {
     /// 400 without a `Host` header, 421 for a name that is not this service's, 403 for an origin that is not
     /// permitted.
     pub fn check(&self, parts: &Parts) -> Result<(), Failure> {
-        let asked: Vec<&str> = hosts_of(parts, self.trust_proxy).collect();
-        if asked.is_empty() {
+        let hosts: Vec<&str> = hosts_of(parts, self.trust_proxy).collect();
+        if hosts.is_empty() {
             return Err(Failure::bad_request("The request has no Host header."));
         }
-        if let Some(stranger) = asked.iter().find(|host| !self.answers_to(host)) {
+        if let Some(unknown) = hosts.iter().find(|host| !self.is_host_allowed(host)) {
             return Err(Failure::new(
                 StatusCode::MISDIRECTED_REQUEST,
                 "host_not_allowed",
                 format!(
-                    "This service does not answer to the name {stranger}; --allow-host NAME lets it."
+                    "This service does not accept the host name {unknown}; --allow-host NAME permits it."
                 ),
             ));
         }
         for origin in parts.headers.get_all(header::ORIGIN) {
             let origin = origin.to_str().unwrap_or_default();
-            if !self.lets_in(origin, parts) {
+            if !self.is_origin_allowed(origin, parts) {
                 return Err(Failure::new(
                     StatusCode::FORBIDDEN,
                     "origin_not_allowed",
                     format!(
-                        "Pages of {origin} may not call this service; --allow-origin ORIGIN lets them."
+                        "Pages of {origin} may not call this service; --allow-origin ORIGIN permits them."
                     ),
                 ));
             }
@@ -92,8 +92,8 @@ impl Access {
         Ok(())
     }
 
-    /// Whether pages of this origin may call the service.
-    pub fn lets_in(&self, origin: &str, parts: &Parts) -> bool {
+    /// Returns whether pages of this origin may call the service.
+    pub fn is_origin_allowed(&self, origin: &str, parts: &Parts) -> bool {
         let origin = origin.to_ascii_lowercase();
         if self
             .origins
@@ -117,7 +117,7 @@ impl Access {
         is_loopback(authority.host()) || own()
     }
 
-    fn answers_to(&self, host: &str) -> bool {
+    fn is_host_allowed(&self, host: &str) -> bool {
         let Some(authority) = authority(&host.to_ascii_lowercase()) else {
             return false;
         };
@@ -251,7 +251,7 @@ mod tests {
             check(&allow, &[host, ("origin", "http://page.example")]),
             Some(403)
         );
-        // Its own page.
+        // The page that the service itself serves.
         assert_eq!(
             check(&allow, &[host, ("origin", "https://studio.example:8443")]),
             None
@@ -274,7 +274,7 @@ mod tests {
     #[test]
     fn forwarded_hosts_are_checked_only_with_trust_proxy() {
         let evil = [("host", "localhost"), ("x-forwarded-host", "evil.example")];
-        assert_eq!(check(&[], &evil), None, "it is not looked at");
+        assert_eq!(check(&[], &evil), None, "the header is ignored");
         assert_eq!(check(&["--trust-proxy"], &evil), Some(421));
         let page = [
             ("host", "127.0.0.1"),

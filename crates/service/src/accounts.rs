@@ -52,10 +52,10 @@ pub struct Account {
 
 /// Stores accounts, in a file or in a database that processes share. Its calls block.
 pub trait AccountStore: Send + Sync {
-    /// Whether accounts exist or existed. Returns `None` if that takes a database query.
+    /// Returns whether accounts exist or existed. Returns `None` if that takes a database query.
     fn has_accounts_cached(&self) -> Option<bool>;
 
-    /// Whether accounts exist or existed. Returns `true` if the store can't be read.
+    /// Returns whether accounts exist or existed. Returns `true` if the store can't be read.
     fn has_accounts(&self) -> bool;
 
     /// Adds an account. Returns `false` if the name is taken.
@@ -94,8 +94,8 @@ pub trait AccountStore: Send + Sync {
     fn find_by_digest(&self, digest: &str) -> Result<Option<String>, AccountError>;
 }
 
-/// The accounts of a service. Once the first account was added, each client needs one, even after the last
-/// account was removed.
+/// The accounts of a service. After the first account is added, every client needs an account, even if all accounts
+/// are removed later.
 pub struct Accounts {
     store: Box<dyn AccountStore>,
     recent: Recent,
@@ -117,12 +117,12 @@ impl Accounts {
         }
     }
 
-    /// Whether clients need an account. Returns `None` if that takes a database query.
+    /// Returns whether clients need an account. Returns `None` if that takes a database query.
     pub fn has_accounts_cached(&self) -> Option<bool> {
         self.store.has_accounts_cached()
     }
 
-    /// Whether clients need an account. Returns `true` if the store can't be read. Blocks.
+    /// Returns whether clients need an account. Returns `true` if the store can't be read. Blocks.
     pub fn has_accounts(&self) -> bool {
         self.store.has_accounts()
     }
@@ -193,7 +193,7 @@ impl Accounts {
     ///
     /// The accounts can't be read.
     pub fn find_by_token(&self, token: &str) -> Result<Option<String>, AccountError> {
-        // The cached result is as old as the query: the account may change meanwhile.
+        // The result expires a second after the query starts, because the account may change during the query.
         let (digest, now) = (digest(token), Instant::now());
         let found = self.store.find_by_digest(&digest)?;
         if let Some(name) = &found {
@@ -254,6 +254,6 @@ mod tests {
             others.remove("ada"),
             Err(AccountError::Unknown(_))
         ));
-        assert!(accounts.has_accounts(), "no client is let in now");
+        assert!(accounts.has_accounts(), "all clients are refused now");
     }
 }

@@ -115,7 +115,7 @@ impl App {
                 .metrics_token
                 .clone()
                 .filter(|token| !token.is_empty()),
-            metrics_elsewhere: config.metrics_listen.is_some(),
+            has_metrics_address: config.metrics_listen.is_some(),
             readiness: Readiness::default(),
         })
     }
@@ -126,7 +126,7 @@ fn open_data(config: &Config) -> Result<Outputs, StartError> {
     let data_error = |error| StartError::Data(config.data.clone(), error);
     private::make_dir(&config.data).map_err(data_error)?;
     let outputs = backend::outputs(config)?;
-    private::close(&config.data).map_err(data_error)?;
+    private::restrict_old_files(&config.data).map_err(data_error)?;
     Ok(outputs)
 }
 
@@ -139,7 +139,7 @@ fn models(config: &Config) -> Result<(Arc<Models>, Vec<Arc<Remote>>), StartError
     let mut models = if loaded.builtin {
         Models::built_in()
     } else {
-        Models::none()
+        Models::empty()
     };
     models.add(&loaded.remotes);
     if loaded.remotes.iter().any(|remote| remote.is_program()) {
@@ -156,7 +156,7 @@ fn site(config: &Config) -> Result<Option<Site>, StartError> {
     }
 }
 
-/// Starts the workers; none if this process only serves.
+/// Starts the workers. A process with the role [`Role::Serve`] has none.
 fn pool(
     config: &Config,
     context: WorkerContext,
@@ -183,7 +183,7 @@ struct Started {
 
 impl Started {
     async fn begin(config: &Config) -> Result<Self, StartError> {
-        // Bound before any work begins, because an unusable address ends the start.
+        // Bound first: if the address is unusable, the start fails before any work begins.
         let metrics_listener = match config.metrics_listen {
             Some(address) => Some(
                 TcpListener::bind(address)
@@ -215,9 +215,9 @@ impl Started {
     }
 }
 
-/// Runs the service on `listener`, and calls `ready` when it has started. The service runs until a first call of
-/// `asked` ends, which requests a stop. Running tasks then have `--drain-seconds` to end, or until a second call of
-/// `asked` ends; the rest is resumed at the next start.
+/// Runs the service on `listener`, and calls `ready` when it has started. Each call of `stop_requested` returns when
+/// the user requests a stop. After the first request, running tasks have `--drain-seconds` to end; a second request
+/// ends this wait. The remaining tasks are resumed at the next start.
 ///
 /// # Errors
 ///
@@ -227,35 +227,35 @@ pub async fn serve(
     config: Config,
     listener: TcpListener,
     ready: impl FnOnce(),
-    asked: impl AsyncFn(),
+    stop_requested: impl AsyncFn(),
 ) -> Result<(), StartError> {
     let started = Started::begin(&config).await?;
     let app = &started.app;
     ready();
     let stop = async {
-        asked().await;
+        stop_requested().await;
         app.pool.drain();
-        drain(app, config.drain(), asked()).await;
+        drain(app, config.drain(), stop_requested()).await;
     };
     connections::serve(listener, routes::router(app.clone()), started.bounds, stop).await;
     started.end().await
 }
 
-/// Runs tasks, and serves only metrics, until `asked` ends; otherwise as [`serve`].
+/// Runs tasks without serving calls; serves only metrics. Stops as [`serve`] does.
 ///
 /// # Errors
 ///
 /// As for [`serve`].
-pub async fn work(config: Config, asked: impl AsyncFn()) -> Result<(), StartError> {
+pub async fn work(config: Config, stop_requested: impl AsyncFn()) -> Result<(), StartError> {
     let started = Started::begin(&config).await?;
-    tracing::info!("working");
-    asked().await;
+    tracing::info!("working on tasks");
+    stop_requested().await;
     started.app.pool.drain();
-    drain(&started.app, config.drain(), asked()).await;
+    drain(&started.app, config.drain(), stop_requested()).await;
     started.end().await
 }
 
-/// `--metrics-listen`.
+/// Returns a future that serves the metrics on their own address (`--metrics-listen`).
 fn serve_metrics(
     config: &Config,
     app: &Arc<App>,
@@ -277,13 +277,13 @@ fn serve_metrics(
     ))
 }
 
-/// Waits until the running tasks have ended, for at most `patience` or until `hurried` ends.
-async fn drain(app: &App, patience: Duration, hurried: impl Future<Output = ()>) {
+/// Waits until the running tasks have ended, for at most `timeout` or until `cut_short` ends.
+async fn drain(app: &App, timeout: Duration, cut_short: impl Future<Output = ()>) {
     let running = app.pool.running();
-    if running == 0 || patience.is_zero() {
+    if running == 0 || timeout.is_zero() {
         return;
     }
-    tracing::info!("stopping: {running} tasks have {patience:?} to end");
+    tracing::info!("stopping: {running} tasks have {timeout:?} to end");
     let ended = async {
         while app.pool.running() > 0 {
             tokio::time::sleep(POLL_INTERVAL).await;
@@ -291,8 +291,8 @@ async fn drain(app: &App, patience: Duration, hurried: impl Future<Output = ()>)
     };
     tokio::select! {
         () = ended => {}
-        () = hurried => {}
-        () = tokio::time::sleep(patience) => {}
+        () = cut_short => {}
+        () = tokio::time::sleep(timeout) => {}
     }
     match app.pool.running() {
         0 => {}

@@ -9,8 +9,8 @@ use crate::failure::Failure;
 ///
 /// # Errors
 ///
-/// 401 if it is missing, empty, or not the one demanded.
-pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a str, Failure> {
+/// 401 if it is missing, empty, or not the required one.
+pub fn bearer<'a>(headers: &'a HeaderMap, required: Option<&str>) -> Result<&'a str, Failure> {
     let refused = |message| Failure::new(StatusCode::UNAUTHORIZED, "unauthorized", message);
     let given = headers.get(header::AUTHORIZATION);
     if given.is_some_and(|value| !value.as_bytes().is_ascii()) {
@@ -27,9 +27,9 @@ pub fn bearer<'a>(headers: &'a HeaderMap, demanded: Option<&str>) -> Result<&'a 
         .ok_or_else(|| {
             refused("An access token is required: send the header Authorization: Bearer <token>.")
         })?;
-    match demanded {
+    match required {
         // Compared in constant time.
-        Some(demanded) if !bool::from(demanded.as_bytes().ct_eq(token.as_bytes())) => {
+        Some(required) if !bool::from(required.as_bytes().ct_eq(token.as_bytes())) => {
             Err(unknown_token())
         }
         _ => Ok(token),
@@ -50,13 +50,13 @@ mod tests {
     use super::*;
     use axum::http::HeaderValue;
 
-    fn ask(value: &str, demanded: Option<&str>) -> bool {
+    fn is_accepted(value: &str, required: Option<&str>) -> bool {
         let mut headers = HeaderMap::new();
         headers.insert(header::AUTHORIZATION, value.parse().unwrap());
-        bearer(&headers, demanded).is_ok()
+        bearer(&headers, required).is_ok()
     }
 
-    /// Guards against "is required" as the answer to a token that was sent, but copied wrongly.
+    /// Guards against the message "is required" for a token that was sent, but contains a wrong character.
     #[test]
     fn a_token_that_is_not_ascii_is_reported_as_such() {
         let mut headers = HeaderMap::new();
@@ -69,11 +69,11 @@ mod tests {
 
     #[test]
     fn accepts_any_token_unless_one_is_required() {
-        assert!(ask("Bearer anything", None));
-        assert!(ask("bearer x", Some("x")));
-        assert!(!ask("Bearer y", Some("x")));
-        assert!(!ask("Bearer ", None));
-        assert!(!ask("Basic eDp5", None));
+        assert!(is_accepted("Bearer anything", None));
+        assert!(is_accepted("bearer x", Some("x")));
+        assert!(!is_accepted("Bearer y", Some("x")));
+        assert!(!is_accepted("Bearer ", None));
+        assert!(!is_accepted("Basic eDp5", None));
         assert!(bearer(&HeaderMap::new(), None).is_err());
     }
 }

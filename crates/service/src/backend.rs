@@ -23,7 +23,7 @@ use shared::Database;
 /// The store of a service, and its shared database, if any.
 pub struct Backend {
     pub store: Arc<dyn Store>,
-    /// `None` if only this process has the tasks.
+    /// `None` if the tasks are in SQLite.
     database: Option<Database>,
 }
 
@@ -52,7 +52,7 @@ impl Backend {
         })
     }
 
-    /// Returns the accounts, which are stored where the tasks are.
+    /// Returns the accounts. They are in the shared database, or in the data directory.
     pub fn accounts(&self, config: &Config) -> Accounts {
         match &self.database {
             Some(database) => database.accounts(),
@@ -79,7 +79,7 @@ impl Backend {
     }
 }
 
-/// Converts an error of the store that these options choose.
+/// Converts an error of the store to a start error, with the path of the file if it is SQLite.
 pub fn store_error(config: &Config, error: StoreError) -> StartError {
     match &config.database {
         Some(_) => StartError::Database(error),
@@ -101,7 +101,7 @@ pub fn outputs(config: &Config) -> Result<Outputs, StartError> {
     Outputs::open(folder.clone()).map_err(error)
 }
 
-/// Opens the accounts of a service with these options, for changes by another process.
+/// Opens the accounts for a command that runs outside the service's process.
 ///
 /// # Errors
 ///
@@ -118,9 +118,9 @@ pub fn open_accounts(config: &Config) -> Result<Accounts, AccountError> {
 /// # Errors
 ///
 /// As for [`open_accounts`].
-pub fn look_at_accounts(config: &Config) -> Result<Accounts, AccountError> {
+pub fn open_existing_accounts(config: &Config) -> Result<Accounts, AccountError> {
     match &config.database {
-        Some(url) => shared::look_at_accounts(url),
+        Some(url) => shared::open_existing_accounts(url),
         None => Ok(Accounts::of(&config.data)),
     }
 }
@@ -129,7 +129,7 @@ pub fn look_at_accounts(config: &Config) -> Result<Accounts, AccountError> {
 ///
 /// # Errors
 ///
-/// [`StartError::Outputs`] or [`StartError::Cluster`] if they can't.
+/// [`StartError::Outputs`] or [`StartError::Cluster`] if it can't.
 pub fn probe_bucket(config: &Config) -> Result<(), StartError> {
     shared::probe_outputs(config)
 }

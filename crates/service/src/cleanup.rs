@@ -25,15 +25,16 @@ const INTERVAL: Duration = Duration::from_secs(5);
 
 const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
-/// Which ended tasks are kept; `None` means no limit.
+/// The limits for ended tasks; `None` means no limit.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Keep {
     /// Keeps tasks that ended within this number of days, at least 1.
     pub days: Option<u32>,
     /// Keeps the newest tasks up to this total size, and all tasks that ended within a day.
     pub bytes: Option<u64>,
-    /// Measures the tasks of earlier versions, for the limit on an account's disk usage.
-    pub measured: bool,
+    /// Whether to measure tasks that earlier versions stored without their size. The limit on an account's disk usage
+    /// needs the sizes.
+    pub measure: bool,
 }
 
 /// Removes old tasks.
@@ -45,7 +46,7 @@ pub struct Cleanup {
 }
 
 #[derive(Debug, Error)]
-enum Obstacle {
+enum CleanupError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("outputs can't be removed: {0}")]
@@ -57,8 +58,8 @@ impl Cleanup {
     pub fn begin(self, stop: Stop) -> JoinHandle<()> {
         std::thread::spawn(move || {
             while !stop.is_set() {
-                if let Err(obstacle) = self.round(&stop) {
-                    tracing::error!("clean-up: {obstacle}");
+                if let Err(error) = self.clean_up(&stop) {
+                    tracing::error!("clean-up: {error}");
                 }
                 if stop.is_set_within(INTERVAL) {
                     return;
@@ -67,8 +68,8 @@ impl Cleanup {
         })
     }
 
-    /// Removes all uploads and tasks that are no longer kept.
-    fn round(&self, stop: &Stop) -> Result<(), Obstacle> {
+    /// Removes expired uploads, and all tasks that exceed the limits.
+    fn clean_up(&self, stop: &Stop) -> Result<(), CleanupError> {
         self.remove_uploads(stop)?;
         if self.keep == Keep::default() {
             return Ok(());
@@ -99,7 +100,7 @@ impl Cleanup {
     }
 
     /// Removes expired uploads that no task uses, and incomplete ones of killed processes.
-    fn remove_uploads(&self, stop: &Stop) -> Result<(), Obstacle> {
+    fn remove_uploads(&self, stop: &Stop) -> Result<(), CleanupError> {
         uploads::remove_incomplete(&self.outputs.incoming()?)?;
         loop {
             let ids = self.store.expired_uploads(STEP)?;
@@ -120,19 +121,19 @@ impl Cleanup {
         }
     }
 
-    /// Measures tasks of earlier versions whose size is unknown.
-    fn measure(&self, stop: &Stop) -> Result<(), Obstacle> {
-        if self.keep.bytes.is_none() && !self.keep.measured {
+    /// Stores the sizes of tasks that earlier versions stored without.
+    fn measure(&self, stop: &Stop) -> Result<(), CleanupError> {
+        if self.keep.bytes.is_none() && !self.keep.measure {
             return Ok(());
         }
         loop {
-            let tasks = self.store.unmeasured(STEP)?;
+            let tasks = self.store.tasks_without_size(STEP)?;
             let measure = |id: String| {
                 let bytes = self.outputs.bytes_of(&id);
                 (id, bytes)
             };
             let measured: Vec<(String, u64)> = tasks.into_iter().map(measure).collect();
-            self.store.measured(&measured)?;
+            self.store.set_sizes(&measured)?;
             if measured.len() < STEP || stop.is_set_within(STEP_PAUSE) {
                 return Ok(());
             }
@@ -145,8 +146,8 @@ impl Cleanup {
         &self,
         before_ms: i64,
         stop: &Stop,
-        too_many: impl Fn(&[Ended]) -> Result<usize, Obstacle>,
-    ) -> Result<usize, Obstacle> {
+        too_many: impl Fn(&[Ended]) -> Result<usize, CleanupError>,
+    ) -> Result<usize, CleanupError> {
         let (mut after, mut removed) = (EndPosition::default(), 0);
         loop {
             let mut found = self.store.ended_after(after, before_ms, STEP)?;
@@ -166,7 +167,7 @@ impl Cleanup {
     }
 
     /// Removes the files first: if the service is killed in between, the next clean-up finds the task again.
-    fn remove(&self, mut tasks: Vec<Ended>) -> Result<usize, Obstacle> {
+    fn remove(&self, mut tasks: Vec<Ended>) -> Result<usize, CleanupError> {
         let mut failed = None;
         tasks.retain(|task| match self.outputs.remove(&task.id) {
             Ok(removed) => removed,
@@ -176,7 +177,7 @@ impl Cleanup {
             }
         });
         self.store.remove(&tasks)?;
-        self.metrics.removed(tasks.len());
+        self.metrics.count_removed(tasks.len());
         match failed {
             Some(error) => Err(error.into()),
             None => Ok(tasks.len()),

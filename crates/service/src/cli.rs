@@ -35,10 +35,10 @@ impl Cli {
             };
             let stray = program.get_arguments().find(is_stray);
             if let Some(option) = stray.and_then(clap::Arg::get_long) {
-                let words = format!(
+                let message = format!(
                     "--{option} has no effect before `{command}`: options of a command come after it"
                 );
-                return Err(program.error(ErrorKind::ArgumentConflict, words));
+                return Err(program.error(ErrorKind::ArgumentConflict, message));
             }
         }
         Self::from_arg_matches(&matches)
@@ -54,7 +54,7 @@ mod tests {
         Cli::read(words.map(Into::into)).map_err(|error| error.to_string())
     }
 
-    /// Guards against a `doctor` that looks at other options than those that were given.
+    /// Guards against a `doctor` that ignores the options before it, and checks the default options instead.
     #[test]
     fn options_before_a_command_are_refused() {
         for line in [

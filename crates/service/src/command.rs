@@ -65,7 +65,7 @@ fn accounts(change: &AccountCommand, config: &Config) -> Result<Accounts, Accoun
     match change {
         AccountCommand::Add { .. } => backend::open_accounts(config),
         AccountCommand::List | AccountCommand::Remove { .. } | AccountCommand::Rotate { .. } => {
-            backend::look_at_accounts(config)
+            backend::open_existing_accounts(config)
         }
     }
 }

@@ -10,16 +10,16 @@ use crate::cleanup::Keep;
 use crate::logging::LogFormat;
 use crate::worker::AccountLimits;
 use values::{
-    parse_draw_scale, parse_duration, parse_host, parse_origin, parse_patience, parse_public_url,
-    parse_rate, parse_size, parse_speed, parse_upload_limit,
+    parse_draw_scale, parse_duration, parse_host, parse_origin, parse_positive_duration,
+    parse_public_url, parse_rate, parse_size, parse_speed, parse_upload_limit,
 };
 
 mod values;
 
 pub use values::{ANY, UploadLimit};
 
-// Options of serving, and of commands that look at how it would be. A doc comment here would take
-// the place of the texts above.
+// The options of the service, and of commands such as `doctor` that check them. This is not a doc comment, because
+// clap would show that instead of the descriptions of the program and its commands.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "atelier-service")]
 pub struct Config {
@@ -88,7 +88,7 @@ pub struct Config {
     pub trust_proxy: bool,
 
     /// Close connections that send no request for this long.
-    #[arg(long, value_name = "TIME", value_parser = parse_patience, default_value = "60s")]
+    #[arg(long, value_name = "TIME", value_parser = parse_positive_duration, default_value = "60s")]
     pub idle: Duration,
 
     /// Multiplies the time that models take: 0.1 is ten times faster, 0 as fast as it goes.
@@ -162,13 +162,13 @@ pub struct Config {
 pub enum Role {
     #[default]
     Both,
-    /// Answers calls; other processes run the tasks.
+    /// Serves calls; other processes run the tasks.
     Serve,
-    /// Runs tasks; answers no calls.
+    /// Runs tasks; serves no calls.
     Work,
 }
 
-/// A command other than serving with all roles.
+/// A command. Without one, the program serves calls and runs tasks.
 #[derive(Debug, Clone, Subcommand)]
 pub enum Command {
     /// Only answer calls; other processes with the same --database run the tasks.
@@ -217,12 +217,12 @@ impl Config {
         }
     }
 
-    /// Returns which tasks are kept.
+    /// Returns the limits for ended tasks.
     pub fn keep(&self) -> Keep {
         Keep {
             days: self.keep_days,
             bytes: self.keep_bytes,
-            measured: self.account_disk.is_some(),
+            measure: self.account_disk.is_some(),
         }
     }
 

@@ -1,8 +1,8 @@
 //! Limits the number of connections and their idle time.
 //!
-//! Each connection uses a file descriptor, and so do the files that tasks write. The limit is below that of the
-//! system. When it is reached, the connection that was idle for longest is closed: HTTP lets a server close a
-//! connection between two requests at any time.
+//! Connections and the files that tasks write use file descriptors, so the limit of connections is below the system's
+//! limit of open files. When it is reached, the connection that was idle for longest is closed: HTTP lets a server
+//! close a connection between two requests at any time.
 
 use std::collections::HashMap;
 use std::convert::Infallible;
@@ -75,7 +75,7 @@ fn raise_file_limit() -> Option<usize> {
     };
     let current = match setrlimit(Resource::Nofile, raised) {
         Ok(()) => limit.maximum,
-        // Some systems have another limit below the hard one.
+        // Some systems enforce another limit below the hard limit.
         Err(_) => limit.current,
     };
     current.map(|files| usize::try_from(files).unwrap_or(usize::MAX))
@@ -94,8 +94,8 @@ pub struct Peer {
 }
 
 impl Peer {
-    /// Runs `work`, during which the connection may be closed for another one: a slow body does not block a
-    /// connection.
+    /// Runs `work`. Meanwhile the connection may be closed in favour of a new one, so that clients that send a body
+    /// slowly can't occupy all connections.
     pub async fn evictable<T>(&self, work: impl Future<Output = T>) -> T {
         self.connection.is_evictable.store(true, Ordering::Relaxed);
         let done = work.await;
@@ -106,8 +106,8 @@ impl Peer {
 
 /// The state of an open connection.
 struct Connection {
-    begun: Instant,
-    /// When bytes were last transferred, in milliseconds since `begun`.
+    opened: Instant,
+    /// When bytes were last transferred, in milliseconds since `opened`.
     last_transfer: AtomicU64,
     /// The number of requests in progress.
     requests: AtomicUsize,
@@ -118,7 +118,7 @@ struct Connection {
 impl Connection {
     fn new() -> Self {
         Self {
-            begun: Instant::now(),
+            opened: Instant::now(),
             last_transfer: AtomicU64::new(0),
             requests: AtomicUsize::new(0),
             is_evictable: AtomicBool::new(false),
@@ -127,12 +127,12 @@ impl Connection {
     }
 
     fn touch(&self) {
-        let since = u64::try_from(self.begun.elapsed().as_millis()).unwrap_or(u64::MAX);
+        let since = u64::try_from(self.opened.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_transfer.store(since, Ordering::Relaxed);
     }
 
     fn idle_since(&self) -> Instant {
-        self.begun + Duration::from_millis(self.last_transfer.load(Ordering::Relaxed))
+        self.opened + Duration::from_millis(self.last_transfer.load(Ordering::Relaxed))
     }
 
     fn can_close(&self) -> bool {
@@ -145,7 +145,7 @@ impl Connection {
 struct Connections(Arc<Mutex<HashMap<u64, Arc<Connection>>>>);
 
 impl Connections {
-    /// Asks the connection that was idle for longest to close.
+    /// Closes the connection that was idle for longest.
     fn evict_idle(&self) {
         let connections = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let longest_idle = connections
@@ -168,7 +168,7 @@ impl Connections {
     }
 }
 
-/// Serves connections until `stop` ends, then lets open ones end.
+/// Serves connections until `stop` completes, then gives open ones [`GRACE`] to end.
 pub async fn serve(
     listener: TcpListener,
     router: Router,
@@ -215,7 +215,7 @@ async fn accept(listener: &TcpListener) -> (TcpStream, SocketAddr) {
     loop {
         match listener.accept().await {
             Ok(accepted) => return accepted,
-            // The client has already gone, or this machine is short of a resource: both are temporary.
+            // The client has disconnected, or the system lacks a resource. Both are temporary.
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");
                 tokio::time::sleep(RETRY_PAUSE).await;
@@ -250,7 +250,7 @@ async fn serve_connection(
     idle: Duration,
     watcher: Watcher,
 ) {
-    // Responses are small and clients wait for them.
+    // Sends small responses at once (disables Nagle's algorithm).
     let _ = stream.set_nodelay(true);
     let io = TokioIo::new(Watched {
         stream,
@@ -318,7 +318,7 @@ struct Watched {
 }
 
 impl Watched {
-    fn noted<T>(&self, poll: Poll<T>) -> Poll<T> {
+    fn record<T>(&self, poll: Poll<T>) -> Poll<T> {
         if poll.is_ready() {
             self.connection.touch();
         }
@@ -333,7 +333,7 @@ impl AsyncRead for Watched {
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let poll = Pin::new(&mut self.stream).poll_read(context, buffer);
-        self.noted(poll)
+        self.record(poll)
     }
 }
 
@@ -344,7 +344,7 @@ impl AsyncWrite for Watched {
         bytes: &[u8],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write(context, bytes);
-        self.noted(poll)
+        self.record(poll)
     }
 
     fn poll_write_vectored(
@@ -353,7 +353,7 @@ impl AsyncWrite for Watched {
         slices: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
         let poll = Pin::new(&mut self.stream).poll_write_vectored(context, slices);
-        self.noted(poll)
+        self.record(poll)
     }
 
     fn is_write_vectored(&self) -> bool {

@@ -24,7 +24,7 @@ const LOW_SPACE_BYTES: u64 = 1 << 30;
 /// How long to wait for another service's response.
 const TIMEOUT: Duration = Duration::from_secs(3);
 
-/// 1 January 2025: a correct clock is later.
+/// 1 January 2025. An earlier time means that the clock is wrong.
 const MIN_TIME: Duration = Duration::from_secs(1_735_689_600);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -56,30 +56,30 @@ impl fmt::Display for Finding {
     }
 }
 
-fn ok(part: &str, words: impl Into<String>) -> Finding {
-    finding(Level::Ok, part, words)
+fn ok(part: &str, text: impl Into<String>) -> Finding {
+    finding(Level::Ok, part, text)
 }
 
-fn warning(part: &str, words: impl Into<String>) -> Finding {
-    finding(Level::Warning, part, words)
+fn warning(part: &str, text: impl Into<String>) -> Finding {
+    finding(Level::Warning, part, text)
 }
 
-fn error(part: &str, words: impl Into<String>) -> Finding {
-    finding(Level::Error, part, words)
+fn error(part: &str, text: impl Into<String>) -> Finding {
+    finding(Level::Error, part, text)
 }
 
-fn finding(level: Level, part: &str, words: impl Into<String>) -> Finding {
-    let words = words.into();
+fn finding(level: Level, part: &str, text: impl Into<String>) -> Finding {
+    let text = text.into();
     Finding {
         level,
         part: part.to_owned(),
         // One line, even if the message of another program has several.
-        message: words.split_whitespace().collect::<Vec<_>>().join(" "),
+        message: text.split_whitespace().collect::<Vec<_>>().join(" "),
     }
 }
 
 /// Returns the number with its noun: "1 model", "2 models".
-fn counted(count: usize, noun: &str) -> String {
+fn pluralize(count: usize, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{plural}")
 }
@@ -119,38 +119,41 @@ pub fn examine(config: &Config) -> Vec<Finding> {
 
 fn data(dir: &Path) -> Vec<Finding> {
     let shown = dir.display();
-    let there = dir.ancestors().find(|parent| parent.exists());
-    let Some(there) = there.filter(|there| !there.as_os_str().is_empty()) else {
-        return vec![ok("data", format!("{shown} will be made here"))];
+    let existing = dir.ancestors().find(|parent| parent.exists());
+    let Some(existing) = existing.filter(|existing| !existing.as_os_str().is_empty()) else {
+        return vec![ok("data", format!("{shown} will be created here"))];
     };
-    if !there.is_dir() {
-        let words = format!("{} is no directory; choose another --data", there.display());
-        return vec![error("data", words)];
-    }
-    if let Err(problem) = try_to_write(there) {
-        let words = format!(
-            "{} can't be written to ({problem}); give it to the service's user: chown",
-            there.display()
+    if !existing.is_dir() {
+        let text = format!(
+            "{} is no directory; choose another --data",
+            existing.display()
         );
-        return vec![error("data", words)];
+        return vec![error("data", text)];
     }
-    let mut found = vec![match there == dir {
+    if let Err(problem) = try_to_write(existing) {
+        let text = format!(
+            "{} can't be written to ({problem}); make the service's user its owner: chown",
+            existing.display()
+        );
+        return vec![error("data", text)];
+    }
+    let mut found = vec![match existing == dir {
         true => ok("data", format!("{shown} can be written to")),
-        false => ok("data", format!("{shown} will be made")),
+        false => ok("data", format!("{shown} will be created")),
     }];
-    found.extend(others_permitted(dir));
-    found.extend(free_bytes(there).map(|free| {
-        let words = format!("{:.1} GB free", free as f64 / 1e9);
+    found.extend(check_permissions(dir));
+    found.extend(free_bytes(existing).map(|free| {
+        let text = format!("{:.1} GB free", free as f64 / 1e9);
         match free {
             free if free < MIN_FREE_BYTES => error(
                 "disk",
-                format!("{words}: no task is accepted; free some space"),
+                format!("{text}: no task is accepted; free some space"),
             ),
             free if free < LOW_SPACE_BYTES => warning(
                 "disk",
-                format!("{words}: free some space, or clean up with --keep-days or --keep-bytes"),
+                format!("{text}: free some space, or clean up with --keep-days or --keep-bytes"),
             ),
-            _ => ok("disk", words),
+            _ => ok("disk", text),
         }
     }));
     found
@@ -160,9 +163,9 @@ fn data(dir: &Path) -> Vec<Finding> {
 fn outputs(config: &Config) -> Option<Finding> {
     config.outputs.as_ref()?;
     if let Some(folder) = config.outputs_folder() {
-        let there = folder.ancestors().find(|parent| parent.exists());
+        let existing = folder.ancestors().find(|parent| parent.exists());
         let shown = folder.display();
-        return Some(match there.map(try_to_write) {
+        return Some(match existing.map(try_to_write) {
             Some(Err(problem)) => {
                 error("outputs", format!("{shown} can't be written to: {problem}"))
             }
@@ -200,38 +203,38 @@ fn try_to_write(dir: &Path) -> io::Result<()> {
 }
 
 #[cfg(unix)]
-fn others_permitted(dir: &Path) -> Option<Finding> {
+fn check_permissions(dir: &Path) -> Option<Finding> {
     use std::os::unix::fs::PermissionsExt;
     let outputs = dir.join("outputs");
     let mode = fs::metadata(&outputs).ok()?.permissions().mode();
     (mode & 0o077 != 0).then(|| {
-        let words = "others on this machine can read it until the next start: chmod 700";
-        warning("permissions", format!("{}: {words}", outputs.display()))
+        let text = "other users of this machine can read it until the next start: chmod 700";
+        warning("permissions", format!("{}: {text}", outputs.display()))
     })
 }
 
 #[cfg(not(unix))]
-fn others_permitted(_dir: &Path) -> Option<Finding> {
+fn check_permissions(_dir: &Path) -> Option<Finding> {
     None
 }
 
 fn database(file: &Path) -> Finding {
     if !file.exists() {
-        return ok("database", "will be made");
+        return ok("database", "will be created");
     }
     match version_of(file) {
         Ok(version) if version > SCHEMA_VERSION => error(
             "database",
             format!(
-                "a newer version of this program wrote it (schema {version}, this one knows {SCHEMA_VERSION}); \
-                 use that one, or a backup from before"
+                "written by a newer version of this program (schema {version}, this version supports \
+                 {SCHEMA_VERSION}); use that version, or restore an older backup"
             ),
         ),
         Ok(version) if version < SCHEMA_VERSION => warning(
             "database",
             format!(
-                "schema {version} becomes {SCHEMA_VERSION} at the next start, and older versions can't read it \
-                 then: back it up before"
+                "the next start migrates schema {version} to {SCHEMA_VERSION}, which older versions can't read: \
+                 back it up before"
             ),
         ),
         Ok(version) => ok("database", format!("schema {version}")),
@@ -254,7 +257,7 @@ fn shared_database(url: &str) -> Finding {
 }
 
 fn access(config: &Config) -> Finding {
-    let accounts = match backend::look_at_accounts(config) {
+    let accounts = match backend::open_existing_accounts(config) {
         Ok(accounts) => accounts,
         Err(problem) => return error("access", problem.to_string()),
     };
@@ -264,9 +267,9 @@ fn access(config: &Config) -> Finding {
     match accounts.has_accounts().then(|| accounts.list()) {
         Some(Ok(list)) if list.is_empty() => warning(
             "access",
-            "there are no accounts left, so no client has access: atelier-service account add NAME",
+            "all accounts were removed, so no client has access: atelier-service account add NAME",
         ),
-        Some(Ok(list)) => ok("access", counted(list.len(), "account")),
+        Some(Ok(list)) => ok("access", pluralize(list.len(), "account")),
         Some(Err(problem)) => error("access", problem.to_string()),
         None if config.token.is_some() => ok("access", "one token for all clients"),
         None => match &config.public_url {
@@ -286,7 +289,7 @@ fn models(config: &Config) -> Vec<Finding> {
     let Some(file) = &config.models else {
         return Vec::new();
     };
-    // The parameters that models report are cached on disk, here outside of the service's own directory.
+    // Loading caches the parameters that models report on disk. A temporary directory keeps the service's data unchanged.
     let scratch = std::env::temp_dir().join(format!("atelier-doctor-{}", std::process::id()));
     let found = models_with(file, &scratch);
     // The directory may not exist.
@@ -299,7 +302,7 @@ fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
         Ok(loaded) => loaded,
         Err(problem) => return vec![error("models", problem.to_string())],
     };
-    let count = counted(loaded.remotes.len(), "model");
+    let count = pluralize(loaded.remotes.len(), "model");
     let mut found = vec![ok("models", format!("{}: {count}", file.display()))];
     std::thread::scope(|scope| {
         for remote in &loaded.remotes {
@@ -308,16 +311,19 @@ fn models_with(file: &Path, scratch: &Path) -> Vec<Finding> {
     });
     for remote in &loaded.remotes {
         let part = format!("model {}", remote.id());
-        found.push(match remote.away() {
+        found.push(match remote.unavailable() {
             None => match remote.note() {
-                Some(note) => warning(&part, format!("is there; {note}")),
-                None => ok(&part, "is there"),
+                Some(note) => warning(&part, format!("is available; {note}")),
+                None => ok(&part, "is available"),
             },
             Some(why) if remote.is_program() => error(&part, why),
-            Some(why) => warning(&part, format!("is away, and its tasks would wait: {why}")),
+            Some(why) => warning(
+                &part,
+                format!("is unavailable, so its tasks would wait: {why}"),
+            ),
         });
         let warnings = remote.warnings().into_iter();
-        found.extend(warnings.map(|words| warning(&part, words)));
+        found.extend(warnings.map(|text| warning(&part, text)));
     }
     found
 }
@@ -326,24 +332,26 @@ fn address(part: &str, address: SocketAddr) -> Finding {
     match TcpListener::bind(address) {
         Ok(_) => ok(part, format!("{address} is free")),
         Err(problem) if problem.kind() == ErrorKind::AddrInUse => {
-            let asked = match address.ip().is_unspecified() {
+            let probed = match address.ip().is_unspecified() {
                 true => SocketAddr::from(([127, 0, 0, 1], address.port())),
                 false => address,
             };
-            let health = format!("http://{asked}/healthz");
+            let health = format!("http://{probed}/healthz");
             match Client::new(&health, None, &[]).get(&health, TIMEOUT) {
                 Ok(reply) if reply.is_success() => {
-                    warning(part, format!("a service answers at {address} already"))
+                    warning(part, format!("a service is already running at {address}"))
                 }
                 _ => error(
                     part,
-                    format!("another program has {address}; choose another, or end that one"),
+                    format!(
+                        "another program uses {address}; choose another address, or end that program"
+                    ),
                 ),
             }
         }
         Err(problem) if problem.kind() == ErrorKind::PermissionDenied => error(
             part,
-            format!("{address}: {problem}; ports below 1024 are root's: let a proxy have them"),
+            format!("{address}: {problem}; ports below 1024 require root: use a proxy for them"),
         ),
         Err(problem) => error(
             part,
@@ -356,33 +364,33 @@ fn proxy(config: &Config) -> Option<Finding> {
     let url = config.public_url.as_ref()?;
     let behind = url.starts_with("https://") && !config.trust_proxy;
     behind.then(|| {
-        let words = "without --trust-proxy all callers behind the proxy count as one address";
-        warning("proxy", format!("{url}: {words}"))
+        let text = "without --trust-proxy all callers behind the proxy count as one address";
+        warning("proxy", format!("{url}: {text}"))
     })
 }
 
 fn files(config: &Config) -> Finding {
     let bounds = Bounds::new(config.idle, config.worker_count());
-    let words = format!("up to {} connections", bounds.connections);
+    let text = format!("up to {} connections", bounds.connections);
     if bounds.connections < connections::MAX {
         let more = "raise the limit of open files: ulimit -n, or LimitNOFILE of systemd";
-        return warning("open files", format!("{words}; {more}"));
+        return warning("open files", format!("{text}; {more}"));
     }
-    ok("open files", words)
+    ok("open files", text)
 }
 
 fn clock(data: &Path) -> Finding {
     let now = SystemTime::now();
     let since = now.duration_since(SystemTime::UNIX_EPOCH);
     if since.is_ok_and(|since| since < MIN_TIME) || now < SystemTime::UNIX_EPOCH {
-        return error("clock", "it is years behind; set it, or let NTP do so");
+        return error("clock", "the clock is years behind; set it, or use NTP");
     }
     let written = fs::metadata(data.join("tasks.sqlite")).and_then(|file| file.modified());
     let ahead = written.ok().and_then(|at| at.duration_since(now).ok());
     match ahead {
         Some(ahead) if ahead > Duration::from_secs(60) => warning(
             "clock",
-            "it is before the last change of the database: was it set back? Let NTP keep it",
+            "the time is before the last change of the database; was the clock set back? Use NTP",
         ),
         _ => ok("clock", "is plausible"),
     }

@@ -64,8 +64,8 @@ impl Failure {
         }])
     }
 
-    /// Returns a 503: nothing was accepted, and a retry may work.
-    fn later(code: &str, message: &str) -> Self {
+    /// Returns a 503 with `Retry-After`. The message says that nothing was accepted.
+    fn retryable(code: &str, message: &str) -> Self {
         let mut failure = Self::new(StatusCode::SERVICE_UNAVAILABLE, code, message);
         failure.retry_after = Some(RETRY_SECONDS);
         failure
@@ -73,7 +73,7 @@ impl Failure {
 
     /// Returns a 503: the disk has no space for the output of another task.
     pub fn full() -> Self {
-        Self::later(
+        Self::retryable(
             "disk_full",
             "The service's disk is full. Nothing was accepted; free some space, then try again.",
         )
@@ -81,15 +81,15 @@ impl Failure {
 
     /// Returns a 503: the service is about to stop.
     pub fn draining() -> Self {
-        Self::later(
+        Self::retryable(
             "draining",
             "The service is about to restart. Nothing was accepted; try again in a moment.",
         )
     }
 
     /// Returns a 503: the parameters of the model are unknown, because its server was never available.
-    pub fn model_away() -> Self {
-        Self::later(
+    pub fn model_unavailable() -> Self {
+        Self::retryable(
             "model_away",
             "The model is unavailable, and its parameters are unknown. Nothing was accepted; try again later.",
         )
@@ -98,7 +98,7 @@ impl Failure {
     /// Returns a 503: the store of the outputs does not respond, or refuses the request.
     pub fn outputs_unavailable(cause: impl std::fmt::Display) -> Self {
         tracing::error!("outputs: {cause}");
-        Self::later(
+        Self::retryable(
             "storage_unavailable",
             "The service can't reach its outputs at the moment; see its log.",
         )
@@ -110,9 +110,9 @@ impl Failure {
             tracing::warn!("{error}");
             return Self::full();
         }
-        if error.may_pass() {
+        if error.is_retryable() {
             tracing::error!("{error}");
-            return Self::later(
+            return Self::retryable(
                 "storage_unavailable",
                 "The service can't use its disk at the moment; see its log.",
             );

@@ -50,7 +50,7 @@ impl Key {
         let text = text.trim();
         let key = match text.strip_prefix('"') {
             None => Some(text.to_owned()),
-            Some(quoted) => unquoted(quoted),
+            Some(quoted) => unquote(quoted),
         };
         key.and_then(Self::new)
             .map(Some)
@@ -82,8 +82,8 @@ impl Key {
     }
 }
 
-/// Parses a quoted string, from after its first quote.
-fn unquoted(rest: &str) -> Option<String> {
+/// Parses the rest of a quoted string after its opening quote.
+fn unquote(rest: &str) -> Option<String> {
     let mut text = String::new();
     let mut characters = rest.chars();
     loop {
@@ -105,10 +105,10 @@ pub struct Submission {
     pub fingerprint: String,
 }
 
-/// Returns the account of a key. If the service requires a specific token, the user alone is the account, also after the
-/// token was replaced; otherwise it is the user with the token. Contains only a digest of the token.
-pub fn account(uid: &str, token: &str, demanded: bool) -> String {
-    let token = if demanded { "" } else { token };
+/// Returns a digest that identifies the account of a key. If the service requires a specific token, the account is the
+/// user, so that keys survive a change of the token. Otherwise it is the user with the token.
+pub fn account(uid: &str, token: &str, has_required_token: bool) -> String {
+    let token = if has_required_token { "" } else { token };
     digest(&serde_json::json!([uid, token]))
 }
 
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_is_bare_or_quoted() {
+    fn a_key_is_a_bare_or_quoted_string() {
         assert_eq!(header("a-1"), Ok(Some("a-1".into())));
         assert_eq!(header("\"a-1\""), Ok(Some("a-1".into())));
         assert_eq!(header(r#""a\"\\b""#), Ok(Some(r#"a"\b"#.into())));

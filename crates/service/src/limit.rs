@@ -23,7 +23,7 @@ pub trait SharedRateLimiter: Send + Sync {
     /// The database does not respond. Nothing is taken then.
     fn take(&self, names: &[String], rate: f64, burst: f64) -> Result<f64, StoreError>;
 
-    /// Takes further calls from these buckets; a negative number returns calls.
+    /// Charges these buckets with more calls; a negative number refunds calls.
     ///
     /// # Errors
     ///
@@ -31,7 +31,7 @@ pub trait SharedRateLimiter: Send + Sync {
     fn charge(&self, names: &[String], calls: f64) -> Result<(), StoreError>;
 }
 
-/// Lets each caller make `rate` calls a second, with a burst of one second's worth.
+/// Limits each caller to `rate` calls per second, with a burst of one second.
 pub struct Limit {
     rate: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
@@ -41,7 +41,7 @@ pub struct Limit {
 
 #[derive(Debug)]
 struct Bucket {
-    /// May be negative after a batch, which may take more than is left: the next call waits longer.
+    /// Negative after a batch with more calls than were left. The next call then waits longer.
     calls_left: f64,
     filled: Instant,
 }
@@ -73,18 +73,18 @@ impl Limit {
     ///
     /// # Errors
     ///
-    /// 429 with the seconds to wait if there were too many calls. Then this one is not counted (INTERFACE "Limits").
+    /// 429 with the seconds to wait after too many calls. A refused call is not counted (INTERFACE "Limits").
     pub fn take_address(&self, address: &[String], now: Instant) -> Result<(), Failure> {
         self.take_local(address, now)
     }
 
-    /// Counts a call that [`Self::take_address`] has accepted against its caller's name, too. Blocks if
+    /// Counts a call against its caller's name, after [`Self::take_address`] has accepted it. Blocks if
     /// [`Self::is_shared`].
     ///
     /// # Errors
     ///
-    /// As for [`Self::take_address`]; the call is returned to the address then. 500 or 503 if the shared buckets'
-    /// database does not respond.
+    /// As for [`Self::take_address`]; also 500 or 503 if the shared buckets' database does not respond. The call is then
+    /// refunded to the address.
     pub fn take_caller(&self, name: &str, address: &[String], now: Instant) -> Result<(), Failure> {
         let taken = self.take_by_name(name, address, now);
         if taken.is_err() {
@@ -98,12 +98,12 @@ impl Limit {
         if let Some(shared) = &self.shared {
             let names = [&name, address].concat();
             let missing = shared.take(&names, self.rate, self.burst());
-            return self.answer(missing.map_err(Failure::store)?);
+            return self.check(missing.map_err(Failure::store)?);
         }
         self.take_local(&name, now)
     }
 
-    /// Whether the buckets are in a database that all processes share.
+    /// Returns whether the buckets are in a database that all processes share.
     pub fn is_shared(&self) -> bool {
         self.shared.is_some()
     }
@@ -111,7 +111,7 @@ impl Limit {
     fn take_local(&self, names: &[String], now: Instant) -> Result<(), Failure> {
         let mut buckets = self.lock();
         if buckets.len() > MAX_CALLERS {
-            let full = |b: &Bucket| self.filled(b, now) >= self.burst();
+            let full = |b: &Bucket| self.calls_left_at(b, now) >= self.burst();
             buckets.retain(|_, bucket| !full(bucket));
         }
         let mut missing: f64 = 0.0;
@@ -120,17 +120,17 @@ impl Limit {
                 calls_left: self.burst(),
                 filled: now,
             });
-            bucket.calls_left = self.filled(bucket, now);
+            bucket.calls_left = self.calls_left_at(bucket, now);
             bucket.filled = now;
             missing = missing.max(1.0 - bucket.calls_left);
         }
         if missing <= 0.0 {
             Self::add(&mut buckets, names, -1.0);
         }
-        self.answer(missing)
+        self.check(missing)
     }
 
-    fn answer(&self, missing: f64) -> Result<(), Failure> {
+    fn check(&self, missing: f64) -> Result<(), Failure> {
         if missing <= 0.0 {
             return Ok(());
         }
@@ -147,12 +147,12 @@ impl Limit {
         Err(failure)
     }
 
-    /// Counts the further items of a batch, once the call was accepted.
+    /// Counts the other items of a batch, after its call was accepted.
     pub fn charge(&self, caller: &[String], calls: usize) {
         self.add_all(caller, -(calls as f64));
     }
 
-    /// Returns calls that were counted.
+    /// Refunds calls that were counted.
     pub fn refund(&self, caller: &[String], calls: usize) {
         self.add_all(caller, calls as f64);
     }
@@ -175,7 +175,7 @@ impl Limit {
     }
 
     /// Returns how many calls are left in the bucket at `now`.
-    fn filled(&self, bucket: &Bucket, now: Instant) -> f64 {
+    fn calls_left_at(&self, bucket: &Bucket, now: Instant) -> f64 {
         let passed = now.saturating_duration_since(bucket.filled).as_secs_f64();
         (bucket.calls_left + passed * self.rate).min(self.burst())
     }
@@ -204,7 +204,7 @@ mod tests {
                 .is_ok()
         };
         assert!(ok("a", 0) && ok("a", 0) && !ok("a", 0));
-        assert!(ok("b", 0), "another caller has a bucket of its own");
+        assert!(ok("b", 0), "another caller has its own bucket");
         assert!(!ok("a", 400) && ok("a", 900));
         let refused = limit.take_address(&names(&["a"]), start + Duration::from_millis(901));
         assert_eq!(refused.unwrap_err().retry_after, Some(1));
@@ -234,7 +234,11 @@ mod tests {
         limit.take_address(&caller, start).unwrap();
         limit.charge(&caller, 9);
         let wait = limit.take_address(&caller, start).unwrap_err().retry_after;
-        assert_eq!(wait, Some(5), "8 too many, and one more, at 2 a second");
+        assert_eq!(
+            wait,
+            Some(5),
+            "8 calls too many and the next one, at 2 a second"
+        );
         limit.refund(&caller, 9);
         assert!(limit.take_address(&caller, start).is_ok());
     }

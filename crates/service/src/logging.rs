@@ -1,7 +1,7 @@
 //! The log on standard error, as text or JSON.
 //!
-//! A task's id gives access to its outputs, and a signed address of another server gives access to a file. So both are
-//! shortened in each line, also in those of libraries.
+//! A task's id gives access to its outputs, and a signed address of another server gives access to a file. Every log
+//! line, including those of libraries, therefore contains shortened ids and addresses.
 
 use std::io::{self, IsTerminal, Stderr, Write};
 
@@ -14,7 +14,7 @@ const ID_LENGTH: usize = 32;
 /// The length above which a path segment may be a secret.
 const MAX_SEGMENT: usize = 20;
 
-/// The number of characters that are shown of either, enough to find it in the log.
+/// The number of leading characters shown of an id or a path segment, enough to find it in the log.
 const SHOWN: usize = 8;
 
 /// The format of log lines.
@@ -31,7 +31,7 @@ pub fn begin(format: LogFormat) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| "info".into());
     let log = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(|| Shortening(io::stderr()));
+        .with_writer(|| ShorteningWriter(io::stderr()));
     match format {
         LogFormat::Text => log.with_ansi(io::stderr().is_terminal()).init(),
         LogFormat::Json => log
@@ -43,13 +43,13 @@ pub fn begin(format: LogFormat) {
     }
 }
 
-/// Writes [`shortened`] lines to standard error. Each event is a single write.
-struct Shortening(Stderr);
+/// Writes [`shorten`] lines to standard error. Each event is a single write.
+struct ShorteningWriter(Stderr);
 
-impl Write for Shortening {
+impl Write for ShorteningWriter {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         let line = String::from_utf8_lossy(bytes);
-        self.0.write_all(shortened(&line).as_bytes())?;
+        self.0.write_all(shorten(&line).as_bytes())?;
         Ok(bytes.len())
     }
 
@@ -59,7 +59,7 @@ impl Write for Shortening {
 }
 
 /// Shortens task ids and the parts of addresses that may be secrets, with `…` at their end.
-fn shortened(line: &str) -> String {
+fn shorten(line: &str) -> String {
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
     while let Some(at) = find_address(rest) {
@@ -89,7 +89,7 @@ fn find_address(text: &str) -> Option<usize> {
 fn push_address(text: &mut String, address: &str) {
     let end = address.find(['?', '#']).unwrap_or(address.len());
     let (path, query) = address.split_at(end);
-    // Scheme, nothing, host; then the path.
+    // The first three segments are the scheme, an empty string and the host.
     for (n, segment) in path.split('/').enumerate() {
         if n > 0 {
             text.push('/');
@@ -107,7 +107,7 @@ fn push_address(text: &mut String, address: &str) {
     }
 }
 
-/// Appends a text with task ids shortened. The ids of calls, which callers choose, stay whole.
+/// Appends a text with task ids shortened. Request ids, which callers choose, are not shortened.
 fn push_without_ids(text: &mut String, mut rest: &str) {
     while !rest.is_empty() {
         let other = rest.find(|c: char| c.is_ascii_hexdigit());
@@ -115,7 +115,7 @@ fn push_without_ids(text: &mut String, mut rest: &str) {
         text.push_str(before);
         let end = from.find(|c: char| !c.is_ascii_hexdigit());
         let (digits, after) = from.split_at(end.unwrap_or(from.len()));
-        if digits.len() >= ID_LENGTH && !is_id_of_call(text) {
+        if digits.len() >= ID_LENGTH && !ends_before_request_id(text) {
             text.push_str(&digits[..SHOWN]);
             text.push('…');
         } else {
@@ -125,8 +125,8 @@ fn push_without_ids(text: &mut String, mut rest: &str) {
     }
 }
 
-/// Whether the text ends before the id of a call: `request_id=` or `"request_id":"`, with or without colours.
-fn is_id_of_call(text: &str) -> bool {
+/// Returns whether the text ends with `request_id=` or `"request_id":"`, with or without colour codes.
+fn ends_before_request_id(text: &str) -> bool {
     text.rsplit_once("request_id")
         .is_some_and(|(_, between)| between.len() <= 16 && !between.contains([' ', ',', '}']))
 }
@@ -139,7 +139,7 @@ mod tests {
 
     /// Guards against a log that gives its readers access to the outputs of others.
     #[test]
-    fn ids_and_addresses_that_are_keys_are_shortened() {
+    fn task_ids_and_secret_parts_of_addresses_are_shortened() {
         for (line, shown) in [
             (format!("task {TASK} begins\n"), "task 3f2c1a9b… begins\n"),
             (
@@ -163,21 +163,21 @@ mod tests {
                 "metrics on http://127.0.0.1:9090/metrics",
             ),
         ] {
-            assert!(shortened(&line).starts_with(shown), "{}", shortened(&line));
-            assert!(!shortened(&line).contains(&TASK[8..]));
+            assert!(shorten(&line).starts_with(shown), "{}", shorten(&line));
+            assert!(!shorten(&line).contains(&TASK[8..]));
         }
-        assert_eq!(shortened("déjà vu, deadbeef"), "déjà vu, deadbeef");
+        assert_eq!(shorten("déjà vu, deadbeef"), "déjà vu, deadbeef");
     }
 
-    /// Guards against calls that can't be found in the log by the id that their caller chose.
+    /// A caller must find its call in the log by the request id that it chose.
     #[test]
-    fn the_id_of_a_call_stays_whole() {
+    fn request_ids_are_not_shortened() {
         for line in [
             format!("call{{request_id={TASK}}}: a"),
             format!("{{\"span\":{{\"name\":\"call\",\"request_id\":\"{TASK}\"}}}}"),
             format!("\u{1b}[3mrequest_id\u{1b}[0m\u{1b}[2m=\u{1b}[0m{TASK}"),
         ] {
-            assert_eq!(shortened(&line), line);
+            assert_eq!(shorten(&line), line);
         }
     }
 }

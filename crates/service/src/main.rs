@@ -40,11 +40,12 @@ fn with_role(config: Config, role: Role) -> Config {
 }
 
 async fn run(config: Config) -> Result<(), StartError> {
-    // Stop requests count from the start, so that a slow start can be stopped.
+    // The handlers are set when `serve` or `work` first waits for a request. Until then a signal ends the process, so
+    // that a slow start can be stopped.
     let requests = LazyLock::new(stop_requests);
-    let stop_asked = async || next(&requests).await;
+    let stop_requested = async || next(&requests).await;
     if config.role == Role::Work {
-        return work(config, stop_asked).await;
+        return work(config, stop_requested).await;
     }
     let listener = TcpListener::bind(config.listen)
         .await
@@ -57,10 +58,11 @@ async fn run(config: Config) -> Result<(), StartError> {
     let ready = || {
         let _ = writeln!(std::io::stdout(), "Listening on http://{address}");
     };
-    serve(config, listener, ready, stop_asked).await
+    serve(config, listener, ready, stop_requested).await
 }
 
-/// Counts stop requests: Ctrl-C or a signal. It listens without a pause, so that two signals in a row count twice.
+/// Starts counting stop requests: Ctrl-C or a signal. A task receives them all the time, so that two signals in quick
+/// succession count twice.
 fn stop_requests() -> Arc<Semaphore> {
     let requests = Arc::new(Semaphore::new(0));
     let counted = requests.clone();
@@ -70,7 +72,7 @@ fn stop_requests() -> Arc<Semaphore> {
             use tokio::signal::unix::{SignalKind, signal};
             let interrupt = signal(SignalKind::interrupt());
             let terminate = signal(SignalKind::terminate());
-            // If the handler can't be set, the signal ends the process.
+            // If the handlers can't be set, a signal ends the process.
             if let (Ok(mut interrupt), Ok(mut terminate)) = (interrupt, terminate) {
                 loop {
                     tokio::select! {
@@ -91,7 +93,7 @@ fn stop_requests() -> Arc<Semaphore> {
 
 /// Waits for the next stop request.
 async fn next(requests: &Semaphore) {
-    // The channel is never closed.
+    // The semaphore is never closed.
     if let Ok(request) = requests.acquire().await {
         request.forget();
     }

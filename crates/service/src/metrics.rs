@@ -35,12 +35,12 @@ struct Refusal {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
-struct OfModel {
+struct ModelLabel {
     model: String,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, EncodeLabelValue)]
-#[allow(non_camel_case_types)] // Their names are the values of the label.
+#[allow(non_camel_case_types)] // The names of the variants are the values of the label.
 enum State {
     waiting,
     running,
@@ -64,12 +64,12 @@ pub struct Load {
 
 /// Values that are read at the time of a scrape.
 #[derive(Debug, Clone, Default)]
-pub struct Now {
+pub struct Snapshot {
     pub loads: Vec<Load>,
     /// How long the oldest waiting task has waited.
     pub oldest_wait: Duration,
     /// The remote models, and whether each is unavailable.
-    pub away: Vec<(ModelId, bool)>,
+    pub unavailable: Vec<(ModelId, bool)>,
 }
 
 /// The metrics of a service.
@@ -78,12 +78,12 @@ pub struct Metrics {
     registry: Registry,
     calls: Family<Call, Histogram, fn() -> Histogram>,
     refusals: Family<Refusal, Counter>,
-    accepted: Family<OfModel, Counter>,
+    accepted: Family<ModelLabel, Counter>,
     ended: Family<Tasks, Counter>,
     removed: Counter,
     unfinished: Family<Tasks, Gauge>,
     queue_age: Gauge<f64, AtomicU64>,
-    away: Family<OfModel, Gauge>,
+    unavailable: Family<ModelLabel, Gauge>,
     /// Serializes scrapes, because each resets the gauges.
     scraping: Mutex<()>,
 }
@@ -96,7 +96,8 @@ impl Default for Metrics {
         let refusals = Family::default();
         let (accepted, ended, unfinished) =
             (Family::default(), Family::default(), Family::default());
-        let (queue_age, away, removed) = (Gauge::default(), Family::default(), Counter::default());
+        let (queue_age, unavailable, removed) =
+            (Gauge::default(), Family::default(), Counter::default());
         registry.register(
             "build",
             "The program",
@@ -134,7 +135,7 @@ impl Default for Metrics {
         registry.register(
             "model_away",
             "1 while a remote model is unavailable",
-            away.clone(),
+            unavailable.clone(),
         );
         Self {
             registry,
@@ -145,15 +146,15 @@ impl Default for Metrics {
             removed,
             unfinished,
             queue_age,
-            away,
+            unavailable,
             scraping: Mutex::default(),
         }
     }
 }
 
 impl Metrics {
-    /// Counts an answered call.
-    pub fn called(&self, route: &str, status: u16, took: Duration) {
+    /// Counts a call, with its duration.
+    pub fn count_call(&self, route: &str, status: u16, took: Duration) {
         let call = Call {
             route: route.to_owned(),
             status: status.into(),
@@ -162,18 +163,18 @@ impl Metrics {
     }
 
     /// Counts a refused call or batch item.
-    pub fn refused(&self, reason: &str) {
+    pub fn count_refusal(&self, reason: &str) {
         let reason = reason.to_owned();
         self.refusals.get_or_create(&Refusal { reason }).inc();
     }
 
     /// Counts an accepted task.
-    pub fn accepted(&self, model: &ModelId) {
-        self.accepted.get_or_create(&of(model)).inc();
+    pub fn count_accepted(&self, model: &ModelId) {
+        self.accepted.get_or_create(&model_label(model)).inc();
     }
 
     /// Counts an ended task.
-    pub fn ended(&self, model: &ModelId, status: &StatusWord) {
+    pub fn count_ended(&self, model: &ModelId, status: &StatusWord) {
         let state = match status {
             StatusWord::Completed => State::completed,
             _ => State::failed,
@@ -182,16 +183,16 @@ impl Metrics {
     }
 
     /// Counts removed tasks.
-    pub fn removed(&self, count: usize) {
+    pub fn count_removed(&self, count: usize) {
         self.removed.inc_by(count as u64);
     }
 
-    /// Writes all metrics in the text format of OpenMetrics.
+    /// Returns all metrics in the text format of OpenMetrics.
     ///
     /// # Errors
     ///
-    /// A metric can't be encoded; into a `String`, that does not happen.
-    pub fn text(&self, now: &Now) -> Result<String, std::fmt::Error> {
+    /// A metric can't be encoded. This does not happen for a `String`.
+    pub fn text(&self, now: &Snapshot) -> Result<String, std::fmt::Error> {
         let _one_at_a_time = self.scraping.lock().unwrap_or_else(PoisonError::into_inner);
         // Models without unfinished tasks are not reported.
         self.unfinished.clear();
@@ -207,8 +208,10 @@ impl Metrics {
             }
         }
         self.queue_age.set(now.oldest_wait.as_secs_f64());
-        for (model, away) in &now.away {
-            self.away.get_or_create(&of(model)).set((*away).into());
+        for (model, unavailable) in &now.unavailable {
+            self.unavailable
+                .get_or_create(&model_label(model))
+                .set((*unavailable).into());
         }
         let mut text = String::new();
         encode(&mut text, &self.registry)?;
@@ -216,8 +219,8 @@ impl Metrics {
     }
 }
 
-fn of(model: &ModelId) -> OfModel {
-    OfModel {
+fn model_label(model: &ModelId) -> ModelLabel {
+    ModelLabel {
         model: model.to_string(),
     }
 }
@@ -237,18 +240,18 @@ mod tests {
     fn the_text_has_all_counted_events() {
         let metrics = Metrics::default();
         let model = ModelId::new("image", "strata");
-        metrics.accepted(&model);
-        metrics.ended(&model, &StatusWord::Failed);
-        metrics.called("/v2/status", 200, Duration::from_millis(3));
-        metrics.refused("rate_limited");
-        let load = |waiting| Now {
+        metrics.count_accepted(&model);
+        metrics.count_ended(&model, &StatusWord::Failed);
+        metrics.count_call("/v2/status", 200, Duration::from_millis(3));
+        metrics.count_refusal("rate_limited");
+        let load = |waiting| Snapshot {
             loads: vec![Load {
                 model: model.clone(),
                 waiting,
                 running: 1,
             }],
             oldest_wait: Duration::from_millis(1500),
-            away: vec![(model.clone(), true)],
+            unavailable: vec![(model.clone(), true)],
         };
         let text = metrics.text(&load(2)).unwrap();
         for line in [
@@ -264,7 +267,7 @@ mod tests {
         ] {
             assert!(text.lines().any(|known| known == line), "{line}\n{text}");
         }
-        let text = metrics.text(&Now::default()).unwrap();
+        let text = metrics.text(&Snapshot::default()).unwrap();
         assert!(!text.contains("atelier_tasks{"), "{text}");
     }
 }

@@ -1,4 +1,4 @@
-//! Stands in for [`cluster`](crate::backend) in a build without that feature: there is no database to share.
+//! Replaces the module `cluster` in builds without that feature: every function returns an error.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -48,7 +48,7 @@ pub fn open_accounts(_url: &str) -> Result<Accounts, AccountError> {
     Err(AccountError::Cluster)
 }
 
-pub fn look_at_accounts(_url: &str) -> Result<Accounts, AccountError> {
+pub fn open_existing_accounts(_url: &str) -> Result<Accounts, AccountError> {
     Err(AccountError::Cluster)
 }
 

@@ -3,8 +3,8 @@
 use crate::models::Models;
 use crate::store::Store;
 
-/// Deletes secrets from the inputs of tasks of an earlier version, or from before their parameter was marked as secret.
-/// Blocks; takes time only for models with secret parameters.
+/// Deletes secrets from the inputs of old tasks: tasks of earlier versions, and tasks from before a parameter was marked
+/// as secret. Blocks; takes time only for models with secret parameters.
 pub fn delete_old(store: &dyn Store, models: &Models) {
     for model in models.iter() {
         let schema = model.schema();
@@ -18,7 +18,7 @@ pub fn delete_old(store: &dyn Store, models: &Models) {
             Ok(0) => {}
             Ok(count) => tracing::info!("secrets of {count} old tasks of {} deleted", schema.model),
             Err(error) => tracing::warn!(
-                "secrets of old tasks of {} are deleted at the next start: {error}",
+                "can't delete the secrets of old tasks of {}; the next start retries: {error}",
                 schema.model
             ),
         }

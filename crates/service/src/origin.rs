@@ -15,7 +15,7 @@ impl Origin {
         Self(url)
     }
 
-    /// Returns the origin of a request's host, or with `trust_proxy` the one that the proxy forwards.
+    /// Returns the origin that a request was sent to; with `trust_proxy`, the origin that the proxy reports.
     pub fn of(headers: &HeaderMap, trust_proxy: bool) -> Self {
         let first = |name: &str| {
             let value = headers.get(name)?.to_str().ok()?;
@@ -45,8 +45,8 @@ impl Origin {
 
     /// Returns the path of a URL of this service; `None` for other URLs.
     ///
-    /// In addition to this origin, loopback addresses count as this machine, whatever the port: the same
-    /// service is commonly reached both directly and through a development proxy.
+    /// Loopback addresses with any port also count as this service, because it is commonly reached both directly and
+    /// through a development proxy.
     pub fn path_of<'a>(&self, url: &'a str) -> Option<&'a str> {
         if url.starts_with('/') && !url.starts_with("//") {
             return Some(url);
@@ -64,7 +64,7 @@ impl Origin {
     }
 }
 
-/// Whether a text is a host with an optional port, without characters that change the meaning of a URL.
+/// Returns whether a text is a host with an optional port, without characters that change the meaning of a URL.
 fn is_host(text: &str) -> bool {
     !text.is_empty()
         && text
@@ -73,7 +73,7 @@ fn is_host(text: &str) -> bool {
         && text.parse::<Authority>().is_ok()
 }
 
-/// Whether a host is a loopback name or address: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
+/// Returns whether a host is a loopback name or address: `localhost`, `*.localhost`, `127.0.0.0/8`, `[::1]`.
 pub fn is_loopback(host: &str) -> bool {
     let host = host.strip_suffix('.').unwrap_or(host).to_ascii_lowercase();
     let address = host.trim_start_matches('[').trim_end_matches(']');
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn only_urls_of_this_service_have_a_path() {
-        let here = Origin("https://studio.example".into());
+        let own = Origin("https://studio.example".into());
         for (url, path) in [
             (
                 "https://studio.example/outputs/a/0.png",
@@ -137,7 +137,7 @@ mod tests {
             ("file:///etc/passwd", None),
             ("http://localhost", None),
         ] {
-            assert_eq!(here.path_of(url), path, "{url}");
+            assert_eq!(own.path_of(url), path, "{url}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The files that models make: in a folder of this machine, or with the feature `cluster` in a bucket.
+//! Stores the files that models make: in a folder of this machine, or with the feature `cluster` in a bucket.
 
 use std::fs;
 use std::io;
@@ -26,7 +26,7 @@ pub const ROUTE: &str = "/outputs";
 pub const PREVIEWS: &str = "previews";
 pub const POSTERS: &str = "posters";
 
-/// Permits only what a browser needs to show an image or a video by itself.
+/// The policy of outputs. Permits only loads that a browser needs to show an image or a video on a page of its own.
 const SANDBOX: &str =
     "sandbox; default-src 'none'; img-src 'self'; media-src 'self'; style-src 'unsafe-inline'";
 
@@ -57,7 +57,7 @@ pub trait OutputStore: Send + Sync {
     /// A file can't be written.
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>>;
 
-    /// Returns the names of a task's files in order, if [`Self::save`] has written all of them.
+    /// Returns the names of a task's files in order if [`Self::save`] has written all of them, otherwise `None`.
     ///
     /// # Errors
     ///
@@ -68,16 +68,16 @@ pub trait OutputStore: Send + Sync {
     ///
     /// # Errors
     ///
-    /// The files can't be removed. Missing files are no error.
+    /// The files can't be removed. Missing files are not an error.
     fn remove(&self, task: &str) -> io::Result<()>;
 
     /// Returns the size of a task's files, in bytes.
     fn bytes_of(&self, task: &str) -> u64;
 
-    /// Whether there is space for the files of another task.
+    /// Returns whether there is space for the files of another task.
     fn has_space(&self) -> bool;
 
-    /// Whether a file of this name exists.
+    /// Returns whether a file of this name exists.
     ///
     /// # Errors
     ///
@@ -168,7 +168,7 @@ impl Outputs {
     ///
     /// # Errors
     ///
-    /// Permissions are missing, or the bucket does not respond. Missing files are no error.
+    /// Permissions are missing, or the bucket does not respond. Missing files are not an error.
     pub fn remove(&self, task: &str) -> io::Result<bool> {
         let Some(_removal) = self.pins.begin_removal(task) else {
             return Ok(false);
@@ -181,12 +181,12 @@ impl Outputs {
         self.store.bytes_of(task)
     }
 
-    /// Whether there is space for the files of another task. Returns `true` if that is unknown.
+    /// Returns whether there is space for the files of another task. Returns `true` if that is unknown.
     pub fn has_space(&self) -> bool {
         self.store.has_space()
     }
 
-    /// Whether a preview or poster exists.
+    /// Returns whether a preview or poster exists.
     ///
     /// # Errors
     ///
@@ -231,7 +231,7 @@ impl Outputs {
         own_name(path).map_or(Ok(None), |name| self.store.local(name))
     }
 
-    /// Whether the path is that of an output, which is not about to be removed.
+    /// Returns whether an output with this path exists and is not being removed.
     ///
     /// # Errors
     ///
@@ -248,7 +248,7 @@ impl Outputs {
         // The path is not decoded: names of outputs need no encoding, and an encoded name could refer to a hidden
         // file.
         let name = own_name(request.uri().path()).map(str::to_owned);
-        sandboxed(match name {
+        sandbox(match name {
             Some(name) => self.store.serve(name, request).await,
             None => not_found().into_response(),
         })
@@ -256,7 +256,7 @@ impl Outputs {
 }
 
 /// Marks a response as immutable for caches: an output never changes.
-pub(crate) fn immutable(mut response: Response) -> Response {
+pub(crate) fn mark_immutable(mut response: Response) -> Response {
     response.headers_mut().insert(
         header::CACHE_CONTROL,
         HeaderValue::from_static("public, max-age=31536000, immutable"),
@@ -266,7 +266,7 @@ pub(crate) fn immutable(mut response: Response) -> Response {
 
 /// Sandboxes an output that a browser opens as a page: it runs no scripts, loads nothing, and has no access to this
 /// origin. Responses without `Cache-Control` are not cached.
-pub fn sandboxed(mut response: Response) -> Response {
+pub fn sandbox(mut response: Response) -> Response {
     let headers = response.headers_mut();
     let mut set = |name: HeaderName, value| headers.insert(name, HeaderValue::from_static(value));
     set(header::X_CONTENT_TYPE_OPTIONS, "nosniff");
@@ -282,8 +282,8 @@ pub fn sandboxed(mut response: Response) -> Response {
     response
 }
 
-/// Returns the name below `/outputs/`. Accepts only names of the form that this service creates, so that no path
-/// leads out of the folder.
+/// Returns the name below `/outputs/`. Accepts only names of the form that this service creates, which prevents path
+/// traversal.
 fn own_name(path: &str) -> Option<&str> {
     let inner = path.strip_prefix(ROUTE)?.strip_prefix('/')?;
     let (folder, name) = inner.split_once('/')?;

@@ -1,4 +1,4 @@
-//! Restricts files to their owner: other users can't read prompts and pictures.
+//! Restricts files to their owner, so that other users can't read prompts and pictures.
 
 use std::fs::{self, DirBuilder};
 use std::io;
@@ -34,14 +34,14 @@ pub fn make_dir(dir: &Path) -> io::Result<()> {
     builder.create(dir)
 }
 
-/// Restricts files that an earlier version left readable for others. The data directory itself may belong to another
-/// user, so its permissions stay.
+/// Restricts files that earlier versions left readable for other users. Doesn't change the permissions of the data
+/// directory itself, which may belong to another user.
 ///
 /// # Errors
 ///
-/// The permissions of a file can't be changed, for instance because it belongs to another user. A missing file is no
+/// The permissions of a file can't be changed, for instance because it belongs to another user. A missing file is not an
 /// error.
-pub fn close(data: &Path) -> io::Result<()> {
+pub fn restrict_old_files(data: &Path) -> io::Result<()> {
     for (name, mode) in [
         ("outputs", 0o700),
         ("tasks.sqlite", 0o600),

@@ -10,7 +10,7 @@ use crate::outputs::Outputs;
 use crate::store::Store;
 use crate::worker::Pool;
 
-/// How long a result is cached: a check writes to the disk.
+/// How long a result is cached, because a check writes to the disk.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// How long to wait for the store.
@@ -27,14 +27,14 @@ pub struct Check {
 #[derive(Debug, Default)]
 pub struct Readiness {
     last: Mutex<Option<(Instant, Vec<Check>)>>,
-    /// A check of the store is under way.
-    asking: Arc<AtomicBool>,
+    /// Whether a check of the store is in progress.
+    is_checking: Arc<AtomicBool>,
 }
 
 /// Marks the end of a check of the store on drop, also after a panic.
-struct Asking(Arc<AtomicBool>);
+struct CheckGuard(Arc<AtomicBool>);
 
-impl Drop for Asking {
+impl Drop for CheckGuard {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Release);
     }
@@ -67,18 +67,18 @@ impl Readiness {
         checks.into_iter().chain([accepting]).collect()
     }
 
-    /// Checks the store. At most one check at a time waits for a disk that does not respond.
+    /// Checks the store. At most one check is in progress at a time, so that blocked checks don't occupy all threads.
     async fn store(&self, store: &Arc<dyn Store>) -> Option<String> {
         let no_response = || Some("The database does not respond.".to_owned());
-        if self.asking.swap(true, Ordering::AcqRel) {
+        if self.is_checking.swap(true, Ordering::AcqRel) {
             return no_response();
         }
-        let (store, asking) = (store.clone(), Asking(self.asking.clone()));
-        let asked = tokio::task::spawn_blocking(move || {
-            let _asking = asking;
+        let (store, is_checking) = (store.clone(), CheckGuard(self.is_checking.clone()));
+        let checked = tokio::task::spawn_blocking(move || {
+            let _guard = is_checking;
             store.try_write()
         });
-        match tokio::time::timeout(TIMEOUT, asked).await {
+        match tokio::time::timeout(TIMEOUT, checked).await {
             Ok(Ok(Ok(()))) => None,
             Ok(Ok(Err(error))) => {
                 tracing::warn!("not ready: {error}");

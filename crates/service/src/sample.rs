@@ -1,5 +1,5 @@
-//! The results of each model's sample input, rendered at the first request: previews, and posters, which are small
-//! pictures for cards.
+//! Renders the sample input of each model at the first request: as a preview, and as a poster, which is a small picture
+//! for a card.
 
 use std::collections::HashMap;
 use std::io;
@@ -87,8 +87,8 @@ impl Samples {
         name: &str,
         draw: impl FnOnce() -> io::Result<Vec<u8>>,
     ) -> io::Result<()> {
-        let is_there = || self.outputs.has_sample(folder, name);
-        self.making.once(&format!("{folder}/{name}"), is_there, || {
+        let exists = || self.outputs.has_sample(folder, name);
+        self.making.once(&format!("{folder}/{name}"), exists, || {
             self.outputs.save_sample(folder, name, &draw()?)
         })
     }
@@ -121,16 +121,16 @@ impl Making {
     fn once(
         &self,
         name: &str,
-        is_there: impl Fn() -> io::Result<bool>,
+        exists: impl Fn() -> io::Result<bool>,
         make: impl FnOnce() -> io::Result<()>,
     ) -> io::Result<()> {
-        if is_there()? {
+        if exists()? {
             return Ok(());
         }
         let mine = lock(&self.0).entry(name.to_owned()).or_default().clone();
         let _making = lock(&mine);
         // Another call may have rendered it meanwhile.
-        if is_there()? { Ok(()) } else { make() }
+        if exists()? { Ok(()) } else { make() }
     }
 }
 
@@ -152,13 +152,13 @@ mod tests {
     use std::sync::mpsc::channel;
     use std::time::Duration;
 
-    /// Guards against posters that all wait while a bucket is asked for one of them, or takes one.
+    /// Guards against posters that wait while a bucket is slow to look up or save another one.
     #[test]
-    fn one_sample_waits_for_no_other_and_is_made_once() {
+    fn each_sample_is_rendered_once_and_waits_for_no_other() {
         let making = Making::default();
         let made = AtomicUsize::new(0);
         let (go_on, waiting) = channel::<()>();
-        let is_there = || Ok(made.load(Ordering::SeqCst) > 0);
+        let exists = || Ok(made.load(Ordering::SeqCst) > 0);
         let make = || {
             made.fetch_add(1, Ordering::SeqCst);
             Ok(())
@@ -175,10 +175,10 @@ mod tests {
                 making.once("slow", || Ok(false), save).unwrap();
             });
             has_begun.recv_timeout(Duration::from_secs(60)).unwrap();
-            // In this thread: what waited for the slow one would wait for ever.
-            making.once("quick", is_there, make).unwrap();
+            // Runs in this thread, which would block forever if it waited for the slow sample.
+            making.once("quick", exists, make).unwrap();
             let others: Vec<_> = (0..4)
-                .map(|_| scope.spawn(|| making.once("quick", is_there, make).unwrap()))
+                .map(|_| scope.spawn(|| making.once("quick", exists, make).unwrap()))
                 .collect();
             assert!(others.into_iter().all(|other| other.join().is_ok()));
             go_on.send(()).unwrap();

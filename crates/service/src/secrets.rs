@@ -9,11 +9,11 @@ use serde_json::{Map, Value};
 /// The replacement of a secret in a text.
 pub const HIDDEN: &str = "[secret]";
 
-/// The minimum length, in bytes, of a single line of a secret that is hidden: a program may print one line.
+/// Single lines of a secret are also hidden if they have at least this number of bytes: a program may print one line.
 const SHORTEST_LINE: usize = 8;
 
-/// The minimum length, in characters, of the start of a secret that is hidden, for secrets at least twice as long: servers
-/// truncate what they repeat.
+/// The start of a secret is also hidden if it has at least this number of characters, and the secret twice as many:
+/// servers truncate values in their messages.
 const SHORTEST_PREFIX: usize = 12;
 
 /// Secret values by parameter name. `Debug` shows only the names.
@@ -33,7 +33,7 @@ impl Secrets {
 
     /// Adds other secrets.
     #[must_use]
-    pub fn and(mut self, others: Self) -> Self {
+    pub fn merge(mut self, others: Self) -> Self {
         self.0.extend(others.0);
         self
     }
@@ -44,12 +44,12 @@ impl Secrets {
     }
 
     /// Returns the text that is stored until the task ends; `None` without values.
-    pub fn stored(&self) -> Option<String> {
+    pub fn to_stored(&self) -> Option<String> {
         (!self.0.is_empty()).then(|| Value::Object(self.0.clone()).to_string())
     }
 
-    /// Parses the result of [`Self::stored`].
-    pub fn of_stored(text: Option<&str>) -> Self {
+    /// Parses the result of [`Self::to_stored`].
+    pub fn from_stored(text: Option<&str>) -> Self {
         match text.map(serde_json::from_str) {
             Some(Ok(Value::Object(values))) => Self(values),
             _ => Self::default(),
@@ -58,16 +58,16 @@ impl Secrets {
 
     /// Replaces each value in the text with [`HIDDEN`], also in its JSON form.
     pub fn hide_in(&self, text: &str) -> String {
-        let mut words = Vec::new();
-        self.0.values().for_each(|value| collect(value, &mut words));
-        // Longest first: replacing a part of another value would leave the rest of that.
-        words.sort_by_key(|word| std::cmp::Reverse(word.len()));
-        let hide = |text: String, word: &String| text.replace(word, HIDDEN);
-        let hidden = words.iter().fold(text.to_owned(), hide);
+        let mut forms = Vec::new();
+        self.0.values().for_each(|value| collect(value, &mut forms));
+        // Longest first, because replacing a part of a longer value would leave the rest of it.
+        forms.sort_by_key(|form| std::cmp::Reverse(form.len()));
+        let hide = |text: String, form: &String| text.replace(form, HIDDEN);
+        let hidden = forms.iter().fold(text.to_owned(), hide);
         // Truncated values.
-        words
+        forms
             .iter()
-            .fold(hidden, |text, word| hide_prefix(&text, word))
+            .fold(hidden, |text, form| hide_prefix(&text, form))
     }
 }
 
@@ -78,9 +78,9 @@ impl fmt::Debug for Secrets {
 }
 
 /// Hides the start of a long secret in a text.
-fn hide_prefix(text: &str, word: &str) -> String {
-    let begin: String = word.chars().take(SHORTEST_PREFIX).collect();
-    if word.chars().count() < 2 * SHORTEST_PREFIX {
+fn hide_prefix(text: &str, form: &str) -> String {
+    let begin: String = form.chars().take(SHORTEST_PREFIX).collect();
+    if form.chars().count() < 2 * SHORTEST_PREFIX {
         return text.to_owned();
     }
     let (mut hidden, mut rest) = (String::new(), text);
@@ -89,7 +89,7 @@ fn hide_prefix(text: &str, word: &str) -> String {
         hidden += HIDDEN;
         let same = rest[at..]
             .chars()
-            .zip(word.chars())
+            .zip(form.chars())
             .take_while(|(a, b)| a == b);
         let length: usize = same.map(|(same, _)| same.len_utf8()).sum();
         rest = &rest[at + length..];
@@ -98,22 +98,22 @@ fn hide_prefix(text: &str, word: &str) -> String {
 }
 
 /// Collects the texts and numbers in a value, in the forms in which a message may contain them.
-fn collect(value: &Value, words: &mut Vec<String>) {
+fn collect(value: &Value, forms: &mut Vec<String>) {
     match value {
         Value::String(text) => {
             let lines = text.lines().map(str::trim);
             let lines = lines.filter(|line| line.len() >= SHORTEST_LINE);
-            for word in lines.chain([text.as_str(), text.trim()]) {
-                let json = Value::from(word).to_string();
-                words.extend([word.to_owned(), json[1..json.len() - 1].to_owned()]);
+            for form in lines.chain([text.as_str(), text.trim()]) {
+                let json = Value::from(form).to_string();
+                forms.extend([form.to_owned(), json[1..json.len() - 1].to_owned()]);
             }
         }
-        Value::Number(number) => words.push(number.to_string()),
-        Value::Array(items) => items.iter().for_each(|item| collect(item, words)),
-        Value::Object(fields) => fields.values().for_each(|field| collect(field, words)),
+        Value::Number(number) => forms.push(number.to_string()),
+        Value::Array(items) => items.iter().for_each(|item| collect(item, forms)),
+        Value::Object(fields) => fields.values().for_each(|field| collect(field, forms)),
         Value::Null | Value::Bool(_) => {}
     }
-    words.retain(|word| !word.is_empty());
+    forms.retain(|form| !form.is_empty());
 }
 
 #[cfg(test)]
@@ -122,12 +122,12 @@ mod tests {
     use serde_json::json;
 
     fn secrets(value: Value) -> Secrets {
-        Secrets::of_stored(Some(&value.to_string()))
+        Secrets::from_stored(Some(&value.to_string()))
     }
 
-    /// Guards against an error message that repeats a key in another form than it was given in.
+    /// Guards against an error message that contains a key in JSON form.
     #[test]
-    fn a_value_is_hidden_as_it_is_and_as_json() {
+    fn a_value_is_hidden_in_plain_and_json_form() {
         let one = secrets(json!({"key": "a\"b\\c", "keys": ["sk-1", {"pin": 4711}], "none": null}));
         for (text, hidden) in [
             ("key a\"b\\c refused", "key [secret] refused"),
@@ -146,12 +146,12 @@ mod tests {
             ("sk-0123456789-abcdefghij-Ä", "[secret]"),
             ("sk-01234", "sk-01234"),
         ] {
-            assert_eq!(long.hide_in(text), hidden, "a cut one");
+            assert_eq!(long.hide_in(text), hidden, "a truncated secret");
         }
     }
 
     #[test]
-    fn only_marked_parameters_are_taken_and_none_is_shown() {
+    fn only_secret_parameters_are_moved_and_debug_hides_their_values() {
         let schema: Schema = serde_json::from_value(json!({
             "category": "a", "subcategory": "b", "parameters": {
                 "required": [{"name": "prompt", "type": "string", "description": ""}],
@@ -164,11 +164,11 @@ mod tests {
         let taken = Secrets::take_from(&mut input, &schema);
         assert_eq!(Value::from(input.clone()), json!({"prompt": "a"}));
         assert_eq!(format!("{taken:?}"), r#"{"key"}"#);
-        let stored = taken.stored();
-        let read = Secrets::of_stored(stored.as_deref());
+        let stored = taken.to_stored();
+        let read = Secrets::from_stored(stored.as_deref());
         assert_eq!(read, taken);
         read.add_to(&mut input);
         assert_eq!(Value::from(input), given);
-        assert_eq!(Secrets::default().stored(), None);
+        assert_eq!(Secrets::default().to_stored(), None);
     }
 }

@@ -15,7 +15,7 @@ pub struct Site {
 }
 
 impl Site {
-    /// Serves `dir`, `.br` and `.gz` files next to the originals included.
+    /// Serves the files in `dir`, precompressed if there is a `.br` or `.gz` file next to them.
     pub fn new(dir: &Path) -> Self {
         Self {
             files: ServeDir::new(dir).precompressed_br().precompressed_gzip(),
@@ -26,8 +26,7 @@ impl Site {
     pub async fn serve(&self, mut request: Request<Body>) -> Response {
         let path = request.uri().path().to_owned();
         if !is_hashed(last_segment(&path)) {
-            // Dates are unreliable: after a rollback, the page is older than the browser's cached copy, but not the
-            // same.
+            // Ignores dates: after a rollback, the page is older than the browser's cached copy, but differs from it.
             request.headers_mut().remove(header::IF_MODIFIED_SINCE);
         }
         let mut retry = Request::new(Body::empty());
@@ -44,11 +43,12 @@ impl Site {
             served = "/index.html";
         }
         // A 404 is not cached: the file may still be uploaded.
-        let lasts = response.status() != StatusCode::NOT_FOUND && is_hashed(last_segment(served));
+        let is_immutable =
+            response.status() != StatusCode::NOT_FOUND && is_hashed(last_segment(served));
         let headers = response.headers_mut();
         headers.insert(
             header::CACHE_CONTROL,
-            HeaderValue::from_static(if lasts { IMMUTABLE } else { "no-cache" }),
+            HeaderValue::from_static(if is_immutable { IMMUTABLE } else { "no-cache" }),
         );
         headers.insert(
             header::X_CONTENT_TYPE_OPTIONS,
@@ -74,8 +74,8 @@ fn last_segment(path: &str) -> &str {
 /// The `Cache-Control` of files with a hash in their name, which never change.
 const IMMUTABLE: &str = "public, max-age=31536000, immutable";
 
-/// `atelier-3f9c2b7a10d4e5f6_bg.wasm`: a run of 12 or more hexadecimal digits between other
-/// characters.
+/// Returns whether a file name contains a hash: 12 or more hexadecimal digits in a row, as in
+/// `atelier-3f9c2b7a10d4e5f6_bg.wasm`.
 fn is_hashed(name: &str) -> bool {
     let longest = name
         .split(|c: char| !c.is_ascii_hexdigit())

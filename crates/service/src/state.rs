@@ -34,7 +34,7 @@ pub struct App {
     pub account_disk: Option<u64>,
     pub uploads: Uploads,
     pub metrics_token: Option<String>,
-    /// The metrics have their own address.
-    pub metrics_elsewhere: bool,
+    /// Whether the metrics have their own address.
+    pub has_metrics_address: bool,
     pub readiness: Readiness,
 }

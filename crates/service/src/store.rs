@@ -31,16 +31,16 @@ pub struct Task {
     pub status: StatusWord,
 }
 
-/// What a worker needs to run a task.
+/// The data that a worker needs to run a task.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Order {
     pub model: ModelId,
     /// Without the secret parameters.
     pub input: Map<String, Value>,
     pub secrets: Secrets,
-    /// The task may have been sent to its model's server, by this process or an earlier one.
+    /// Whether the task may have been sent to its model's server, by this process or an earlier one.
     pub sent: bool,
-    /// Another live process has sent the task, and may be waiting for the response.
+    /// Whether another live process has sent the task, and may be waiting for the response.
     pub is_sender_alive: bool,
 }
 
@@ -48,7 +48,7 @@ pub struct Order {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failed {
     /// The task stays failed.
-    ForGood,
+    Permanent,
     /// The task is completed if another process still receives a result.
     UnlessResult,
 }
@@ -76,12 +76,12 @@ pub struct Progress {
     pub output: Vec<String>,
     pub error: Option<String>,
     /// The latest progress message of its model, if the store has it for other processes.
-    pub words: Option<String>,
+    pub message: Option<String>,
 }
 
 /// The response to the first submission with a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answered {
+pub struct FirstResponse {
     pub id: String,
     pub status: StatusWord,
     /// The fingerprint of that submission.
@@ -123,14 +123,14 @@ pub trait Store: Send + Sync {
         &self,
         task: &Task,
         submission: Option<&Submission>,
-    ) -> Result<Option<Answered>, StoreError>;
+    ) -> Result<Option<FirstResponse>, StoreError>;
 
     /// Returns the response to the first submission with this key, if that was within a day.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError>;
+    fn first_response(&self, submission: &Submission) -> Result<Option<FirstResponse>, StoreError>;
 
     /// Returns the progress of a task, or `None` for an unknown id. Does not read the input.
     ///
@@ -139,7 +139,7 @@ pub trait Store: Send + Sync {
     /// The database can't be read.
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError>;
 
-    /// Returns what a worker needs to run a task; `None` if the id is unknown or, with a shared database, the task
+    /// Returns the data that a worker needs to run a task; `None` if the id is unknown or, with a shared database, the task
     /// has ended.
     ///
     /// # Errors
@@ -162,12 +162,12 @@ pub trait Store: Send + Sync {
     fn try_write(&self) -> Result<(), StoreError>;
 
     /// Stores that the task is about to be sent to its model's server. Returns `false` if the task has ended, or if
-    /// it was sent before and `again` is `false`: two processes may have started an attempt concurrently.
+    /// it was sent before and `may_resend` is `false`: two processes may have started an attempt concurrently.
     ///
     /// # Errors
     ///
     /// The database can't be written.
-    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError>;
+    fn set_sent(&self, id: &str, may_resend: bool) -> Result<bool, StoreError>;
 
     /// Stores that the task was not sent: the server refused it or was unavailable.
     ///
@@ -200,7 +200,7 @@ pub trait Store: Send + Sync {
     fn set_processing(&self, id: &str) -> Result<(), StoreError>;
 
     /// Stores the latest progress message of the task's model, for other processes.
-    fn set_words(&self, id: &str, words: &str);
+    fn set_message(&self, id: &str, message: &str);
 
     /// Stores that the task is completed, with its output files and their size.
     ///
@@ -256,19 +256,19 @@ pub trait Store: Send + Sync {
     /// The database can't be written. Nothing is removed then.
     fn remove(&self, tasks: &[Ended]) -> Result<(), StoreError>;
 
-    /// Returns ended tasks whose bytes were not counted, from an earlier version.
+    /// Returns ended tasks of earlier versions whose sizes are not stored.
     ///
     /// # Errors
     ///
     /// The database can't be read.
-    fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError>;
+    fn tasks_without_size(&self, count: usize) -> Result<Vec<String>, StoreError>;
 
     /// Stores the size of these tasks' outputs, and adds the size of their inputs.
     ///
     /// # Errors
     ///
     /// The database can't be written. Nothing is stored then.
-    fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError>;
+    fn set_sizes(&self, tasks: &[(String, u64)]) -> Result<(), StoreError>;
 
     /// Returns the owner's upload with this SHA-256, after extending it to `expires_ms`.
     ///
@@ -305,12 +305,13 @@ pub trait Store: Send + Sync {
     fn remove_upload(&self, id: &str) -> Result<(), StoreError>;
 }
 
-pub(crate) fn oldest_kept(now: i64) -> i64 {
+/// Returns the earliest creation time, in milliseconds since 1970, of an idempotency key that has not expired at `now`.
+pub(crate) fn oldest_valid_key_ms(now: i64) -> i64 {
     now.saturating_sub(i64::from(TTL_SECONDS) * 1000)
 }
 
 /// Returns the input without these parameters; `None` if it has none of them.
-pub(crate) fn without(input: &str, names: &[&str]) -> Option<String> {
+pub(crate) fn without_fields(input: &str, names: &[&str]) -> Option<String> {
     let mut input = json(input);
     let fields = input.as_object_mut()?;
     let before = fields.len();

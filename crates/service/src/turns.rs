@@ -49,7 +49,7 @@ impl Turn {
         self.first_attempt.unwrap_or(now) + limit
     }
 
-    /// Whether the next attempt, after [`Self::wait`], would begin after the model's time limit.
+    /// Returns whether the next attempt, after [`Self::wait`], would begin after the model's time limit.
     pub fn is_last_attempt(&self, now: Instant, limit: Duration) -> bool {
         now + self.wait() >= self.deadline(now, limit)
     }
@@ -153,7 +153,7 @@ impl Tally {
     }
 }
 
-/// Tasks by model, with the time each was accepted.
+/// Tasks by model, with their times of acceptance.
 #[derive(Debug, Default)]
 pub struct Backlog(HashMap<ModelId, BTreeSet<(i64, String)>>);
 
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_take_turns_and_each_has_the_oldest_first() {
+    fn owners_alternate_and_the_oldest_task_of_each_is_first() {
         let mut lane = Lane::default();
         for (id, owner) in [("1", "a"), ("2", "a"), ("3", "a"), ("4", "b"), ("5", "c")] {
             lane.push(turn(id, owner));
@@ -264,13 +264,16 @@ mod tests {
         let now = Instant::now();
         let at = |ms| now + Duration::from_millis(ms);
         let mut turn = turn("a", "me");
-        assert_eq!(turn.deadline(now, limit), at(2000), "not begun yet");
+        assert_eq!(turn.deadline(now, limit), at(2000), "no attempt yet");
         turn.first_attempt = Some(now);
         assert!(!turn.is_last_attempt(at(1000), limit));
         turn.count_failure(Some("busy".into()));
         assert_eq!(turn.deadline(at(1500), limit), at(2000));
         assert!(!turn.is_last_attempt(at(1400), limit));
-        assert!(turn.is_last_attempt(at(1500), limit), "it waits for 0.5 s");
+        assert!(
+            turn.is_last_attempt(at(1500), limit),
+            "the next attempt would begin 0.5 s later"
+        );
         turn.count_failure(None);
         assert_eq!(turn.deadline(at(9000), limit), at(11_000));
         assert_eq!(turn.last_error, None);
@@ -289,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn a_backlog_returns_its_oldest_and_removes_taken_tasks() {
+    fn a_backlog_returns_the_time_of_its_oldest_task() {
         let mut backlog = Backlog::default();
         let old = Turn::first("1".into(), "a".into(), ModelId::new("image", "x"), 5);
         let new = Turn::first("2".into(), "a".into(), ModelId::new("image", "y"), 9);

@@ -17,9 +17,9 @@ use crate::turns::Turn;
 use queue::Queue;
 use work::work;
 
-mod obstacle;
 mod queue;
 mod reservation;
+mod retryable_error;
 mod shared_queue;
 mod shared_queue_worker;
 mod unfinished;
@@ -28,7 +28,7 @@ mod work;
 pub use reservation::Reservation;
 pub use shared_queue::{DEFAULT_LANE, Dispatcher, SharedQueue};
 
-/// What a worker needs to run a task.
+/// The shared parts that a worker uses to run tasks.
 #[derive(Clone)]
 pub struct WorkerContext {
     pub store: Arc<dyn Store>,
@@ -95,9 +95,9 @@ impl Pool {
             .map(|lane| {
                 let (queue, context) = (queue.clone(), context.clone());
                 std::thread::spawn(move || {
-                    while let Some(mut turn) = queue.next(lane) {
+                    while let Some(mut turn) = queue.next_turn(lane) {
                         let worked = queue.run_turn(&mut turn, |turn| work(&context, &queue, turn));
-                        queue.done(lane, turn, worked);
+                        queue.finish_turn(lane, turn, worked);
                     }
                 })
             })
@@ -144,7 +144,7 @@ impl Pool {
         threads.iter().filter(|thread| thread.is_finished()).count()
     }
 
-    /// Starts no further tasks; running tasks go on.
+    /// Starts no further tasks. Running tasks continue.
     pub fn drain(&self) {
         self.queue.draining.store(true, Ordering::Relaxed);
         self.queue.wake_all();

@@ -1,14 +1,14 @@
 # ---------------------------------------------------------------------------
-# What a chat model wrote as the arguments of a call.
+# The arguments of a call, as chat models write them.
 # ---------------------------------------------------------------------------
 
 
 def read_arguments(arguments, parameters):
-    """Returns the arguments as a dict; raises InvalidInput if they are none.
+    """Returns the arguments as a dict; raises InvalidInput if they are invalid.
 
-    They may be a dict or its JSON text, also one that was encoded twice. Arguments of any type, and items
-    of any type in a list, are texts in the function's schema: there JSON is read, and every other text
-    stays as it is. An argument of any type that is null is left out.
+    They may be a dict or its JSON text, which may be encoded twice. Arguments and list items of any type
+    are texts in the function's schema: texts that are JSON are parsed, and other texts stay unchanged. An
+    argument of any type that is null is omitted.
     """
     for _ in range(2):
         if isinstance(arguments, str):

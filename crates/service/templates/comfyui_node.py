@@ -6,9 +6,9 @@ Placement: save this file as
 
     ComfyUI/custom_nodes/{{ module }}_node.py
 
-and start ComfyUI (0.3.45 or newer) again. If its Python lacks the one package that is needed,
-`pip install requests`. The nodes are found in the menu (double-click the canvas to search), in the
-group named after the service and the model's category.
+and restart ComfyUI (0.3.45 or newer). Its Python needs one package: `pip install requests`. The
+nodes are in the menu (double-click the canvas to search), in the group named after the service and
+the model's category.
 
 Configuration: set these environment variables before you start ComfyUI:
 
@@ -18,32 +18,31 @@ Configuration: set these environment variables before you start ComfyUI:
     SERVICE_TIMEOUT    seconds to wait for a result (default: 900)
     SERVICE_REUSE      0 to pay for the same inputs again (see below)
 
-What comes out: `url`, the addresses of the results as a list of STRINGs{% if makes %}, and the results
-themselves as {{ makes_words }}, which ComfyUI's own nodes take. The node shows them, too. Link an output to
+Outputs: `url`, the addresses of the results as a list of STRINGs{% if makes %}, and the results
+themselves as {{ makes_words }} for ComfyUI's own nodes. The node also shows them. Link an output to
 a "{{ saver }}" or "Preview Any" node.{% else %}. Link it to a "Preview Any" node to read
 them.{% endif %}
 
 What costs money:
 
-  * Nothing runs that leads nowhere. The node is no "output node", like ComfyUI's own paid nodes:
-    while nothing that saves or shows its result depends on it, it does not run. So a node that was
-    left lying on the canvas is not paid for.
-  * The same inputs with the same seed are paid for once: the ids of the last {{ most_ids }} tasks are kept in
-    {{ module }}_node.ids.json beside this file, and such a task is asked for its result
-    again. Delete that file, or set SERVICE_REUSE=0, to pay anew. Without a seed every run is a new
-    task, except where ComfyUI itself still has the result.
-  * Cancel stops the waiting, not the task, which goes on at the service. Its id is shown on the node
-    and in ComfyUI's log: run the same inputs again, or give the id to the node "Fetch result".
+  * The node runs only if a node that saves or shows its result depends on it: like ComfyUI's own paid
+    nodes, it is not an "output node". An unconnected node on the canvas costs nothing.
+  * The same inputs with the same seed are paid for once: the ids of the last {{ most_ids }} tasks are stored
+    in {{ module }}_node.ids.json next to this file, and the result of such a task is fetched
+    again. Delete that file, or set SERVICE_REUSE=0, to pay again. Without a seed every run is a new
+    task, unless ComfyUI itself has cached the result.
+  * Cancel stops the wait, but not the task at the service. Its id is shown on the node and in
+    ComfyUI's log: run the same inputs again, or enter the id in the node "Fetch result".
 
-ComfyUI saves what the widgets hold by position. This file gives its editor a script that saves the names
-as well: a workflow that was saved with it is restored by name when the model has other inputs since, and
-the editor says which ones. Workflows in API format have names anyway.
+ComfyUI saves the values of widgets by position. This file gives its editor a script that also saves their
+names: if the model's inputs change later, the workflow is restored by name, and the editor reports the
+changes. Workflows in API format contain the names anyway.
 
 Seeds may be as large as 64 bits; ComfyUI's own editor rounds those above 9007199254740991 when you
 type them.
 
-This is ComfyUI's V1 interface, which every version reads. V3 (comfy_api.latest) takes the inputs of
-a node as Python objects instead of the plain tables below; one file for both would be twice as long.
+This file uses ComfyUI's V1 interface, which every version supports. V3 (comfy_api.latest) describes
+inputs as Python objects instead of the tables below; a file for both would be twice as long.
 """
 
 import asyncio
@@ -71,17 +70,17 @@ CATEGORY = {{ category }}
 SUBCATEGORY = {{ subcategory }}
 BASE_URL = {{ base_url }}
 
-# Seconds to wait for a result, unless SERVICE_TIMEOUT says otherwise.
+# Seconds to wait for a result, unless SERVICE_TIMEOUT is set.
 DEFAULT_TIMEOUT = 900
 
-# The model's parameters, as its schema says.
+# The model's parameters, from its schema.
 PARAMETERS = {{ parameters }}
 
 MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMETERS}
 
-# INPUTS: the parameters as ComfyUI's types. CHOICES: what each entry of a combo stands for.
-# BLANK: what a widget holds to leave its parameter out; SEEDS: those of them that seed randomness.
-# MEDIA: inputs that take the address of one.
+# INPUTS: the parameters with ComfyUI's types. CHOICES: the value of each entry of a combo box.
+# BLANK: the widget value that omits a parameter; SEEDS: the seeds among these parameters.
+# MEDIA: the type of the file, for inputs that accept the address of one.
 {{ parts }}
 
 
@@ -89,12 +88,12 @@ MODEL = {"category": CATEGORY, "subcategory": SUBCATEGORY, "parameters": PARAMET
 
 
 # ---------------------------------------------------------------------------
-# What the widgets hold, as the model's inputs.
+# Converting the values of widgets to the model's inputs.
 # ---------------------------------------------------------------------------
 
 
 def inputs_from_widgets(widgets):
-    """The inputs that the widgets stand for; a widget left blank leaves its parameter out."""
+    """Returns the inputs for these widget values; a blank widget omits its parameter."""
     inputs, problems = {}, []
     for parameter in PARAMETERS:
         name, kind = parameter["name"], parameter["kind"]
@@ -132,9 +131,9 @@ def _takes_addresses(name, kind):
 
 
 def _check_before_anything_runs(widgets, types):
-    """Refuses a workflow as a whole, before a node further up is run and paid for.
+    """Refuses a workflow before any node runs, so that no earlier node is paid for.
 
-    What is linked has no value yet: of that only the type is known.
+    Linked inputs have no value yet; only their types are known.
     """
     linked = set(types)
     inputs, problems = {}, []
@@ -163,14 +162,14 @@ def _types(kind):
 
 
 def _fits(given, wanted):
-    """ComfyUI's rule for links; `*` is any type, and a combo takes texts."""
+    """Whether types can be linked, by ComfyUI's rule: `*` is any type, and a combo accepts texts."""
     if given == wanted or not isinstance(wanted, str):
         return given == wanted or _types(given) & {"*", "STRING", "COMBO"}
     return _types(given) & (_types(wanted) | {"*"}) or "*" in _types(wanted)
 
 
 # ---------------------------------------------------------------------------
-# Which task was started for which inputs.
+# The ids of started tasks, by their inputs.
 # ---------------------------------------------------------------------------
 
 MOST_IDS = {{ most_ids }}
@@ -182,7 +181,7 @@ _start_locks = collections.defaultdict(threading.Lock)
 
 
 def _key(inputs):
-    """What tells inputs apart; None if a task with them is never to be used again."""
+    """Returns a digest of the inputs; None if later runs must not reuse the task."""
     if os.environ.get("SERVICE_REUSE", "").strip() == "0":
         return None
     if any(name not in inputs for name in SEEDS):
@@ -202,7 +201,7 @@ def _ids():
 
 
 def _remember(key, task_id):
-    """Keeps an id; without one, forgets what was kept."""
+    """Stores the id of a task by its key; None removes it."""
     if key is None:
         return
     with _file_lock:
@@ -216,11 +215,11 @@ def _remember(key, task_id):
                 json.dump(newest, file)
             os.replace(_IDS_FILE + ".new", _IDS_FILE)
         except OSError as error:
-            _log.warning("%s: ids of tasks can't be kept: %s", MODEL_NAME, error)
+            _log.warning("%s: ids of tasks can't be stored: %s", MODEL_NAME, error)
 
 
 # ---------------------------------------------------------------------------
-# What a person sees while it runs.
+# The progress that the user sees.
 # ---------------------------------------------------------------------------
 
 
@@ -228,12 +227,12 @@ def _stop_if_interrupted():
     try:
         from comfy import model_management
     except ImportError:
-        return  # Outside ComfyUI nobody interrupts.
+        return  # Outside ComfyUI there is no Cancel.
     model_management.throw_exception_if_processing_interrupted()
 
 
 class _Display:
-    """The node's progress bar and the text below it: the service's own word, and the task's id."""
+    """The node's progress bar and the text below it: the service's status and the task's id."""
 
     def __init__(self):
         self._word, self._id, self._began, self._shown = "sending", None, time.monotonic(), None
@@ -256,14 +255,14 @@ class _Display:
         self._id = task_id
 
     async def tick(self):
-        """Hears Cancel; shows what is new, once a second."""
+        """Raises an exception after Cancel; otherwise updates the display once a second."""
         _stop_if_interrupted()
         seconds = int(time.monotonic() - self._began)
         if (self._word, seconds) == self._shown:
             return
         self._shown = self._word, seconds
         if self._bar:
-            # The service says words, no numbers: the bar nears its end in about a minute.
+            # The service reports no numbers, so the bar approaches its end within about a minute.
             self._bar.update_absolute(int(95 * (1 - math.exp(-seconds / 25))))
         self.say("%s · %d s%s" % (self._word, seconds, " · task %s" % self._id if self._id else ""))
 
@@ -274,7 +273,7 @@ class _Display:
 
     def stopped(self):
         if self._id is None:
-            self.say("Canceled. A task that is on its way is told of in ComfyUI's log.")
+            self.say("Canceled. A task may still be started; ComfyUI's log then contains its id.")
         else:
             self.say("Canceled. Task %s goes on: run this again, or fetch it by its id." % self._id)
 
@@ -284,19 +283,19 @@ class _Display:
 
 
 # ---------------------------------------------------------------------------
-# Results as ComfyUI has them.
+# Results in ComfyUI's types.
 # ---------------------------------------------------------------------------
 {% if makes %}
-# Endings that a file of the result may keep; the first is taken for any other.
+# The permitted extensions of result files. The first one replaces all others.
 ENDINGS = {{ endings }}
 
 
 class ResultGone(GenerationError):
-    """The task is completed, but its result can't be had from the address any more."""
+    """The task is completed, but its result is no longer at the address."""
 
 
 def _download(url, pause):
-    """Saves a result in ComfyUI's folder for previews, which it empties by itself; its path."""
+    """Saves a result in ComfyUI's folder for previews, which ComfyUI empties; returns the path."""
     import folder_paths
 
     folder = folder_paths.get_temp_directory()
@@ -310,7 +309,7 @@ def _download(url, pause):
         return path
     for attempt in range(4):
         try:
-            # Without the token: the address may be anybody's.
+            # Without the token, because the address may be on another server.
             with requests.get(url, stream=True, timeout=(10, 30)) as reply:
                 if reply.status_code in (403, 404, 410):
                     raise ResultGone("HTTP %d at %s" % (reply.status_code, url))
@@ -327,7 +326,7 @@ def _download(url, pause):
 
 {% if makes == "IMAGE" %}
 def _load(paths):
-    """One batch of all pictures if they are of one size, else a batch each."""
+    """Returns one batch of all pictures if they have the same size, otherwise a batch for each."""
     import numpy
     import torch
     from PIL import Image, ImageOps
@@ -346,7 +345,7 @@ def _load(paths):
     from comfy_api.util import VideoContainer
 
     class Film(VideoFromFile):
-        """"Save Video" writes MP4. Set to "auto" it would put a film that can't be in one there."""
+        """"Save Video" writes MP4 files. This class converts the video also with the format "auto"."""
 
         def save_to(self, path, format=VideoContainer.AUTO, *rest, **options):
             if format == VideoContainer.AUTO:
@@ -375,7 +374,7 @@ def _sound(path):
 {% endif %}
 
 def _results(urls, pause):
-    """What the node gives, and what it shows by itself."""
+    """Returns the node's outputs, and the files and texts that it shows."""
     paths = [_download(url, pause) for url in urls]
     files = [{"filename": os.path.basename(p), "subfolder": "", "type": "temp"} for p in paths]
     shown = {"text": urls, {{ shown_as }}: files}{% if makes == "VIDEO" %}
@@ -384,7 +383,7 @@ def _results(urls, pause):
 {% else %}
 
 def _results(urls, pause):
-    """What the node gives, and what it shows by itself."""
+    """Returns the node's outputs, and the texts that it shows."""
     return {"ui": {"text": urls}, "result": (urls,)}
 {% endif %}
 
@@ -401,14 +400,14 @@ def _timeout():
 
 
 def _start(service, inputs, key, deadline, display, pause):
-    """The id of the task for these inputs: the one that was started for them, or a new one."""
-    # Two nodes with the same inputs: the second finds what the first has started.
+    """Returns the id of the task for these inputs: an earlier task, or a new one."""
+    # Of two nodes with the same inputs, the second one uses the task of the first.
     with _start_locks[key] if key else threading.Lock():
         task_id = _ids().get(key) if key else None
         if task_id is None:
             pause(0)
             task_id = service.start(inputs, deadline, display.word)
-            # Also where nobody waits any more: it is the only way to a result that is paid for.
+            # Logged also after Cancel, because the id is the only way to a paid result.
             _log.info("%s: task %s was started.", MODEL_NAME, task_id)
             _remember(key, task_id)
     display.task(task_id)
@@ -430,7 +429,7 @@ def _run(inputs, task_id, display, pause):
         if gone or isinstance(error, GenerationFailed){% if makes %} or (known and isinstance(error, ResultGone)){% endif %}:
             _remember(key, None)
         if gone and known and key:
-            # Kept from earlier, and the service does not know it any more.
+            # The service no longer has the stored task.
             return _run(inputs, None, display, pause)
         _log.warning("%s: task %s: %s", MODEL_NAME, task_id, error)
         if not isinstance(error, (Cancelled, GenerationFailed)) and str(task_id) not in str(error):
@@ -455,21 +454,21 @@ async def _run_and_show(inputs, task_id=None):
 
 
 class GenerationNode:
-    """Runs the model and gives its results."""
+    """Runs the model and returns its results."""
 
     DESCRIPTION = DESCRIPTION
     CATEGORY = {{ menu }}
     FUNCTION = "run"
 {% if makes %}    RETURN_TYPES = ("STRING", {{ makes }})
     RETURN_NAMES = ("url", {{ result_name }})
-    # A workflow that was saved with an earlier file finds `url` where it was.
+    # `url` stays the first output, for workflows that were saved with an earlier file.
     OUTPUT_IS_LIST = (True, True)
     OUTPUT_TOOLTIPS = ("The addresses of the results.", "The results themselves.")
 {% else %}    RETURN_TYPES = ("STRING",)
     RETURN_NAMES = ("url",)
     OUTPUT_IS_LIST = (True,)
     OUTPUT_TOOLTIPS = ("The addresses of the results.",)
-{% endif %}    # So that nothing is paid for by accident: see "What costs money" at the top.
+{% endif %}    # Prevents accidental costs: see "What costs money" at the top.
     OUTPUT_NODE = False
 
     @classmethod
@@ -481,18 +480,18 @@ class GenerationNode:
 
     @classmethod
     def VALIDATE_INPUTS(cls, /, input_types=None, **widgets):
-        # Raised, ComfyUI says it once; returned, it would say it of every input.
+        # ComfyUI reports a raised error once, but a returned one for every input.
         _check_before_anything_runs(widgets, input_types or {})
         return True
 
-    # Parameters may have any name, `self` included: hence the slash.
+    # The slash permits a parameter named `self`.
     async def run(self, /, **widgets):
         inputs = check_inputs(inputs_from_widgets(widgets), without_secrets(PARAMETERS))
         return await _run_and_show(inputs)
 
 
 class FetchResult(GenerationNode):
-    """Gives the results of a task that was started earlier, by its id. Costs nothing."""
+    """Returns the results of a task that was started earlier, by its id. Costs nothing."""
 
     DESCRIPTION = (
         "Fetches the results of a task by its id: one that was canceled or took too long, or one "
@@ -513,12 +512,12 @@ class FetchResult(GenerationNode):
         return await _run_and_show({}, id.strip())
 
 
-# What ComfyUI's editor runs: it saves the names of the inputs with their values, and restores by name.
+# The script for ComfyUI's editor, which saves the names of inputs with their values and restores by name.
 EDITOR_SCRIPT = {{ editor_script }}
 
 
 def _web_directory():
-    """The folder that has EDITOR_SCRIPT, for ComfyUI to serve; in a pack that is the pack's own."""
+    """Returns the folder with EDITOR_SCRIPT that ComfyUI serves. A node pack has its own folder."""
     if __package__:
         return None
     try:
@@ -538,7 +537,7 @@ def _web_directory():
 
 WEB_DIRECTORY = _web_directory()
 
-# The keys are unique among all custom nodes; workflows are saved with them.
+# The keys are unique among all custom nodes, and saved workflows contain them.
 NODE_CLASS_MAPPINGS = {
     {{ node_key }}: GenerationNode,
     {{ fetch_key }}: FetchResult,

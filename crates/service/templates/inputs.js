@@ -1,6 +1,6 @@
-// ComfyUI saves what the widgets of a node hold by their position. For these nodes this script saves the names
-// of the inputs as well, and restores by name when the model has got others since then. A node that was saved
-// without names is left as it is.
+// ComfyUI saves the values of a node's widgets by position. For these nodes this script also saves the names of the
+// inputs, and restores the values by name if the model's inputs have changed since. Nodes that were saved without names
+// are not changed.
 
 import { app } from "../../scripts/app.js";
 
@@ -10,11 +10,11 @@ const CONTROL = "control_after_generate";
 
 const saved = (node) => (node.widgets ?? []).filter((widget) => widget.serialize !== false);
 
-/** One name a saved widget. What becomes of a seed after a run belongs to the widget before it. */
+/** Returns a name for each saved widget. The control of a seed includes the name of the widget before it. */
 const names = (widgets) =>
     widgets.map(({ name }, at) => (name === CONTROL && at > 0 ? `${widgets[at - 1].name} ${name}` : name));
 
-/** What the widgets are to hold, if they are others than when the node was saved; else null. */
+/** Returns the values of the widgets if these differ from the saved ones in name or order, otherwise null. */
 function restored(node, { properties, widgets_values: values }) {
     const before = properties?.[PROPERTY];
     if (!Array.isArray(before) || !Array.isArray(values) || before.length !== values.length) return null;

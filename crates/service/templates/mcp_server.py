@@ -1,4 +1,4 @@
-"""An MCP server: generation models as tools for assistants that speak the Model Context Protocol.
+"""An MCP server: generation models as tools for assistants that support the Model Context Protocol.
 
 This file was written by the generation service from its models' own schemas; the models are in
 MODELS below.
@@ -7,8 +7,8 @@ Needs Python 3.10 or newer and two packages:
 
     pip install "mcp>=2,<3" requests
 
-An assistant on this machine starts it by itself and talks to it by stdio. Tell it in its
-configuration, which mostly looks like this:
+An assistant on this machine starts the server itself and uses it over stdio. Its configuration
+usually looks like this:
 
     {
       "mcpServers": {
@@ -20,11 +20,11 @@ configuration, which mostly looks like this:
       }
     }
 
-Or serve it by streamable HTTP, to this machine alone, at http://127.0.0.1:8000/mcp:
+Or serve it over streamable HTTP, only to this machine, at http://127.0.0.1:8000/mcp:
 
     SERVICE_UID=... SERVICE_TOKEN=... python {{ module }}.py --http 8000
 
-Whoever reaches that port generates on your account: leave it on this machine.
+Any program that reaches this port can use your account: don't forward it to other machines.
 
     SERVICE_BASE_URL   only to call another address than BASE_URL below{{ secrets }}
     SERVICE_TIMEOUT    seconds to wait for a result (default: {{ timeout }})
@@ -32,12 +32,12 @@ Whoever reaches that port generates on your account: leave it on this machine.
                        client does not ask for progress (default: 45)
 
 A generation takes seconds to minutes; many clients wait for one minute. A client that asks for
-progress receives it once a second, with the task's id. Any other is answered with the id in time,
-and fetches the result with the tool "fetch_result".
+progress receives it once a second, with the task's id. Other clients receive the id before that
+minute has passed, and fetch the result with the tool "fetch_result".
 
-What costs money: a task goes on when a client has given up. The same call again does not start a
-second task while the first one runs, and is answered by its result if the first answer may not
-have arrived. A call with another argument starts a task of its own.
+What costs money: a task continues after its client has timed out. An equal call does not start a
+second task while the first one runs, or if the first response may not have arrived: it returns the
+result of the first task. A call with other arguments starts a new task.
 """
 
 import asyncio
@@ -60,11 +60,11 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 BASE_URL = {{ base_url }}
 
-# Seconds that a call waits for a result, all in all.
+# The total time in seconds that a call waits for a result.
 DEFAULT_TIMEOUT = {{ timeout }}
 
-# The models, each by the name of its function. `function` is its JSON schema, `parameters` what its
-# inputs are checked by before anything is sent.
+# The models by the names of their functions. `function` is the JSON schema. Inputs are validated
+# against `parameters` before anything is sent.
 MODELS = {{ models }}
 
 
@@ -75,18 +75,18 @@ MODELS = {{ models }}
 
 
 # ---------------------------------------------------------------------------
-# Tasks, which go on when their client has given up.
+# Tasks, which continue after their client has timed out.
 # ---------------------------------------------------------------------------
 
-# An answer that took no longer than these seconds has arrived: clients wait longer.
+# A response within these seconds has arrived, because clients wait longer.
 CERTAIN = 25
 
-# Seconds for which a result that may not have arrived answers the same call.
+# Seconds for which an equal call returns a result that may not have arrived.
 KEEP = 600
 
 
 class Run:
-    """A task in a thread of its own. `work(run)` returns the URLs of its results."""
+    """A task in a separate thread. `work(run)` returns the URLs of its results."""
 
     def __init__(self, name, work):
         self.name, self.task_id, self.words = name, None, ["sending"]
@@ -102,29 +102,29 @@ class Run:
             self.ended = time.monotonic()
 
     def is_late(self):
-        """It was not waited for to its end: the task may still be running, or be completed."""
+        """Whether the wait ended early: the task may still be running, or may be completed."""
         is_over = isinstance(self.error, GenerationFailed)
         is_unknown = getattr(self.error, "status", None) in (404, 410)
         return self.task_id is not None and self.error is not None and not (is_over or is_unknown)
 
     def answers_again(self):
-        """It answers the same call."""
+        """Whether an equal call joins this run."""
         if self.ended is None:
             return True
         return time.monotonic() - self.ended < KEEP and (self.is_late() or not self.has_arrived)
 
     def answered(self, seconds):
-        """Notes that a call was answered after so many seconds; its client may have given up."""
+        """Records that a call was answered after `seconds`; its client may have timed out before."""
         may_be_paid = self.urls is not None or isinstance(self.error, OutcomeUnknown)
         self.has_arrived = self.has_arrived or seconds < CERTAIN or not may_be_paid
 
 
-# By what they were started for. Only the event loop's thread uses it.
+# The runs by their calls. Only the event loop's thread uses this.
 _runs = {}
 
 
 def run_of(name, arguments):
-    """The run for a call of this tool, and whether an earlier call has started it."""
+    """Returns the run for a call of this tool, and whether an earlier call has started it."""
     model = MODELS[name]
     parameters = without_secrets(model["parameters"])
     inputs = check_inputs(read_arguments(arguments, parameters), parameters)
@@ -140,7 +140,7 @@ def run_of(name, arguments):
 
 
 def run_of_task(arguments):
-    """The run that fetches the result of a task; it starts none."""
+    """Returns the run that fetches the result of a task. It starts no task."""
     unknown = sorted(set(arguments) - {"task_id", "tool"})
     if unknown:
         raise InvalidInput(["%s is no argument of %s" % (word, FETCH) for word in unknown])
@@ -182,7 +182,7 @@ def _join(key, name, work):
 # The server.
 # ---------------------------------------------------------------------------
 
-# The tool that fetches a result; no model has its name.
+# The name of the tool that fetches a result, which is the name of no model.
 FETCH = next(
     name
     for name in ["fetch_result"] + ["fetch_result_%d" % n for n in range(2, len(MODELS) + 3)]
@@ -223,8 +223,8 @@ def tool(name):
         "change an argument to make another." % (model["function"]["description"], FETCH, KEEP // 60),
         input_schema=model["function"]["parameters"],
         output_schema=OUTPUT,
-        # An equal call joins the same task for some minutes only. Later, or once the answer has arrived, it
-        # starts another, which may cost money.
+        # An equal call joins the same task only for some minutes. Later, or once the response has arrived, it
+        # starts another task, which may cost money.
         annotations=types.ToolAnnotations(
             read_only_hint=False, destructive_hint=False, idempotent_hint=False, open_world_hint=True
         ),
@@ -262,7 +262,7 @@ async def call_tool(context, request):
     if request.name not in MODELS and request.name != FETCH:
         raise MCPError(types.INVALID_PARAMS, "There is no tool %s." % request.name)
     began = time.monotonic()
-    # Before anything is sent: a fast answer would otherwise be the first thing reported.
+    # Reports progress before anything is sent, because a fast response might come before the first report.
     await context.session.report_progress(0, None, "sending, 0 s")
     run = None
     try:
@@ -270,14 +270,14 @@ async def call_tool(context, request):
             run, is_joined = run_of_task(request.arguments or {}), False
         else:
             run, is_joined = run_of(request.name, request.arguments or {})
-        is_patient = (request.meta or {}).get("progress_token") is not None
-        await wait_for(run, context, math.inf if is_patient else _wait())
+        wants_progress = (request.meta or {}).get("progress_token") is not None
+        await wait_for(run, context, math.inf if wants_progress else _wait())
         if run.ended is not None:
             run.answered(time.monotonic() - began)
         if run.error is not None:
             raise run.error
     except GenerationError as error:
-        # For the assistant to read, and perhaps to call again with other arguments.
+        # The assistant reads this text, and may call again with other arguments.
         text = "%s: %s" % (type(error).__name__, error)
         task_id = getattr(run, "task_id", None)
         if task_id is not None and task_id not in text:
@@ -286,11 +286,11 @@ async def call_tool(context, request):
     return answer_of(run, is_joined)
 
 
-async def wait_for(run, context, patience):
-    """Reports progress until the run has ended, or for so many seconds. A client that gives up
-    cancels this, not the run."""
+async def wait_for(run, context, timeout):
+    """Reports progress until the run has ended, for at most `timeout` seconds. A client that cancels
+    its call ends this wait, but not the run."""
     began, shown = time.monotonic(), None
-    while run.ended is None and time.monotonic() - began < patience:
+    while run.ended is None and time.monotonic() - began < timeout:
         words = run.words[-1] if run.task_id is None else "%s, task %s" % (run.words[-1], run.task_id)
         seconds = int(time.monotonic() - began)
         if shown != (words, seconds):
@@ -321,7 +321,7 @@ def answer_of(run, is_joined):
 
 
 def link(run, number, url):
-    """A result, under a name that tells it from the results of other tasks."""
+    """Returns a link to a result, with a name that is unique to its task."""
     if url.startswith("data:"):
         kind = mimetypes.guess_type(url)[0]
         ending = mimetypes.guess_extension(kind or "") or ""

@@ -23,9 +23,9 @@ or, from your own code,
 
     from {{ module }} import chat_tools, responses_tools, call_function, execute
 
-or, in a program that must not be held up, call_function_async and execute_async.
+or, in an asyncio program, call_function_async and execute_async.
 
-Importing it does nothing else: no call is made, no variable is read.
+Importing the module makes no calls and reads no environment variables.
 """
 
 import asyncio
@@ -46,18 +46,18 @@ CATEGORY = {{ category }}
 SUBCATEGORY = {{ subcategory }}
 BASE_URL = {{ base_url }}
 
-# Seconds that execute() waits for a result, all in all.
+# The total time in seconds that execute() waits for a result.
 DEFAULT_TIMEOUT = 600
 
-# The model's parameters, as its schema says.
+# The model's parameters, from its schema.
 PARAMETERS = {{ parameters }}
 
 
 # The function, as a JSON schema.
 {{ parts }}
 
-# The function as it is, for Chat Completions; chat_tools() and responses_tools() give it in strict
-# mode.
+# The function without strict mode, for Chat Completions. chat_tools() and responses_tools() return it
+# in strict mode.
 TOOLS = [{"type": "function", "function": FUNCTION}]
 
 MODEL = {

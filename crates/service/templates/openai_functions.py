@@ -1,7 +1,7 @@
 """All models of a generation service as functions that a chat model can call.
 
-This file was written by the service from its models' own schemas: MODELS has them all,
-call_function() runs whichever a chat model calls, chat() and respond() show their use.
+This file was written by the service from its models' own schemas: MODELS contains all of them,
+call_function() runs the function that a chat model calls, chat() and respond() show their use.
 
 Needs Python 3.9 or newer and two packages:
 
@@ -22,9 +22,9 @@ or, from your own code,
 
     from {{ module }} import chat_tools, responses_tools, call_function, execute
 
-or, in a program that must not be held up, call_function_async and execute_async.
+or, in an asyncio program, call_function_async and execute_async.
 
-Importing it does nothing else: no call is made, no variable is read.
+Importing the module makes no calls and reads no environment variables.
 """
 
 import asyncio
@@ -42,11 +42,11 @@ from urllib3.exceptions import ConnectTimeoutError, NewConnectionError
 
 BASE_URL = {{ base_url }}
 
-# Seconds that a call waits for a result, all in all.
+# The total time in seconds that a call waits for a result.
 DEFAULT_TIMEOUT = {{ timeout }}
 
-# The models, each by the name of its function. `function` is its JSON schema, `parameters` what its
-# inputs are checked by before anything is sent.
+# The models by the names of their functions. `function` is the JSON schema. Inputs are validated
+# against `parameters` before anything is sent.
 MODELS = {{ models }}
 
 

@@ -1,15 +1,14 @@
 # ---------------------------------------------------------------------------
-# The tools, as OpenAI's two interfaces take them.
+# The tools, in the formats of OpenAI's two APIs.
 # ---------------------------------------------------------------------------
 
 
 def strict(function):
-    """A function in strict mode, in which the chat model keeps to the schema exactly.
+    """Returns a function in strict mode, in which the chat model follows the schema exactly.
 
-    Strict mode wants every argument listed as required, so what may be left out may be null, and
-    has no word for defaults and lengths: these move into the descriptions. A function that has
-    lists, objects, or null among its values can't be strict and stays as it is. What arrives is
-    checked either way.
+    Strict mode requires every argument, so optional arguments may be null. It does not support
+    defaults and lengths, so these are in the descriptions. A function with lists, objects, or null
+    among its values can't be strict and stays unchanged. Arguments are validated in both modes.
     """
     given = function["parameters"]
     properties = {}
@@ -34,15 +33,16 @@ def strict(function):
 
 
 def chat_tools(only=None, strict_mode=True):
-    """`tools` for client.chat.completions.create(), strict where that can be; all, or those named.
+    """Returns `tools` for client.chat.completions.create(), in strict mode if possible. `only` selects
+    functions by name.
 
-    Strict mode is OpenAI's. Other providers may refuse its types: there use strict_mode=False.
+    Strict mode is specific to OpenAI. Other providers may refuse its types: use strict_mode=False.
     """
     return [{"type": "function", "function": f} for f in _functions(only, strict_mode)]
 
 
 def responses_tools(only=None, strict_mode=True):
-    """`tools` for client.responses.create(), as in chat_tools()."""
+    """Returns `tools` for client.responses.create(); see chat_tools()."""
     return [dict(f, type="function") for f in _functions(only, strict_mode)]
 
 
@@ -55,7 +55,7 @@ def _functions(only, strict_mode):
 
 
 # ---------------------------------------------------------------------------
-# Running them.
+# Running the functions.
 # ---------------------------------------------------------------------------
 
 
@@ -68,8 +68,8 @@ def execute(arguments, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sleep
     """Runs the model with these arguments (a dict, or a JSON text); returns a list of URLs.
 {%- endif %}
 
-    secrets: the values of secret parameters by name, such as {"api_key": "..."}; those that are not
-    there come from the environment. The arguments, which a chat model may have written, can't set them.
+    secrets: the values of secret parameters by name, such as {"api_key": "..."}; missing ones come
+    from the environment. The arguments, which a chat model may have written, can't set them.
     Raises a GenerationError: see the classes above.
     """
 {%- if many %}
@@ -99,21 +99,20 @@ def fetch_result(task_id, timeout=DEFAULT_TIMEOUT, on_status=None, pause=time.sl
 
 
 async def execute_async({% if many %}name, {% endif %}arguments, timeout=DEFAULT_TIMEOUT, on_status=None, secrets=None):
-    """As execute(), for programs that do other things meanwhile. Cancelling it stops the waiting, not
-    the task."""
+    """As execute(), without blocking the event loop. Cancelling it stops the wait, but not the task."""
     return await in_background(
         lambda pause: execute({% if many %}name, {% endif %}arguments, timeout, on_status, pause, secrets)
     )
 
 
 def call_function(name, arguments):
-    """Answers a tool call: a JSON text for the chat model, with the URLs or what went wrong."""
+    """Runs a tool call; returns a JSON text for the chat model, with the URLs or an error."""
     if name not in MODELS:
         return json.dumps({"error": "There is no function %s." % name})
     try:
         return json.dumps({"urls": execute({% if many %}name, {% endif %}arguments)})
     except GenerationError as error:
-        return _went_wrong(error)
+        return _error_text(error)
 
 
 async def call_function_async(name, arguments):
@@ -123,23 +122,23 @@ async def call_function_async(name, arguments):
     try:
         return json.dumps({"urls": await execute_async({% if many %}name, {% endif %}arguments)})
     except GenerationError as error:
-        return _went_wrong(error)
+        return _error_text(error)
 
 
-def _went_wrong(error):
-    told = {"error": "%s: %s" % (type(error).__name__, error)}
+def _error_text(error):
+    answer = {"error": "%s: %s" % (type(error).__name__, error)}
     if getattr(error, "task_id", None) is not None:
-        told["task_id"] = error.task_id
-    return json.dumps(told, ensure_ascii=False)
+        answer["task_id"] = error.task_id
+    return json.dumps(answer, ensure_ascii=False)
 
 
 # ---------------------------------------------------------------------------
-# Their use: one whole conversation, by either interface.
+# Examples: a conversation with either API.
 # ---------------------------------------------------------------------------
 
 
 def chat(client, request):
-    """By Chat Completions; returns the chat model's last words."""
+    """Uses Chat Completions; returns the last message of the chat model."""
     messages = [{"role": "user", "content": request}]
     # A few turns: the chat model may correct its call after an error.
     for _ in range(5):
@@ -160,7 +159,7 @@ def chat(client, request):
 
 
 async def respond(client, request):
-    """By the Responses API, with an AsyncOpenAI client; calls of one turn run at the same time."""
+    """Uses the Responses API with an AsyncOpenAI client; the calls of one turn run concurrently."""
     items = [{"role": "user", "content": request}]
     for _ in range(5):
         reply = await client.responses.create(

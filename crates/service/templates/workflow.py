@@ -1,5 +1,5 @@
 # ---------------------------------------------------------------------------
-# What can go wrong. Every exception is a GenerationError.
+# Exceptions. All of them are GenerationErrors.
 # ---------------------------------------------------------------------------
 
 
@@ -8,7 +8,7 @@ class GenerationError(Exception):
 
 
 class InvalidInput(GenerationError):
-    """The inputs are not what the model accepts. Nothing was sent."""
+    """The model does not accept the inputs. Nothing was sent."""
 
     def __init__(self, problems):
         super().__init__("; ".join(problems))
@@ -16,11 +16,11 @@ class InvalidInput(GenerationError):
 
 
 class MissingCredentials(GenerationError):
-    """SERVICE_UID, SERVICE_TOKEN or the variable of a secret is not set, or is none. Nothing was sent."""
+    """SERVICE_UID, SERVICE_TOKEN or the variable of a secret is not set, or is invalid. Nothing was sent."""
 
 
 class ServiceRefused(GenerationError):
-    """The service answered with an error. No task was started, or it is not known any more."""
+    """The service responded with an error. No task was started, or the service no longer has it."""
 
     def __init__(self, message, status):
         super().__init__(message)
@@ -53,7 +53,7 @@ class GenerationTimeout(GenerationError):
 
 
 class Cancelled(GenerationError):
-    """Nobody waits for the result any more. A task that was started goes on at the service."""
+    """The wait for the result was canceled. A task that was started continues at the service."""
 
 
 # ---------------------------------------------------------------------------
@@ -61,15 +61,15 @@ class Cancelled(GenerationError):
 # ---------------------------------------------------------------------------
 
 
-# What chat models write for "no value": never the address of a file.
+# Texts that chat models write instead of omitting a value. None of them is the address of a file.
 FILLERS = {{ fillers }}
 
 
 def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
     """Returns the inputs to send, by parameter name; raises InvalidInput with every problem.
 
-    None means "left out", unless None is what the parameter takes by default. Values of an
-    enumeration may be given as the texts of the function's schema ("4" for 4).
+    None omits a parameter, unless the parameter accepts None. Values of an enumeration may be given as
+    the texts of the function's schema ("4" for 4).
     """
     known = {}
     for parameter in parameters:
@@ -96,7 +96,7 @@ def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
         try:
             checked[name] = _check(parameter, value)
         except ValueError as error:
-            # A message that repeats the value ends with it.
+            # Removes the value of a secret, which is at the end of the message.
             what = str(error).split(", not ")[0] if "variable" in parameter else error
             problems.append("%s %s" % (name, what))
     if problems:
@@ -105,13 +105,13 @@ def check_inputs(inputs, parameters{% if not many %}=PARAMETERS{% endif %}):
 
 
 def without_secrets(parameters):
-    """The parameters that a chat model or a workflow may set: secrets are not for their eyes."""
+    """Returns the parameters except secrets, which chat models and workflows must not contain."""
     return [parameter for parameter in parameters if "variable" not in parameter]
 
 
 def add_secrets(inputs, parameters):
-    """Returns the inputs with the secrets that they lack, from the environment; raises MissingCredentials
-    if a required one is not there."""
+    """Returns the inputs, with missing secrets from the environment; raises MissingCredentials if a
+    required secret is not set."""
     whole, missing = dict(inputs), []
     for parameter in parameters:
         name, variable = parameter["name"], parameter.get("variable")
@@ -190,7 +190,7 @@ def _check(parameter, value):
 
 
 def _of_label(parameter, value):
-    """What a text of the function's schema stands for; a permitted text stands for itself."""
+    """Returns the value of a label in the function's schema. A permitted text is its own value."""
     if isinstance(value, str):
         if not any(_same(value, other) for other in parameter.get("values", [])):
             return parameter.get("labels", {}).get(value, value)
@@ -202,14 +202,14 @@ def _permitted(allowed, value):
     if not same:
         shown = ", ".join(str(other) for other in allowed[:8])
         raise ValueError("must be one of %s, not %r" % (shown, value))
-    # 2.0 means the 2 that is permitted, and is sent as such.
+    # 2.0 selects the permitted value 2, which is sent.
     text = json.dumps(value, sort_keys=True)
     exact = [other for other in same if json.dumps(other, sort_keys=True) == text]
     return (exact or same)[0]
 
 
 def _same(a, b):
-    """Equal as JSON: 1 and 1.0 are the same number; True and "1" are other values."""
+    """Whether two values are equal as JSON: 1 and 1.0 are the same number; True and "1" differ."""
     if isinstance(a, (list, tuple)) and isinstance(b, list):
         return len(a) == len(b) and all(_same(x, y) for x, y in zip(a, b))
     if isinstance(a, dict) and isinstance(b, dict):
@@ -227,7 +227,7 @@ def _same(a, b):
 
 
 class _Bearer(requests.auth.AuthBase):
-    """Sets the token as the only credential, whatever a .netrc file may say."""
+    """Sets the token as the only credential, and ignores .netrc files."""
 
     def __init__(self, token):
         self._value = "Bearer " + token
@@ -241,8 +241,8 @@ class Service:
     """One model of the service: its category, its subcategory and its parameters.
 
     uid, token and base_url default to the environment's SERVICE_UID, SERVICE_TOKEN and
-    SERVICE_BASE_URL (without it: where this file came from). `pause(seconds)` waits; it may raise
-    to give up.
+    SERVICE_BASE_URL (default: the service that this file came from). `pause(seconds)` waits; it may
+    raise an exception to cancel.
     """
 
     def __init__(self, uid=None, token=None, base_url=None, pause=time.sleep, *, model{% if not many %}=MODEL{% endif %}):
@@ -274,14 +274,14 @@ class Service:
     def run(self, inputs, timeout=DEFAULT_TIMEOUT, on_status=None):
         """Runs the model; returns the URLs of the results, as a list.
 
-        timeout: seconds for everything together. on_status: called with each status word.
+        timeout: the total time in seconds. on_status: called with each status word.
         """
         deadline = time.monotonic() + timeout
         task_id = self.start(inputs, deadline, on_status)
         return self.finish(task_id, deadline, on_status)
 
     def start(self, inputs, deadline, on_status=None):
-        """Starts a task, which is what costs money; returns its id."""
+        """Starts a task, which may cost money; returns its id."""
         parameters = self._model["parameters"]
         body = check_inputs(add_secrets(inputs, parameters), parameters)
         task_id, status = self._generate(body, deadline)
@@ -317,7 +317,7 @@ class Service:
                 wait = _retry_after(headers)
                 problem = "HTTP %d: %s" % (status, _message(reply))
                 if status == 429 or (status == 503 and wait is not None):
-                    pass  # Refused for now: no task was started, so it may be sent again.
+                    pass  # Temporarily refused: no task was started, so the request is repeated.
                 elif status >= 500 and status != 501:
                     raise OutcomeUnknown(
                         "The service failed (HTTP %d) while it took the task in: %s. The task may "
@@ -339,7 +339,7 @@ class Service:
             attempt += 1
 
     def _wait_until_completed(self, task_id, deadline, on_status):
-        """Returns the output if it was found before the service said "completed"."""
+        """Returns the output if it is available before the service reports "completed"."""
         started = time.monotonic()
         last = note = None
         was_asked = False
@@ -356,7 +356,7 @@ class Service:
                 return
             if status == "failed":
                 raise GenerationFailed(_message(data.get("error")), task_id)
-            # A word that the interface does not name may be the last one all the same.
+            # A status that the interface does not define may also be final.
             note = None
             if data.get("error"):
                 note = 'The service says "%s": %s' % (status, _message(data["error"]))
@@ -381,7 +381,7 @@ class Service:
             self._sleep(1.0, deadline, task_id, to_the_end=True)
 
     def _ask(self, path, task_id, deadline):
-        """A call that changes nothing, so it is repeated until it is answered."""
+        """Makes a call without side effects, and repeats it until there is a response."""
         body = dict(self._common(), id=task_id)
         attempt = 0
         while True:
@@ -420,7 +420,7 @@ class Service:
             text = json.dumps(body, allow_nan=False)
         except (TypeError, ValueError) as error:
             raise InvalidInput(["the inputs can't be written as JSON: %s" % error]) from error
-        # Redirects are not followed: they would turn the call into another one.
+        # Doesn't follow redirects, which may change the method or lead to another server.
         reply = requests.post(
             self._base_url + path,
             data=text.encode("utf-8"),
@@ -440,8 +440,8 @@ class Service:
         self._sleep(wait, deadline, task_id, "The last attempt failed: %s" % problem)
 
     def _sleep(self, seconds, deadline, task_id, note=None, to_the_end=False):
-        """Waits; raises GenerationTimeout if the time is too short for it, with the note. `to_the_end`
-        waits for what is left instead."""
+        """Waits. Raises GenerationTimeout, with the note, if less time is left. With `to_the_end`, waits
+        for the time that is left instead."""
         left = deadline - time.monotonic()
         if left <= 0 or (seconds > left and not to_the_end):
             if task_id is None:
@@ -455,10 +455,10 @@ class Service:
 
 
 async def in_background(work, tick=None):
-    """Runs work(pause) in a thread, without holding up what else runs; returns what it returns.
+    """Runs work(pause) in a thread without blocking the event loop; returns its result.
 
     `tick` is awaited ten times a second and may raise. If it does, or if the caller is canceled,
-    the thread ends at its next pause; a request that is on its way is not waited for.
+    the thread ends at its next pause; a request in progress is not awaited.
     """
     stop, outcome = threading.Event(), {}
 
@@ -486,10 +486,10 @@ async def in_background(work, tick=None):
     return outcome["value"]
 
 
-# What other services say instead of "completed": whether there is an output is asked once.
+# Words of other services for "completed". After one of these, the output is requested once.
 _LIKE_COMPLETED = {"succeeded", "success", "successful", "done", "finished", "complete"}
 
-# Errors in the address or the token: repeating the call can't help.
+# Errors in the address or the token, for which a retry is pointless.
 _MISTAKES = (
     requests.exceptions.InvalidURL,
     requests.exceptions.InvalidHeader,
@@ -499,7 +499,7 @@ _MISTAKES = (
 
 
 def _never_sent(error):
-    """True only if the connection was never made, so that the service can't have the request."""
+    """Whether no connection was made, so that the service can't have received the request."""
     if isinstance(error, _MISTAKES + (requests.exceptions.ConnectTimeout,)):
         return True
     reason = getattr(error.args[0] if error.args else None, "reason", None)
@@ -519,7 +519,7 @@ def _retry_after(headers):
     except (TypeError, ValueError, IndexError, OverflowError):
         return None
     try:
-        # Against the service's own clock, as ours may be wrong.
+        # Relative to the service's clock, because this machine's clock may be wrong.
         now = parsedate_to_datetime(headers.get("Date") or "").timestamp()
     except (TypeError, ValueError, IndexError, OverflowError):
         now = time.time()
@@ -527,7 +527,7 @@ def _retry_after(headers):
 
 
 def _message(value):
-    """The message in an error of any shape."""
+    """Returns the message of an error in any form."""
     if isinstance(value, str) and value.strip():
         return value.strip()[:2000]
     if isinstance(value, dict):

@@ -1,4 +1,4 @@
-//! Many people on one service: accounts, fair turns, limits.
+//! Several users on one service: accounts, fair scheduling, limits.
 
 mod support;
 
@@ -23,7 +23,7 @@ fn run(data: &Path, args: &[&str]) -> Output {
         .unwrap()
 }
 
-/// What `account …` prints.
+/// Runs `account …` and returns its output.
 fn account(data: &Path, args: &[&str]) -> String {
     let output = run(data, &[&["account"], args].concat());
     assert!(output.status.success(), "{output:?}");
@@ -46,7 +46,7 @@ fn of(uid: &str, input: Value) -> Value {
 }
 
 #[test]
-fn an_account_has_its_tasks_to_itself() {
+fn tasks_of_an_account_are_inaccessible_to_other_accounts() {
     let data = TempDir::new().unwrap();
     let ada = account(data.path(), &["add", "ada"]);
     let bob = account(data.path(), &["add", "bob"]);
@@ -67,7 +67,7 @@ fn an_account_has_its_tasks_to_itself() {
         answer["data"]["results"][0]["status"].clone()
     };
     assert_eq!(batch(&ada, "/v2/status-batch"), 200);
-    // To Bob it is not there, no matter who he says he is.
+    // Bob gets 404 with either uid.
     for uid in ["ada", "bob"] {
         task["uid"] = uid.into();
         for path in ["/v2/status", "/v2/response"] {
@@ -90,26 +90,23 @@ fn an_account_has_its_tasks_to_itself() {
         &of("ada", json!({"prompt": "a"})),
     );
     assert_eq!((wrong.status, wrong.error().as_str()), (403, "wrong_uid"));
-    let nobody = post(
+    let anonymous = post(
         &server,
         "t",
         "/v2/generate",
         &of("ada", json!({"prompt": "a"})),
     );
-    assert_eq!(nobody.status, 401);
+    assert_eq!(anonymous.status, 401);
 
-    // Accounts come and go while it runs.
+    // Accounts can change while the service runs.
     let new = account(data.path(), &["rotate", "ada"]);
     task["uid"] = "ada".into();
     assert_eq!(post(&server, &new, "/v2/status", &task).status, 200);
     let refused = |token: &str| {
-        // What was looked up is believed for a second.
+        // Lookups are cached for a second.
         let deadline = Instant::now() + Duration::from_secs(60);
         while post(&server, token, "/v2/status", &task).status != 401 {
-            assert!(
-                Instant::now() < deadline,
-                "the token is of no account any more"
-            );
+            assert!(Instant::now() < deadline, "the token is still accepted");
             std::thread::sleep(Duration::from_millis(20));
         }
     };
@@ -124,10 +121,10 @@ fn an_account_has_its_tasks_to_itself() {
     );
 }
 
-/// Guards against commands that close the service to every client: `list`, `rotate` and `remove` made the file of
-/// accounts, and with it each call without an account's token was answered with 401.
+/// Guards against `list`, `rotate` and `remove` creating the file of accounts, because from then on every call requires
+/// an account.
 #[test]
-fn only_adding_an_account_closes_the_service_to_others() {
+fn only_account_add_makes_accounts_required() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("data");
     for (change, words) in [
@@ -137,13 +134,13 @@ fn only_adding_an_account_closes_the_service_to_others() {
     ] {
         let output = run(&data, &[&["account"], change].concat());
         assert_eq!(output.status.success(), words.is_empty(), "{output:?}");
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        let error = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(
-            words.is_empty() || said.contains("there is no account ada"),
-            "{said}"
+            words.is_empty() || error.contains("there is no account ada"),
+            "{error}"
         );
         assert_eq!(String::from_utf8_lossy(&output.stdout), "");
-        assert!(!data.exists(), "{change:?} makes nothing");
+        assert!(!data.exists(), "{change:?} creates no files");
     }
     let server = Server::start_on(&data, &["--speed", "0"]);
     for change in [&["list"][..], &["rotate", "ada"], &["remove", "ada"]] {
@@ -158,13 +155,13 @@ fn only_adding_an_account_closes_the_service_to_others() {
     while server.get("/api/models").json().get("guest").is_some() {
         assert!(
             Instant::now() < deadline,
-            "the first account closes the service"
+            "the service still accepts guests after the first account is added"
         );
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
-/// Guards against a flood of bad tokens, each of which cost a look into the database: the limit came after it.
+/// Guards against database lookups for a flood of invalid tokens: the limit applies before the lookup.
 #[test]
 fn calls_with_bad_tokens_are_limited_by_their_address() {
     let data = TempDir::new().unwrap();
@@ -181,8 +178,7 @@ fn calls_with_bad_tokens_are_limited_by_their_address() {
     }
 }
 
-/// Guards against a service that answers no requests while the accounts can't be read: tokens were looked up on the
-/// few threads that serve all connections.
+/// Guards against token lookups that block the few threads that serve all connections.
 #[test]
 fn while_accounts_are_locked_other_calls_are_answered() {
     if support::cluster::database().is_some() {
@@ -193,10 +189,10 @@ fn while_accounts_are_locked_other_calls_are_answered() {
     let server = Server::start_on(data.path(), &[]);
     let task = of("ada", json!({"id": "x"}));
     let lock = rusqlite::Connection::open(data.path().join("accounts.sqlite")).unwrap();
-    // Whether it is answered while lookups wait, which they do for some seconds.
+    // Whether another call is answered while lookups wait, which they do for some seconds.
     let is_answered = || {
         lock.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        // These calls have reached the service when the next one does.
+        // The service receives these calls before the next one.
         let calls: Vec<TcpStream> = (0..16)
             .map(|n| {
                 let mut stream = server.connect();
@@ -218,7 +214,7 @@ fn while_accounts_are_locked_other_calls_are_answered() {
         lock.execute_batch("ROLLBACK").unwrap();
         is_answered
     };
-    // A busy machine may need another round.
+    // A busy machine may need several tries.
     assert!((0..3).any(|_| is_answered()));
 }
 
@@ -254,7 +250,7 @@ fn no_owner_waits_behind_all_tasks_of_another() {
     let status = server.post("/v2/status", &last_of_a).json();
     assert_eq!(
         status["data"]["status"], "processing",
-        "B was not behind A's tenth"
+        "B's task did not wait for A's tenth task"
     );
 }
 
@@ -283,7 +279,7 @@ fn tasks_above_the_waiting_limit_of_an_owner_are_refused() {
     assert_eq!(begin("b").status, 200);
 }
 
-/// Guards against people who can't tell which account a token is of, nor how much of it is left.
+/// Users need to see which account a token belongs to, and how much of its limits is left.
 #[test]
 fn the_account_endpoint_returns_account_limits_and_usage() {
     let data = TempDir::new().unwrap();
@@ -294,9 +290,9 @@ fn the_account_endpoint_returns_account_limits_and_usage() {
         server.call("GET", "/api/account", &headers, b"")
     };
     assert_eq!(open.get("/api/models").json().get("account"), None);
-    let nobody = ask(&open, "t");
+    let anonymous = ask(&open, "t");
     assert_eq!(
-        (nobody.status, nobody.error().as_str()),
+        (anonymous.status, anonymous.error().as_str()),
         (404, "no_accounts")
     );
 

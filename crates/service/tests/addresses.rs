@@ -1,23 +1,23 @@
-//! Which addresses a task may give to a model that runs elsewhere.
+//! The addresses in an input that the service passes on to remote models.
 
 mod support;
 
 use std::path::Path;
 
 use serde_json::{Value, json};
-use support::small_server::{Asked, Said, SmallServer, json as said};
+use support::small_server::{Request, Response, SmallServer, json_response};
 use support::{Server, request};
 use tempfile::TempDir;
 
 const COG: (&str, &str) = ("image", "cog");
 
-/// A container with every place that an address can be put in.
+/// Returns a container whose inputs can contain addresses in every position.
 fn container() -> SmallServer {
-    SmallServer::start(|asked: &Asked| -> Said {
+    SmallServer::start(|request: &Request| -> Response {
         let file = json!({"type": "string", "format": "uri"});
-        match asked.path.as_str() {
-            "/health-check" => said(200, json!({"status": "READY"})),
-            "/openapi.json" => said(
+        match request.path.as_str() {
+            "/health-check" => json_response(200, json!({"status": "READY"})),
+            "/openapi.json" => json_response(
                 200,
                 json!({"components": {"schemas": {"Input": {"properties": {
                     "prompt": {"type": "string"},
@@ -28,7 +28,7 @@ fn container() -> SmallServer {
                     "anything": {}
                 }}}}}),
             ),
-            _ => said(200, json!({"status": "succeeded", "output": "done"})),
+            _ => json_response(200, json!({"status": "succeeded", "output": "done"})),
         }
     })
 }
@@ -41,10 +41,10 @@ fn start(data: &Path, address: &str, more: &str) -> Server {
     Server::start_with_models(data, &models, &["--speed", "0"])
 }
 
-/// Guards against addresses in lists and objects, or in capitals, that reach a model whose file of models does
-/// not permit addresses: `addresses = false` looked at plain strings only.
+/// Guards against passing on addresses in lists and objects, or in capitals, although the models file does not permit
+/// addresses.
 #[test]
-fn without_addresses_none_is_passed_on_wherever_it_stands() {
+fn without_addresses_no_address_is_passed_on_in_any_position() {
     let container = container();
     let data = TempDir::new().unwrap();
     let server = start(data.path(), &container.url(), "");
@@ -71,7 +71,7 @@ fn without_addresses_none_is_passed_on_wherever_it_stands() {
         let problem = format!("{name} must be the address of a file that this service made");
         assert!(answer.text().contains(&problem), "{}", answer.text());
     }
-    // Words are words.
+    // Plain texts may contain addresses.
     let input = json!({"prompt": address, "words": [address], "options": {"a": "see http://x"}});
     assert_eq!(sent(&server, &container, input.clone()), input);
 
@@ -81,10 +81,10 @@ fn without_addresses_none_is_passed_on_wherever_it_stands() {
     assert_eq!(sent(&server, &container, input.clone()), input);
 }
 
-/// `s3://` was refused as an address of elsewhere, although `addresses = true` permits these: only http(s) is passed on,
-/// since other schemes lead to the files of this machine, or to credentials of the model. A text may hold any.
+/// `addresses = true` permits only http and https: other schemes can refer to files of this machine, or use credentials
+/// of the model. Guards against a misleading message for other schemes, such as `s3://`.
 #[test]
-fn other_schemes_are_refused_with_what_is_permitted_and_stay_in_texts() {
+fn other_schemes_are_refused_and_permitted_in_plain_texts() {
     let container = container();
     let data = TempDir::new().unwrap();
     let server = start(data.path(), &container.url(), "addresses = true");
@@ -115,17 +115,17 @@ fn other_schemes_are_refused_with_what_is_permitted_and_stay_in_texts() {
     assert_eq!(sent(&server, &container, input.clone()), input);
 }
 
-/// What reaches the container.
+/// Runs a task and returns the input that the container received.
 fn sent(server: &Server, container: &SmallServer, input: Value) -> Value {
     let task = server.generate(COG, input);
     assert_eq!(server.wait(&task)["status"], "completed");
     let path = format!("/predictions/{}", task["id"].as_str().unwrap());
-    container.asked(&path)[0].json()["input"].clone()
+    container.requests(&path)[0].json()["input"].clone()
 }
 
-/// Guards against outputs in lists that no model can read: their addresses were passed on as they were.
+/// Guards against passing on addresses of outputs in lists, which models can't read.
 #[test]
-fn outputs_of_this_service_reach_the_model_as_files_in_lists_and_objects_too() {
+fn outputs_in_lists_and_objects_are_passed_on_as_files() {
     let container = container();
     let data = TempDir::new().unwrap();
     let server = start(data.path(), &container.url(), "");

@@ -1,5 +1,5 @@
-//! Outputs in a bucket of a real server of S3's interface, which `./dev test cluster` installs, starts
-//! and names. Not run otherwise. The suites of the interface run with it, too.
+//! Outputs in a bucket on a real server with the S3 API, which `./dev test cluster` installs and starts. The tests are
+//! ignored otherwise. The tests of the interface also run with this server.
 #![cfg(feature = "cluster")]
 
 mod support;
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use atelier_service::cluster::bucket::Bucket;
 use atelier_service::outputs::{Artifact, Outputs};
 use serde_json::json;
-use support::small_server::nobody;
+use support::small_server::unused_address;
 use support::{STRATA, Server, try_call};
 use tempfile::TempDir;
 
@@ -19,7 +19,7 @@ fn bucket() -> String {
     support::cluster::bucket().expect("no bucket is named; use ./dev test cluster")
 }
 
-/// What the doctor says of the outputs.
+/// Runs `doctor` and returns its line about the outputs.
 fn doctor(outputs: &str, environment: &[(&str, &str)]) -> String {
     let data = TempDir::new().unwrap();
     let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
@@ -35,13 +35,13 @@ fn doctor(outputs: &str, environment: &[(&str, &str)]) -> String {
         .to_owned()
 }
 
-/// A server that looks at who comes.
+/// An S3 server that checks credentials.
 struct Strict(Child, String);
 
 impl Strict {
     fn start() -> Self {
         let program = std::env::var("ATELIER_TEST_MOTO").expect("use ./dev test cluster");
-        let address = nobody();
+        let address = unused_address();
         let child = Command::new(program)
             .args(["-H", "127.0.0.1", "-p", &address.port().to_string()])
             .env("INITIAL_NO_AUTH_ACTION_COUNT", "1")
@@ -51,7 +51,7 @@ impl Strict {
             .unwrap();
         let strict = Self(child, format!("http://{address}"));
         let deadline = Instant::now() + Duration::from_secs(60);
-        // The one call that needs no key.
+        // The only call without credentials that the server accepts.
         while try_call("PUT", &format!("{}/mine", strict.1), &[], b"").is_err() {
             assert!(Instant::now() < deadline);
             std::thread::sleep(Duration::from_millis(100));
@@ -87,7 +87,10 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
     assert!(whole.header("cache-control").contains("immutable"));
     assert_eq!(whole.header("accept-ranges"), "bytes");
     assert!(whole.bytes.starts_with(b"\x89PNG"));
-    assert!(!data.path().join("outputs").exists(), "it is not here, too");
+    assert!(
+        !data.path().join("outputs").exists(),
+        "there is no local copy"
+    );
 
     let size = whole.bytes.len();
     for (range, expected) in [
@@ -113,7 +116,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
     assert_eq!(server.get("/outputs/nothing/0.png").status, 404);
     assert_eq!(server.get("/outputs/../outputs").status, 404);
 
-    // It is there for good, and others are made from it.
+    // It is available after a restart, and can be an input.
     server.kill();
     let server = Server::start_on(data.path(), &["--speed", "0"]);
     let path = &url[url.find("/outputs/").unwrap()..];
@@ -127,7 +130,7 @@ fn an_output_is_served_from_the_bucket_as_from_a_folder() {
 
 #[tokio::test(flavor = "multi_thread")]
 #[ignore = "needs a server of S3's interface: ./dev test cluster"]
-async fn an_expired_attempt_overwrites_nothing_and_all_files_are_removed_with_the_task() {
+async fn attempts_do_not_overwrite_each_other_and_all_files_are_removed_with_the_task() {
     let copies = TempDir::new().unwrap();
     let bucket = Bucket::at(&format!("{}/own", bucket()), copies.path().to_owned()).unwrap();
     let outputs = Outputs::with_store(bucket);
@@ -147,12 +150,15 @@ async fn an_expired_attempt_overwrites_nothing_and_all_files_are_removed_with_th
     assert_eq!(outputs.bytes_of("ab12"), 11);
 
     let pin = outputs.pins.pin("/outputs/ab12/0.png");
-    assert!(!outputs.remove("ab12").unwrap(), "somebody needs it");
+    assert!(!outputs.remove("ab12").unwrap(), "the output is pinned");
     drop(pin);
     assert!(outputs.remove("ab12").unwrap());
     assert_eq!(outputs.bytes_of("ab12"), 0);
     assert!(!outputs.has(&format!("/outputs/{}", first[0])).unwrap());
-    assert!(outputs.remove("ab12").unwrap(), "it may be gone already");
+    assert!(
+        outputs.remove("ab12").unwrap(),
+        "removing a missing task succeeds"
+    );
 }
 
 #[test]
@@ -167,9 +173,9 @@ fn doctor_reports_problems_of_a_bucket() {
     );
     let odd = doctor("s3://", &[]);
     assert!(odd.contains("s3://bucket/prefix"), "{odd}");
-    let away = format!("http://{}", nobody());
-    let away = doctor(&bucket, &[("AWS_ENDPOINT", &away)]);
-    assert!(away.contains("can't be reached"), "{away}");
+    let unreachable = format!("http://{}", unused_address());
+    let unreachable = doctor(&bucket, &[("AWS_ENDPOINT", &unreachable)]);
+    assert!(unreachable.contains("can't be reached"), "{unreachable}");
     let strict = Strict::start();
     let refused = doctor("s3://mine", &[("AWS_ENDPOINT", &strict.1)]);
     assert!(
@@ -177,13 +183,13 @@ fn doctor_reports_problems_of_a_bucket() {
         "{refused}"
     );
 
-    // Nor does the service start then.
+    // The service doesn't start either.
     let data = TempDir::new().unwrap();
     let started = start(data.path(), "s3://no-such-bucket/x");
     assert!(started.contains("no bucket no-such-bucket"), "{started}");
 }
 
-/// What a service that does not start says.
+/// Starts a service that can't start, and returns its error output.
 fn start(data: &Path, outputs: &str) -> String {
     let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
         .args(["--listen", "127.0.0.1:0", "--outputs", outputs, "--data"])

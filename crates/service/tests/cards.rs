@@ -1,4 +1,4 @@
-//! What cards and forms are given beyond the interface.
+//! Extensions of the interface for cards and forms: posters and vocabularies.
 
 mod support;
 
@@ -7,9 +7,9 @@ use std::collections::HashSet;
 use serde_json::{Value, json};
 use support::Server;
 
-/// What a card needs is there at the first visit, and costs the start nothing.
+/// Posters are rendered at the first request, so that they don't delay the start.
 #[test]
-fn every_model_has_a_poster_that_is_drawn_when_it_is_first_asked_for() {
+fn posters_are_rendered_at_the_first_request() {
     let data = tempfile::TempDir::new().unwrap();
     let server = Server::start_on(data.path(), &[]);
     let list = server.get("/api/models").json();
@@ -29,7 +29,7 @@ fn every_model_has_a_poster_that_is_drawn_when_it_is_first_asked_for() {
         let size = poster.bytes.len();
         assert!((1_000..=20_000).contains(&size), "{address}: {size}");
         assert!(poster.bytes.starts_with(b"RIFF") && poster.bytes[8..].starts_with(b"WEBPVP8 "));
-        // Width and height, in the head of the frame.
+        // The frame header contains width and height.
         assert_eq!(poster.bytes[26..30], [0, 2, 64, 1], "512 by 320");
         assert!(poster.header("cache-control").contains("immutable"));
         assert_eq!(poster.header("x-content-type-options"), "nosniff");
@@ -37,9 +37,9 @@ fn every_model_has_a_poster_that_is_drawn_when_it_is_first_asked_for() {
     }
 }
 
-/// Guards against a vocabulary in place of what the interface documents, rather than in addition to it.
+/// The vocabulary is an addition to the documented fields, and does not replace them.
 #[test]
-fn a_schema_tells_the_words_that_its_model_understands() {
+fn a_schema_contains_the_vocabulary_of_its_model() {
     let server = Server::start(&[]);
     let reply = server.get("/api/schema/image/fluxfield").json();
     let prompt = &reply["data"]["parameters"]["required"][0];

@@ -1,4 +1,4 @@
-//! Old tasks go, and what is needed stays.
+//! The clean-up of old tasks.
 
 mod support;
 
@@ -15,7 +15,7 @@ fn output_of(server: &Server, task: &Value) -> String {
     answer["data"]["output"][0].as_str().unwrap().to_owned()
 }
 
-/// Makes it so that a task ended some days ago.
+/// Moves the end of a task some days into the past.
 fn age(data: &Path, task: &Value, days: i64) {
     let database = rusqlite::Connection::open(data.join("tasks.sqlite")).unwrap();
     let changed = database.execute(
@@ -32,7 +32,7 @@ fn status(server: &Server, task: &Value) -> u16 {
 fn until_gone(server: &Server, task: &Value) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while status(server, task) != 404 {
-        assert!(Instant::now() < deadline, "it stays");
+        assert!(Instant::now() < deadline, "the task is still there");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
@@ -76,7 +76,7 @@ fn tasks_are_removed_some_days_after_they_have_ended() {
     assert!(server.get("/metrics").text().contains(removed));
 }
 
-/// Guards against a task that fails because what it is made from was cleaned up while it waited.
+/// Guards against removing the input files of a task that waits.
 #[test]
 fn waiting_tasks_and_their_inputs_are_not_removed() {
     let data = tempfile::tempdir().unwrap();
@@ -89,7 +89,7 @@ fn waiting_tasks_and_their_inputs_are_not_removed() {
     server.kill();
     age(data.path(), &source, 3);
     age(data.path(), &other, 3);
-    // Taken in by one process, waiting in the next.
+    // One process accepts the task, and the next one has it in its queue.
     let slow = ["--speed", "20", "--workers", "1"];
     let mut server = Server::start_on(data.path(), &slow);
     let running = server.generate(STRATA, json!({"prompt": "c"}));
@@ -137,13 +137,13 @@ fn the_oldest_tasks_are_removed_first() {
             .map(|file| file.unwrap().metadata().unwrap().len())
             .sum::<u64>()
     };
-    // Room for the last three and their inputs.
+    // Enough for the last three tasks with their inputs.
     let most = tasks[27..].iter().map(of).sum::<u64>() + 5000;
     server.kill();
     for task in &tasks {
         age(data.path(), task, 2);
     }
-    // As one of an earlier version, which did not count.
+    // Removes the sizes, as in the database of an earlier version.
     let database = rusqlite::Connection::open(data.path().join("tasks.sqlite")).unwrap();
     database
         .execute_batch(

@@ -1,5 +1,5 @@
-//! Several processes with one PostgreSQL and one bucket, both real: `./dev test cluster` installs, starts
-//! and names them. Not run otherwise. The suites of the interface run with them, too.
+//! Several processes with a real PostgreSQL and a real bucket, which `./dev test cluster` installs and starts. The tests
+//! are ignored otherwise. The tests of the interface also run with these servers.
 #![cfg(all(unix, feature = "cluster"))]
 
 #[path = "cluster/crowd.rs"]
@@ -26,21 +26,22 @@ use tempfile::TempDir;
 
 const OWN: (&str, &str) = ("text", "own");
 
-/// A dead process is known to be dead by then, and its tasks are others'.
+/// Within this time, other processes take over the tasks of a dead process.
 const LEASE: Duration = Duration::from_secs(20);
 
-/// What all processes of a test share.
-struct Place {
+/// The database, the bucket and the files that all processes of a test share.
+struct Cluster {
     folder: TempDir,
     database: String,
     outputs: String,
 }
 
-/// A process that answers no requests; killed when dropped.
+/// A process that only runs tasks. It is killed on drop.
 struct Worker(Child);
 
-impl Place {
-    /// With a program as a model that takes a while, and writes down each time that it is run.
+impl Cluster {
+    /// Creates a database and a models file. The model is a program that takes a while, and records each run in a
+    /// journal.
     fn new() -> Self {
         let folder = TempDir::new().unwrap();
         let name: String = folder.path().file_name().unwrap().to_string_lossy().into();
@@ -64,7 +65,7 @@ impl Place {
         );
         fs::write(folder.path().join("models.toml"), models).unwrap();
         Self {
-            database: cluster::made(&database, &name),
+            database: cluster::create_database(&database, &name),
             outputs: format!("{outputs}/{name}"),
             folder,
         }
@@ -105,7 +106,7 @@ impl Place {
         Worker(child.unwrap())
     }
 
-    /// How often each task was begun.
+    /// Returns how often each task was started.
     fn runs(&self) -> HashMap<String, usize> {
         let journal = fs::read_to_string(self.folder.path().join("journal")).unwrap_or_default();
         let mut runs = HashMap::new();
@@ -125,7 +126,7 @@ impl Place {
 }
 
 impl Worker {
-    /// As `kill -9`.
+    /// Kills the process as `kill -9` does.
     fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -134,32 +135,32 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// The answer to a finished task, asked of any process.
-fn finished(place: &Place, server: &Server, task: &Value, by: Instant) -> Value {
+/// Waits for the end of a task, and returns its response from this process.
+fn wait_for_end(cluster: &Cluster, server: &Server, task: &Value, by: Instant) -> Value {
     loop {
         let data = server.post("/v2/response", task).json()["data"].clone();
         if matches!(data["status"].as_str(), Some("completed" | "failed")) {
             return data;
         }
-        assert!(Instant::now() < by, "{task}: {data}\n{}", place.logs());
+        assert!(Instant::now() < by, "{task}: {data}\n{}", cluster.logs());
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
-    let place = Place::new();
-    let hold = place.hold();
-    // All at the same time: the schema is made once.
-    let mut workers: Vec<Worker> = (0..3).map(|n| place.work(&format!("w{n}"))).collect();
-    let servers = [place.serve("s0", &[]), place.serve("s1", &[])];
+fn no_task_is_lost_or_completed_twice_when_workers_are_killed() {
+    let cluster = Cluster::new();
+    let blocker = cluster.block_program();
+    // All processes start concurrently, and only one creates the schema.
+    let mut workers: Vec<Worker> = (0..3).map(|n| cluster.work(&format!("w{n}"))).collect();
+    let servers = [cluster.serve("s0", &[]), cluster.serve("s1", &[])];
     let tasks: Vec<Value> = (0..30)
         .map(|n| {
             let model = if n % 3 == 0 { STRATA } else { OWN };
@@ -167,19 +168,19 @@ fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
         })
         .collect();
 
-    // Two of each worker, none of which ends.
-    place.await_begun(6, Duration::from_secs(60));
+    // Each worker runs two tasks, which don't end yet.
+    cluster.await_runs(6, Duration::from_secs(60));
     workers[0].kill();
     std::thread::sleep(Duration::from_millis(500));
     workers[1].kill();
-    workers.push(place.work("w3"));
-    drop(hold);
+    workers.push(cluster.work("w3"));
+    drop(blocker);
 
     let by = Instant::now() + 3 * LEASE;
     let mut addresses = Vec::new();
     for (n, task) in tasks.iter().enumerate() {
-        // Whichever process is asked says the same.
-        let answer = finished(&place, &servers[(n + 1) % 2], task, by);
+        // All processes return the same response.
+        let answer = wait_for_end(&cluster, &servers[(n + 1) % 2], task, by);
         assert_eq!(answer["status"], "completed", "{answer}");
         let other = servers[n % 2].post("/v2/response", task).json()["data"].clone();
         assert_eq!(answer["output"].as_array().unwrap().len(), 1);
@@ -193,13 +194,9 @@ fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
     }
     addresses.sort();
     addresses.dedup();
-    assert_eq!(
-        addresses.len(),
-        tasks.len(),
-        "each has an output of its own"
-    );
-    // Only what a killed worker had begun, two at most each, was begun once more.
-    let runs = place.runs();
+    assert_eq!(addresses.len(), tasks.len(), "each task has its own output");
+    // Only the tasks that a killed worker was running, at most two each, were started again.
+    let runs = cluster.runs();
     assert!(runs.values().all(|runs| *runs <= 3), "{runs:?}");
     let again: usize = runs.values().map(|runs| runs - 1).sum();
     assert!((1..=4).contains(&again), "{runs:?}");
@@ -208,8 +205,8 @@ fn nothing_is_lost_and_nothing_comes_twice_when_workers_are_killed() {
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn a_task_accepted_without_workers_waits_for_one() {
-    let place = Place::new();
-    let mut server = place.serve("s0", &[]);
+    let cluster = Cluster::new();
+    let mut server = cluster.serve("s0", &[]);
     let task = server.generate(OWN, json!({"prompt": "a"}));
     std::thread::sleep(Duration::from_millis(300));
     assert_eq!(
@@ -217,17 +214,17 @@ fn a_task_accepted_without_workers_waits_for_one() {
         "processing"
     );
     server.kill();
-    let server = place.serve("s1", &[]);
-    let _worker = place.work("w0");
-    let answer = finished(&place, &server, &task, Instant::now() + LEASE);
+    let server = cluster.serve("s1", &[]);
+    let _worker = cluster.work("w0");
+    let answer = wait_for_end(&cluster, &server, &task, Instant::now() + LEASE);
     assert_eq!(answer["status"], "completed");
 }
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn a_second_owner_does_not_wait_behind_all_tasks_of_the_first() {
-    let place = Place::new();
-    let server = place.serve("s0", &[]);
+    let cluster = Cluster::new();
+    let server = cluster.serve("s0", &[]);
     let ask = |uid: &str| {
         let mut body = request(OWN, json!({"prompt": uid}));
         body["uid"] = uid.into();
@@ -236,29 +233,29 @@ fn a_second_owner_does_not_wait_behind_all_tasks_of_the_first() {
     };
     let many: Vec<Value> = (0..20).map(|_| ask("many")).collect();
     let one = ask("one");
-    let _worker = place.work("w0");
+    let _worker = cluster.work("w0");
     let by = Instant::now() + 3 * LEASE;
-    finished(&place, &server, &one, by);
+    wait_for_end(&cluster, &server, &one, by);
     let done =
         |task: &&Value| server.post("/v2/status", task).json()["data"]["status"] == "completed";
     let before = many.iter().filter(done).count();
-    assert!(before <= 6, "{before} of the other came first");
+    assert!(before <= 6, "{before} tasks of the other owner came first");
 }
 
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn calls_are_counted_and_keys_are_known_at_every_process() {
-    let place = Place::new();
-    // One call, and the next one after many minutes.
+fn rate_limits_and_idempotency_keys_apply_across_processes() {
+    let cluster = Cluster::new();
+    // Permits one call, and the next one after many minutes.
     let args = ["--rate", "0.001/s"];
-    let servers = [place.serve("s0", &args), place.serve("s1", &args)];
+    let servers = [cluster.serve("s0", &args), cluster.serve("s1", &args)];
     let body = json!({"uid": "me", "category": STRATA.0, "subcategory": STRATA.1, "id": "x"});
     let refused = (0..12)
         .filter(|n| servers[n % 2].post("/v2/status", &body).status == 429)
         .count();
     assert_eq!(refused, 11, "of 12 at both processes");
 
-    let servers = [place.serve("s2", &[]), place.serve("s3", &[])];
+    let servers = [cluster.serve("s2", &[]), cluster.serve("s3", &[])];
     let body = request(STRATA, json!({"prompt": "a"})).to_string();
     let ask = |server: &Server| {
         let headers = [
@@ -283,16 +280,16 @@ fn calls_are_counted_and_keys_are_known_at_every_process() {
     assert!(ids.iter().all(|id| *id == ids[0]), "{ids:?}");
 }
 
-/// Guards against an account that one of the processes does not know, or knows for longer than it is one.
+/// Guards against processes that don't see a new account, or accept a removed one.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn all_processes_know_the_same_accounts() {
-    let place = Place::new();
-    let servers = ["a", "b"].map(|data| place.serve(data, &[]));
+fn account_changes_apply_to_all_processes() {
+    let cluster = Cluster::new();
+    let servers = ["a", "b"].map(|data| cluster.serve(data, &[]));
     let mut task = request(STRATA, json!({}));
     task["uid"] = "ada".into();
     task["id"] = "none".into();
-    // 404 is returned to clients that may ask.
+    // Clients with access get 404.
     let answers = |token: &str| {
         let authorization = format!("Bearer {token}");
         let headers = [
@@ -308,7 +305,7 @@ fn all_processes_know_the_same_accounts() {
     };
     let account = |change: &str| {
         let output = Command::new(support::program())
-            .args(["account", change, "ada", "--database", &place.database])
+            .args(["account", change, "ada", "--database", &cluster.database])
             .output()
             .unwrap();
         assert!(output.status.success(), "{output:?}");
@@ -316,17 +313,17 @@ fn all_processes_know_the_same_accounts() {
     };
     assert_eq!(answers("anything"), [404, 404], "open to this machine");
     let first = account("add");
-    let patience = Instant::now() + Duration::from_secs(5);
+    let deadline = Instant::now() + Duration::from_secs(5);
     while answers("anything") != [401, 401] {
-        assert!(Instant::now() < patience, "{:?}", answers("anything"));
+        assert!(Instant::now() < deadline, "{:?}", answers("anything"));
         std::thread::sleep(Duration::from_millis(100));
     }
     assert_eq!(answers(&first), [404, 404]);
-    // What was looked up is believed for a second.
+    // Lookups are cached for a second.
     let await_refusal = |token: &str| {
-        let patience = Instant::now() + Duration::from_secs(60);
+        let deadline = Instant::now() + Duration::from_secs(60);
         while answers(token) != [401, 401] {
-            assert!(Instant::now() < patience, "{:?}", answers(token));
+            assert!(Instant::now() < deadline, "{:?}", answers(token));
             std::thread::sleep(Duration::from_millis(100));
         }
     };
@@ -335,7 +332,7 @@ fn all_processes_know_the_same_accounts() {
     await_refusal(&first);
     account("remove");
     await_refusal(&second);
-    let third = place.serve("c", &[]);
+    let third = cluster.serve("c", &[]);
     let open = third.call("GET", "/api/models", &[], b"").json();
     assert_eq!(open.get("guest"), None);
 }
@@ -343,7 +340,7 @@ fn all_processes_know_the_same_accounts() {
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn doctor_reports_problems_of_a_database() {
-    let place = Place::new();
+    let cluster = Cluster::new();
     let doctor = |database: &str| {
         let output = Command::new(support::program())
             .args([
@@ -354,39 +351,39 @@ fn doctor_reports_problems_of_a_database() {
                 database,
                 "--data",
             ])
-            .arg(Path::new(place.folder.path()).join("d"))
+            .arg(Path::new(cluster.folder.path()).join("d"))
             .output()
             .unwrap();
         let text = String::from_utf8(output.stdout).unwrap();
         let line = text.lines().find(|line| line.contains(" database: "));
         line.unwrap_or_else(|| panic!("{text}")).to_owned()
     };
-    let right = doctor(&place.database);
+    let right = doctor(&cluster.database);
     assert!(
         right.starts_with("ok") && right.contains("PostgreSQL 1"),
         "{right}"
     );
-    let missing = doctor(&format!("{}_not", place.database));
+    let missing = doctor(&format!("{}_not", cluster.database));
     assert!(
         missing.starts_with("error") && missing.contains("does not exist"),
         "{missing}"
     );
-    let away = doctor("postgres://me:secret@127.0.0.1:1/x");
+    let unreachable = doctor("postgres://me:secret@127.0.0.1:1/x");
     assert!(
-        away.starts_with("error") && !away.contains("secret"),
-        "{away}"
+        unreachable.starts_with("error") && !unreachable.contains("secret"),
+        "{unreachable}"
     );
 
-    // Processes of different roles need one.
+    // Processes with only one role require a database.
     let alone = Command::new(support::program())
         .args(["work", "--data"])
-        .arg(place.folder.path().join("d"))
+        .arg(cluster.folder.path().join("d"))
         .env_remove("ATELIER_DATABASE")
         .output()
         .unwrap();
-    let said = String::from_utf8(alone.stderr).unwrap();
+    let error = String::from_utf8(alone.stderr).unwrap();
     assert!(
-        !alone.status.success() && said.contains("--database"),
-        "{said}"
+        !alone.status.success() && error.contains("--database"),
+        "{error}"
     );
 }

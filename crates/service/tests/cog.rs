@@ -1,6 +1,6 @@
-//! Models in cog containers: the real servers from PyPI, which `./dev test runners` installs and names
-//! in `ATELIER_COG` (folders of virtual environments, with a colon between). Not run otherwise; for what
-//! a container may do that these don't, see `containers.rs`.
+//! Models in cog containers, with the real servers from PyPI, which `./dev test runners` installs. `ATELIER_COG` contains
+//! the folders of their virtual environments, separated by colons. The tests are ignored otherwise. `containers.rs` tests
+//! behavior of containers that these servers don't show.
 
 mod support;
 
@@ -11,19 +11,19 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use support::small_server::nobody;
+use support::small_server::unused_address;
 use support::{Server, try_call};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "cog");
 
-/// A cog server with the small predictor next to this file.
+/// A running cog server with the small predictor in `cog/`.
 struct Cog {
     child: Child,
     url: String,
 }
 
-/// One installed version, and a folder with the predictor and its schema.
+/// An installed version of cog, and a folder with the predictor and its schema.
 struct Installed {
     bin: PathBuf,
     folder: TempDir,
@@ -32,7 +32,7 @@ struct Installed {
 
 fn installed() -> Vec<Installed> {
     let named =
-        std::env::var("ATELIER_COG").expect("ATELIER_COG names no cog; use ./dev test runners");
+        std::env::var("ATELIER_COG").expect("ATELIER_COG is not set; use ./dev test runners");
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cog");
     let all: Vec<PathBuf> = std::env::split_paths(&named)
         .map(|path| path.join("bin"))
@@ -90,21 +90,21 @@ impl Installed {
             if health.is_ok_and(|answer| answer.json()["status"] == "READY") {
                 return cog;
             }
-            assert!(Instant::now() < deadline, "cog does not get ready");
+            assert!(Instant::now() < deadline, "cog is not ready in time");
             std::thread::sleep(Duration::from_millis(100));
         }
     }
 
-    /// The prompts that were really run.
-    fn ran(&self) -> Vec<String> {
+    /// Returns the prompts that the predictor has run.
+    fn prompts(&self) -> Vec<String> {
         let journal = fs::read_to_string(&self.journal).unwrap_or_default();
         journal.lines().map(str::to_owned).collect()
     }
 
     fn await_run(&self, count: usize) {
         let deadline = Instant::now() + Duration::from_secs(60);
-        while self.ran().len() < count {
-            assert!(Instant::now() < deadline, "{:?}", self.ran());
+        while self.prompts().len() < count {
+            assert!(Instant::now() < deadline, "{:?}", self.prompts());
             std::thread::sleep(Duration::from_millis(50));
         }
     }
@@ -112,7 +112,7 @@ impl Installed {
 
 impl Drop for Cog {
     fn drop(&mut self) {
-        // It ends what it has started itself.
+        // SIGTERM lets the server end its own child processes.
         let pid = self.child.id().to_string();
         let _ = Command::new("kill").args(["-TERM", &pid]).status();
         for _ in 0..50 {
@@ -133,15 +133,15 @@ fn models(address: &str) -> String {
     )
 }
 
-fn there(entry: &Value) -> bool {
+fn is_available(entry: &Value) -> bool {
     entry.get("away").is_none()
 }
 
 #[test]
 #[ignore = "needs cog: ./dev test runners"]
-fn runners_schema_inputs_outputs_and_failures_of_the_real_thing() {
+fn runners_schema_inputs_outputs_and_failures() {
     for version in installed() {
-        let cog = version.start(nobody());
+        let cog = version.start(unused_address());
         let data = TempDir::new().unwrap();
         let server = Server::start_with_models(data.path(), &models(&cog.url), &["--speed", "0"]);
         let schema = server.get("/api/schema/image/cog").json()["data"]["parameters"].clone();
@@ -170,7 +170,7 @@ fn runners_schema_inputs_outputs_and_failures_of_the_real_thing() {
         let first = server.get(&urls[0]);
         assert_eq!(first.header("content-type"), "image/png");
         assert!(first.bytes.starts_with(b"\x89PNG"));
-        // An output of ours goes in as a file.
+        // An output of the service can be an input file.
         let onto = json!({"prompt": "b", "image": urls[0], "seed": null});
         assert_ne!(
             server.get(&server.output(MODEL, onto)[0]).bytes,
@@ -197,9 +197,9 @@ fn runners_schema_inputs_outputs_and_failures_of_the_real_thing() {
 
 #[test]
 #[ignore = "needs cog: ./dev test runners"]
-fn runners_a_killed_service_takes_its_task_up_again_and_a_busy_container_is_waited_for() {
+fn runners_tasks_are_resumed_after_a_kill_and_wait_for_a_busy_container() {
     for version in installed() {
-        let cog = version.start(nobody());
+        let cog = version.start(unused_address());
         let data = TempDir::new().unwrap();
         let mut server = Server::start_with_models(data.path(), &models(&cog.url), &[]);
         let task = server.generate(MODEL, json!({"prompt": "slow", "seconds": 4}));
@@ -209,8 +209,8 @@ fn runners_a_killed_service_takes_its_task_up_again_and_a_busy_container_is_wait
         let next = server.generate(MODEL, json!({"prompt": "next"}));
         assert_eq!(server.wait(&task)["status"], "completed");
         assert_eq!(server.wait(&next)["status"], "completed");
-        // The one whose files could not be fetched was ended, and its time given back.
-        assert_eq!(version.ran(), ["slow", "slow", "next"]);
+        // The first prediction, whose files could not be fetched, was cancelled.
+        assert_eq!(version.prompts(), ["slow", "slow", "next"]);
 
         // Another client uses the container.
         let other = json!({"input": {"prompt": "other", "seconds": 2}}).to_string();
@@ -225,28 +225,28 @@ fn runners_a_killed_service_takes_its_task_up_again_and_a_busy_container_is_wait
         let task = server.generate(MODEL, json!({"prompt": "patient"}));
         server.await_log("the container is busy");
         assert_eq!(server.wait(&task)["status"], "completed");
-        assert_eq!(version.ran().last().unwrap(), "patient");
+        assert_eq!(version.prompts().last().unwrap(), "patient");
     }
 }
 
 #[test]
 #[ignore = "needs cog: ./dev test runners"]
-fn runners_a_stopped_container_is_said_to_be_away_and_comes_back() {
+fn runners_a_stopped_container_is_unavailable_until_it_restarts() {
     for version in installed() {
-        let address = nobody();
+        let address = unused_address();
         let data = TempDir::new().unwrap();
         let cog = version.start(address);
         let models = models(&cog.url);
         let server = Server::start_with_models(data.path(), &models, &[]);
-        server.await_model(MODEL, there);
+        server.await_model(MODEL, is_available);
         drop((server, cog));
-        // Its schema is known all the same.
+        // The schema is cached.
         let server = Server::start_with_models(data.path(), &models, &[]);
-        server.await_model(MODEL, |entry| !there(entry));
+        server.await_model(MODEL, |entry| !is_available(entry));
         let task = server.generate(MODEL, json!({"prompt": "a", "size": 32}));
         server.await_log("trying again");
         let _cog = version.start(address);
         assert_eq!(server.wait(&task)["status"], "completed");
-        server.await_model(MODEL, there);
+        server.await_model(MODEL, is_available);
     }
 }

@@ -1,4 +1,4 @@
-//! Models that are workflows in ComfyUI.
+//! Models that run as workflows in ComfyUI.
 
 mod support;
 
@@ -8,24 +8,24 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use support::Server;
-use support::small_server::{Asked, Reply, Said, SmallServer, json as said};
+use support::small_server::{Reply, Request, Response, SmallServer, json_response};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "flow");
 
-/// What ComfyUI's server keeps, as its `/queue` and `/history` show it.
+/// The state of ComfyUI's server, as `/queue` and `/history` show it.
 #[derive(Default)]
-struct Kept {
+struct State {
     pending: Vec<Value>,
     history: serde_json::Map<String, Value>,
-    /// As newer versions: the id is what the caller says.
-    takes_ids: bool,
+    /// Whether the server uses the prompt id of the request, as newer versions do.
+    accepts_ids: bool,
     fails: bool,
-    /// What the history says of a finished prompt in addition, instead of its usual outputs.
+    /// The history entry of a finished prompt, instead of the usual one.
     entry: Option<Value>,
 }
 
-impl Kept {
+impl State {
     fn finish(&mut self) {
         for item in self.pending.drain(..) {
             let id = item[1].as_str().unwrap().to_owned();
@@ -46,35 +46,36 @@ impl Kept {
     }
 }
 
-fn answer(asked: &Asked, kept: &Mutex<Kept>) -> Said {
-    let mut kept = kept.lock().unwrap();
-    let path = asked.path.as_str();
+fn answer(request: &Request, state: &Mutex<State>) -> Response {
+    let mut state = state.lock().unwrap();
+    let path = request.path.as_str();
     match path {
-        "/system_stats" => said(200, json!({})),
-        "/queue" => said(
+        "/system_stats" => json_response(200, json!({})),
+        "/queue" => json_response(
             200,
-            json!({"queue_running": [], "queue_pending": kept.pending}),
+            json!({"queue_running": [], "queue_pending": state.pending}),
         ),
-        "/history" => said(200, json!(kept.history)),
-        "/upload/image" => said(
+        "/history" => json_response(200, json!(state.history)),
+        "/upload/image" => json_response(
             200,
             json!({"name": "uploaded.png", "subfolder": "", "type": "input"}),
         ),
         "/prompt" => {
-            let body = asked.json();
+            let body = request.json();
             if body["prompt"]["6"]["inputs"]["text"] == "bad" {
                 let error = json!({"error": {"message": "Prompt outputs failed validation"},
                                    "node_errors": {"6": {"errors": []}}});
-                return said(400, error);
+                return json_response(400, error);
             }
-            let id = if kept.takes_ids {
+            let id = if state.accepts_ids {
                 body["prompt_id"].clone()
             } else {
                 json!("of-its-own")
             };
-            kept.pending
+            state
+                .pending
                 .push(json!([1, id, body["prompt"], {"client_id": body["client_id"]}, []]));
-            said(200, json!({"prompt_id": id, "number": 1}))
+            json_response(200, json!({"prompt_id": id, "number": 1}))
         }
         "/view?filename=a.mp4&subfolder=&type=output" => {
             Some((200, "video/mp4", b"\0\0\0\x18ftypmp42".to_vec()))
@@ -84,21 +85,24 @@ fn answer(asked: &Asked, kept: &Mutex<Kept>) -> Said {
         }
         _ => match path.strip_prefix("/history/") {
             Some(id) => {
-                let found = kept.history.get(id);
-                said(200, found.map_or(json!({}), |entry| json!({ id: entry })))
+                let found = state.history.get(id);
+                json_response(200, found.map_or(json!({}), |entry| json!({ id: entry })))
             }
-            None => said(404, json!({})),
+            None => json_response(404, json!({})),
         },
     }
 }
 
-fn comfyui(takes_ids: bool) -> (SmallServer, Arc<Mutex<Kept>>) {
-    let kept = Arc::new(Mutex::new(Kept {
-        takes_ids,
-        ..Kept::default()
+fn comfyui(accepts_ids: bool) -> (SmallServer, Arc<Mutex<State>>) {
+    let state = Arc::new(Mutex::new(State {
+        accepts_ids,
+        ..State::default()
     }));
-    let told = kept.clone();
-    (SmallServer::start(move |asked| answer(asked, &told)), kept)
+    let shared = state.clone();
+    (
+        SmallServer::start(move |request| answer(request, &shared)),
+        state,
+    )
 }
 
 fn start(data: &Path, server: &SmallServer) -> Server {
@@ -126,22 +130,22 @@ fn start(data: &Path, server: &SmallServer) -> Server {
 
 fn await_prompts(server: &SmallServer, count: usize) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while server.asked("/prompt").len() < count {
+    while server.requests("/prompt").len() < count {
         assert!(std::time::Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn a_workflow_gets_its_inputs_and_its_files_become_ours() {
-    let (server, kept) = comfyui(true);
+fn a_workflow_receives_its_inputs_and_its_files_become_outputs() {
+    let (server, state) = comfyui(true);
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server);
     let picture = service.output(support::STRATA, json!({"prompt": "a"}));
     let input = json!({"prompt": "a fox", "seed": 7, "picture": picture[0]});
     let task = service.generate(MODEL, input);
     await_prompts(&server, 1);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     assert_eq!(service.wait(&task)["status"], "completed");
     let output = service.post("/v2/response", &task).json()["data"]["output"].clone();
     let urls: Vec<&str> = output
@@ -152,27 +156,27 @@ fn a_workflow_gets_its_inputs_and_its_files_become_ours() {
         .collect();
     assert!(
         urls[0].ends_with("0.mp4") && urls[1].ends_with("1.png"),
-        "in the nodes' order, no preview: {urls:?}"
+        "in the order of the nodes, without previews: {urls:?}"
     );
     assert_eq!(urls.len(), 2);
     assert_eq!(service.get(urls[1]).header("content-type"), "image/png");
 
-    let graph = server.asked("/prompt")[0].json()["prompt"].clone();
+    let graph = server.requests("/prompt")[0].json()["prompt"].clone();
     assert_eq!(
         graph["6"]["inputs"],
         json!({"text": "a fox", "clip": ["4", 1]})
     );
     assert_eq!(graph["3"]["inputs"], json!({"seed": 7, "steps": 20}));
     assert_eq!(graph["7"]["inputs"]["image"], "uploaded.png");
-    let upload = &server.asked("/upload/image")[0];
+    let upload = &server.requests("/upload/image")[0];
     let sent = service.get(&picture[0]).bytes;
     assert!(upload.body.windows(sent.len()).any(|part| part == sent));
 }
 
 #[test]
-fn what_fails_there_fails_here_with_its_words() {
-    let (server, kept) = comfyui(true);
-    kept.lock().unwrap().fails = true;
+fn failures_of_comfyui_fail_the_task_with_their_message() {
+    let (server, state) = comfyui(true);
+    state.lock().unwrap().fails = true;
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server);
     let refused = service.wait(&service.generate(MODEL, json!({"prompt": "bad"})));
@@ -183,66 +187,69 @@ fn what_fails_there_fails_here_with_its_words() {
     );
     let task = service.generate(MODEL, json!({"prompt": "a"}));
     await_prompts(&server, 2);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     assert_eq!(service.wait(&task)["error"], "KSampler failed: no memory");
 }
 
 #[test]
 fn a_killed_service_finds_its_task_and_does_not_send_it_again() {
-    // Of newer versions and older ones; while it waits there, and when it is done already.
-    for (takes_ids, done_meanwhile) in [(true, false), (false, false), (true, true), (false, true)]
+    // With newer and older versions; while the task waits in ComfyUI, and when it has ended.
+    for (accepts_ids, done_meanwhile) in
+        [(true, false), (false, false), (true, true), (false, true)]
     {
-        let (server, kept) = comfyui(takes_ids);
+        let (server, state) = comfyui(accepts_ids);
         let data = TempDir::new().unwrap();
         let mut service = start(data.path(), &server);
         let task = service.generate(MODEL, json!({"prompt": "a"}));
         await_prompts(&server, 1);
         service.kill();
         if done_meanwhile {
-            kept.lock().unwrap().finish();
+            state.lock().unwrap().finish();
         }
         let service = start(data.path(), &server);
         service.await_log("begins");
-        kept.lock().unwrap().finish();
+        state.lock().unwrap().finish();
         assert_eq!(service.wait(&task)["status"], "completed");
-        assert_eq!(server.asked("/prompt").len(), 1);
+        assert_eq!(server.requests("/prompt").len(), 1);
     }
 }
 
 #[test]
-fn what_a_new_start_of_comfyui_has_forgotten_is_sent_again() {
-    let (server, kept) = comfyui(true);
+fn tasks_that_a_restarted_comfyui_has_lost_are_resubmitted() {
+    let (server, state) = comfyui(true);
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server);
     let task = service.generate(MODEL, json!({"prompt": "a"}));
     await_prompts(&server, 1);
-    kept.lock().unwrap().pending.clear();
+    state.lock().unwrap().pending.clear();
     await_prompts(&server, 2);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     assert_eq!(service.wait(&task)["status"], "completed");
 }
 
-/// One file that was deleted held up the others until the time limit, and then all were lost.
+/// Guards against losing the other files because one file was deleted.
 #[test]
 fn a_missing_file_is_reported_after_the_others() {
-    let kept = Arc::new(Mutex::new(Kept {
-        takes_ids: true,
-        ..Kept::default()
+    let state = Arc::new(Mutex::new(State {
+        accepts_ids: true,
+        ..State::default()
     }));
-    let (told, gone) = (kept.clone(), Arc::new(Mutex::new(vec!["a.mp4"])));
+    let (shared, gone) = (state.clone(), Arc::new(Mutex::new(vec!["a.mp4"])));
     let is_gone = gone.clone();
-    let server = SmallServer::start(move |asked| {
+    let server = SmallServer::start(move |request| {
         let gone = is_gone.lock().unwrap();
-        match asked.path.starts_with("/view") && gone.iter().any(|name| asked.path.contains(name)) {
-            true => said(404, json!({"error": "it was deleted"})),
-            false => answer(asked, &told),
+        match request.path.starts_with("/view")
+            && gone.iter().any(|name| request.path.contains(name))
+        {
+            true => json_response(404, json!({"error": "it was deleted"})),
+            false => answer(request, &shared),
         }
     });
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server);
     let task = service.generate(MODEL, json!({"prompt": "a fox"}));
     await_prompts(&server, 1);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     assert_eq!(service.wait(&task)["status"], "completed");
     let output = service.post("/v2/response", &task).json()["data"]["output"].clone();
     let outputs: Vec<_> = output
@@ -265,7 +272,7 @@ fn a_missing_file_is_reported_after_the_others() {
     gone.lock().unwrap().push("b%20c.png");
     let task = service.generate(MODEL, json!({"prompt": "a fox"}));
     await_prompts(&server, 2);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     let ended = service.wait(&task);
     let error = ended["error"].as_str().unwrap_or_default();
     assert!(
@@ -274,22 +281,22 @@ fn a_missing_file_is_reported_after_the_others() {
     );
 }
 
-/// A redirect was followed to wherever it led, and what lay there became an output.
+/// Guards against following a redirect to a private address.
 #[test]
 fn a_file_is_not_fetched_from_a_private_address_that_comfyui_redirects_to() {
     let secret = SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())));
     let target = format!("{}/a", secret.url());
-    let kept = Arc::new(Mutex::new(Kept {
-        takes_ids: true,
-        ..Kept::default()
+    let state = Arc::new(Mutex::new(State {
+        accepts_ids: true,
+        ..State::default()
     }));
-    let told = kept.clone();
-    let server = SmallServer::start_with_headers(move |asked| {
-        if !asked.path.starts_with("/view") {
-            return answer(asked, &told).into();
+    let shared = state.clone();
+    let server = SmallServer::start_with_headers(move |request| {
+        if !request.path.starts_with("/view") {
+            return answer(request, &shared).into();
         }
         Reply {
-            said: said(302, json!({})),
+            response: json_response(302, json!({})),
             headers: vec![("location", target.clone())],
         }
     });
@@ -297,18 +304,18 @@ fn a_file_is_not_fetched_from_a_private_address_that_comfyui_redirects_to() {
     let service = start(data.path(), &server);
     let task = service.generate(MODEL, json!({"prompt": "a fox"}));
     await_prompts(&server, 1);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     let ended = service.wait(&task);
     let error = ended["error"].as_str().unwrap_or_default();
     assert!(error.contains("allow_fetch"), "{ended}");
-    assert_eq!(secret.asked("/a").len(), 0);
+    assert_eq!(secret.requests("/a").len(), 0);
 }
 
-/// A workflow that writes a text failed, because it had saved no file.
+/// Guards against a failure of workflows that only return a text.
 #[test]
-fn a_text_that_a_workflow_shows_is_its_output() {
-    let (server, kept) = comfyui(true);
-    kept.lock().unwrap().entry = Some(json!({
+fn a_text_shown_by_a_workflow_is_its_output() {
+    let (server, state) = comfyui(true);
+    state.lock().unwrap().entry = Some(json!({
         "status": {"status_str": "success", "completed": true},
         "outputs": {"9": {"text": ["a fox in the snow"]}},
     }));
@@ -316,17 +323,17 @@ fn a_text_that_a_workflow_shows_is_its_output() {
     let service = start(data.path(), &server);
     let task = service.generate(MODEL, json!({"prompt": "a fox"}));
     await_prompts(&server, 1);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     let urls = service.output_of(&task);
     assert!(urls.len() == 1 && urls[0].ends_with("0.txt"), "{urls:?}");
     assert_eq!(service.get(&urls[0]).text(), "a fox in the snow");
 }
 
-/// It was reported as "has saved no file" alone.
+/// Guards against the message "has saved no file" without an explanation.
 #[test]
-fn a_run_with_nothing_to_do_is_reported_with_the_way_to_a_new_result() {
-    let (server, kept) = comfyui(true);
-    kept.lock().unwrap().entry = Some(json!({
+fn a_cached_run_is_reported_with_instructions() {
+    let (server, state) = comfyui(true);
+    state.lock().unwrap().entry = Some(json!({
         "status": {"status_str": "success", "completed": true,
                    "messages": [["execution_cached", {"nodes": ["3", "6", "7"]}]]},
         "outputs": {},
@@ -335,7 +342,7 @@ fn a_run_with_nothing_to_do_is_reported_with_the_way_to_a_new_result() {
     let service = start(data.path(), &server);
     let task = service.generate(MODEL, json!({"prompt": "a fox"}));
     await_prompts(&server, 1);
-    kept.lock().unwrap().finish();
+    state.lock().unwrap().finish();
     let error = service.wait(&task)["error"].to_string();
     assert!(
         error.contains("cached") && error.contains("another seed"),

@@ -1,4 +1,4 @@
-//! Models that are programs of the person's own.
+//! Models that run as programs on this machine.
 #![cfg(unix)]
 
 mod support;
@@ -33,7 +33,7 @@ name = "picture"
 type = "file"
 "#;
 
-/// A data directory with a program in it, and the file of models that names it.
+/// Returns a data directory that contains a program, and the text of a models file with this program.
 fn folder(script: &str, more: &str) -> (TempDir, String) {
     let data = TempDir::new().unwrap();
     write_program(data.path(), script);
@@ -63,7 +63,7 @@ fn await_file(path: &Path) -> String {
 }
 
 fn is_running(process: &str) -> bool {
-    // A zombie runs no more.
+    // A zombie process is not running.
     let stat = fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default().trim();
     !after_name.is_empty() && !after_name.starts_with('Z')
@@ -72,13 +72,13 @@ fn is_running(process: &str) -> bool {
 fn await_end_of(process: &str) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while is_running(process) {
-        assert!(Instant::now() < deadline, "{process} still runs");
+        assert!(Instant::now() < deadline, "{process} is still running");
         std::thread::sleep(Duration::from_millis(20));
     }
 }
 
 #[test]
-fn it_gets_its_input_as_json_and_leaves_files() {
+fn a_program_receives_json_and_its_files_become_outputs() {
     let (data, models) = folder(
         "cat > 1-input.json\nprintf '%s' \"$1\" > 2.txt\necho hidden > .hidden\n\
          printf '\\211PNG\\r\\n' > 3.anything\necho done >&2",
@@ -86,7 +86,7 @@ fn it_gets_its_input_as_json_and_leaves_files() {
     );
     let server = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
     let list = server.get("/api/models").json();
-    assert_eq!(list["count"], 7, "the procedural ones stay");
+    assert_eq!(list["count"], 7, "with the procedural models");
     assert_eq!(list["data"][0]["name"], "My program");
     assert_eq!(list["data"][0]["preview"], "https://a.example/p.png");
     assert_eq!(list["data"][0].get("away"), None);
@@ -103,7 +103,7 @@ fn it_gets_its_input_as_json_and_leaves_files() {
     assert_eq!(
         endings,
         ["0.json", "1.txt", "2.png"],
-        "by name, and by what they are"
+        "sorted by name, with extensions by content"
     );
     let input = server.get(&urls[0]).json();
     assert_eq!(input["prompt"], "'\"\u{1F98A}");
@@ -113,7 +113,7 @@ fn it_gets_its_input_as_json_and_leaves_files() {
     assert_eq!(
         server.get(&urls[1]).text(),
         "$HOME; *",
-        "no shell has read it"
+        "no shell has interpreted the argument"
     );
     assert_eq!(server.get(&urls[1]).header("content-type"), "text/plain");
 
@@ -136,7 +136,7 @@ fn it_gets_its_input_as_json_and_leaves_files() {
         assert_eq!(answer.error(), "invalid_input");
         assert!(answer.text().contains(problem), "{}", answer.text());
     }
-    // As the built-in ones have.
+    // The same pages and files as for built-in models.
     for path in [
         "/api/schema",
         "/api/openai-function",
@@ -154,14 +154,14 @@ fn it_gets_its_input_as_json_and_leaves_files() {
     assert_eq!(
         fs::read_dir(data.path().join("work")).unwrap().count(),
         0,
-        "nothing is left"
+        "the working directories are removed"
     );
 }
 
-/// Guards against secrets of the service in the environment of its model programs, which got all of it but two
-/// tokens: among others the database's address, the bucket's keys and the keys of other models.
+/// Guards against passing on the service's secrets in the environment: the database's address, the bucket's keys and the
+/// keys of other models.
 #[test]
-fn a_program_gets_only_the_environment_that_is_meant_for_it() {
+fn a_program_inherits_only_permitted_environment_variables() {
     let (data, models) = folder("env > out.txt", "");
     let models = models.replace(
         "arguments = ",
@@ -179,7 +179,7 @@ fn a_program_gets_only_the_environment_that_is_meant_for_it() {
         .arg(data.path())
         .arg("--models")
         .arg(file)
-        .args(support::cluster::places(data.path(), &[]))
+        .args(support::cluster::storage_options(data.path(), &[]))
         .env("MEANT_FOR_IT", "model weights")
         .env("LANG", "C");
     let secrets = [
@@ -203,7 +203,7 @@ fn a_program_gets_only_the_environment_that_is_meant_for_it() {
     for name in ["PATH", "LANG", "MEANT_FOR_IT", "ATELIER_TASK"] {
         assert!(names.contains(&name), "{name} of {names:?}");
     }
-    // Some shells set the latter themselves.
+    // Shells may set the last four themselves.
     let known = [
         "PATH",
         "HOME",
@@ -219,7 +219,7 @@ fn a_program_gets_only_the_environment_that_is_meant_for_it() {
     assert!(names.iter().all(|name| known.contains(name)), "{names:?}");
 }
 
-/// Guards against a program that reads the environment, which it does not get, in `/proc`. Root can, always.
+/// Guards against a program that reads the service's environment in `/proc`. Root can always do that.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_program_cannot_read_the_environment_of_the_service() {
@@ -229,13 +229,13 @@ fn a_program_cannot_read_the_environment_of_the_service() {
     );
     let server = Server::start_with_models(data.path(), &models, &[]);
     let urls = server.output(MODEL, json!({"prompt": "a"}));
-    let said = server.get(&urls[0]).text();
-    let (status, user) = said.trim().split_once(' ').unwrap();
-    assert!(status != "0" || user == "0", "{said}");
+    let text = server.get(&urls[0]).text();
+    let (status, user) = text.trim().split_once(' ').unwrap();
+    assert!(status != "0" || user == "0", "{text}");
 }
 
 #[test]
-fn it_says_how_far_it_is_and_why_it_failed() {
+fn progress_and_errors_of_a_program_are_reported() {
     let (data, models) = folder(
         "echo 'half done' >&2\nwhile [ ! -e ../../go ]; do sleep 0.02; done\n\
          echo 'the paint has run out' >&2\nexit 3",
@@ -285,7 +285,10 @@ fn after_a_kill_leftover_processes_are_killed_and_the_task_restarts() {
     let first = await_file(&data.path().join("processes"));
     let child = await_file(&data.path().join("child"));
     server.kill();
-    assert!(is_running(&first), "nobody was there to end it");
+    assert!(
+        is_running(&first),
+        "the program outlives the killed service"
+    );
     let server = Server::start_with_models(data.path(), &models, &[]);
     await_end_of(&first);
     await_end_of(&child);
@@ -343,7 +346,7 @@ fn concurrent_tasks_stay_within_the_limit() {
     assert_eq!(
         server.get("/api/models").json()["count"],
         1,
-        "instead of the procedural ones"
+        "without the procedural models"
     );
     let requests: Vec<Value> = (0..5)
         .map(|n| support::request(MODEL, json!({"prompt": n.to_string()})))

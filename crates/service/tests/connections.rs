@@ -1,4 +1,4 @@
-//! Connections that are slow, idle, large or many.
+//! Slow and idle connections, large headers, and many connections.
 #![cfg(unix)]
 
 mod support;
@@ -10,10 +10,10 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::{STRATA, Server, exchange};
 
-/// Guards against paid tasks that fail for good because idle connections have taken every file
-/// descriptor, and against a service that answers no other client meanwhile.
+/// Guards against idle connections that use up all file descriptors, so that tasks fail and other clients get no
+/// response.
 #[test]
-fn idle_connections_cost_no_task() {
+fn tasks_complete_despite_many_idle_connections() {
     let data = tempfile::tempdir().unwrap();
     let slow = ["--speed", "0.2", "--workers", "2"];
     let server = Server::start_limited(data.path(), 256, &slow);
@@ -21,9 +21,9 @@ fn idle_connections_cost_no_task() {
         .map(|n| server.generate(STRATA, json!({"prompt": n.to_string()})))
         .collect();
     let idle: Vec<TcpStream> = (0..320).map(|_| server.connect()).collect();
-    // Half a head, and a body that does not come.
+    // A third sends half a head, another third sends no body.
     for (n, mut stream) in idle.iter().enumerate() {
-        // Those that were let go already can't be written to.
+        // Writing fails if the connection is already closed.
         let _ = match n % 3 {
             0 => stream.write_all(b"POST /v2/generate HTTP/1.1\r\nhost: localhost\r\n"),
             1 => stream.write_all(
@@ -52,20 +52,20 @@ fn a_connection_without_a_request_is_closed_in_time() {
     let mut silent = server.connect();
     assert_eq!(exchange(&mut silent, b"GET /api/models HTTP/1.1\r\n"), "");
     assert!(start.elapsed() < Duration::from_secs(60));
-    // Also between two requests.
-    let mut kept = server.connect();
+    // The timeout also applies between two requests.
+    let mut reused = server.connect();
     let request = b"POST /v2/status HTTP/1.1\r\nhost: localhost\r\ncontent-length: 0\r\n\r\n";
-    assert!(exchange(&mut kept, request).starts_with("HTTP/1.1 401"));
+    assert!(exchange(&mut reused, request).starts_with("HTTP/1.1 401"));
     assert!(
-        exchange(&mut kept, request).starts_with("HTTP/1.1 401"),
-        "it is kept"
+        exchange(&mut reused, request).starts_with("HTTP/1.1 401"),
+        "the connection is reused"
     );
     let mut rest = Vec::new();
-    std::io::Read::read_to_end(&mut kept, &mut rest).unwrap();
+    std::io::Read::read_to_end(&mut reused, &mut rest).unwrap();
     assert!(start.elapsed() < Duration::from_secs(60));
 }
 
-/// Guards against bodies that are kept in memory before the token was checked.
+/// Guards against buffering a body before the token is checked.
 #[test]
 fn a_body_is_not_waited_for_without_a_good_token() {
     let server = Server::start(&["--token", "secret"]);
@@ -84,7 +84,7 @@ fn a_body_is_not_waited_for_without_a_good_token() {
         let answer = exchange(&mut stream, head.as_bytes());
         assert!(answer.starts_with(expected), "{token} {length}: {answer}");
     }
-    // Who sends it all the same gets to read the answer.
+    // A client that sends the body anyway can read the response.
     let headers = [("authorization", "Bearer wrong")];
     let large = vec![b'x'; 8 << 20];
     assert_eq!(

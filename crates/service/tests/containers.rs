@@ -1,4 +1,4 @@
-//! Models in cog containers: what a container may do that those of `cog.rs` don't.
+//! Models in cog containers, with behavior that the real servers in `cog.rs` don't show.
 
 #[path = "containers/document.rs"]
 mod document;
@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 use support::Server;
-use support::small_server::{Asked, Reply, Said, SmallServer, json as said, nobody};
+use support::small_server::{Reply, Request, Response, SmallServer, json_response, unused_address};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("text", "cog");
@@ -26,29 +26,29 @@ fn start_with(data: &Path, address: &str, more: &str) -> Server {
     Server::start_with_models(data, &models, &["--speed", "0"])
 }
 
-/// A server that is none of the container's, though it can be reached from here.
+/// Returns a server on loopback that does not belong to the container.
 fn secret_server() -> SmallServer {
     SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())))
 }
 
-/// A container whose document declares this output.
-fn declaring(
+/// Returns a container whose document declares this output.
+fn container_with_output(
     output: Value,
-    predict: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+    predict: impl Fn(&Request) -> Reply + Send + Sync + 'static,
 ) -> SmallServer {
-    SmallServer::start_with_headers(move |asked| match asked.path.as_str() {
-        "/health-check" => said(200, json!({"status": "READY"})).into(),
-        "/openapi.json" => said(
+    SmallServer::start_with_headers(move |request| match request.path.as_str() {
+        "/health-check" => json_response(200, json!({"status": "READY"})).into(),
+        "/openapi.json" => json_response(
             200,
             json!({"components": {"schemas": {"Output": output,
                 "Input": {"properties": {"prompt": {"type": "string"}}}}}}),
         )
         .into(),
-        _ => predict(asked),
+        _ => predict(request),
     })
 }
 
-/// The service fetched every text that began with http:// and showed it to the user.
+/// Guards against fetching every text that begins with http://.
 #[test]
 fn a_text_that_is_an_address_stays_a_text() {
     let secret = secret_server();
@@ -59,38 +59,39 @@ fn a_text_that_is_an_address_stays_a_text() {
     ] {
         let url = format!("{}/latest/meta-data", secret.url());
         let printed = url.clone();
-        let server = declaring(declared, move |_| succeeded(json!(printed)).into());
+        let server = container_with_output(declared, move |_| succeeded(json!(printed)).into());
         let data = TempDir::new().unwrap();
         let service = start(data.path(), &server.url());
         let urls = service.output(MODEL, json!({"prompt": "print it"}));
         assert_eq!(service.get(&urls[0]).text(), url);
     }
-    assert_eq!(secret.asked("/latest/meta-data").len(), 0);
+    assert_eq!(secret.requests("/latest/meta-data").len(), 0);
 }
 
-/// Files came from wherever the output or a redirect led: loopback, private and link-local addresses, too.
+/// Guards against fetching files from loopback, private and link-local addresses, directly or after a redirect.
 #[test]
-fn files_come_from_the_container_or_where_the_models_file_allows() {
+fn files_are_fetched_only_from_the_container_and_allowed_origins() {
     let secret = secret_server();
     let target = format!("{}/a", secret.url());
     let link = target.clone();
-    let server = declaring(json!({"type": "string", "format": "uri"}), move |asked| {
-        let own = format!("http://{}", asked.header("host"));
-        match asked.path.as_str() {
-            "/moved" => Reply {
-                said: said(302, json!({})),
-                headers: vec![("location", target.clone())],
-            },
-            "/own" => Some((200, "text/plain", b"mine".to_vec())).into(),
-            _ => succeeded(json!(match asked.json()["input"]["prompt"].as_str() {
-                Some("own") => format!("{own}/own"),
-                Some("moved") => format!("{own}/moved"),
-                Some("metadata") => "http://169.254.169.254/latest".to_owned(),
-                _ => target.clone(),
-            }))
-            .into(),
-        }
-    });
+    let server =
+        container_with_output(json!({"type": "string", "format": "uri"}), move |request| {
+            let own = format!("http://{}", request.header("host"));
+            match request.path.as_str() {
+                "/moved" => Reply {
+                    response: json_response(302, json!({})),
+                    headers: vec![("location", target.clone())],
+                },
+                "/own" => Some((200, "text/plain", b"mine".to_vec())).into(),
+                _ => succeeded(json!(match request.json()["input"]["prompt"].as_str() {
+                    Some("own") => format!("{own}/own"),
+                    Some("moved") => format!("{own}/moved"),
+                    Some("metadata") => "http://169.254.169.254/latest".to_owned(),
+                    _ => target.clone(),
+                }))
+                .into(),
+            }
+        });
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server.url());
     let urls = service.output(MODEL, json!({"prompt": "own"}));
@@ -106,7 +107,7 @@ fn files_come_from_the_container_or_where_the_models_file_allows() {
         };
         assert!(error.contains(address), "{prompt}: {ended}");
     }
-    assert_eq!(secret.asked("/a").len(), 0);
+    assert_eq!(secret.requests("/a").len(), 0);
     drop(service);
 
     let allowed = format!("allow_fetch = [\"{}\"]", secret.url());
@@ -117,32 +118,32 @@ fn files_come_from_the_container_or_where_the_models_file_allows() {
     }
 }
 
-/// A container that answers a prediction so.
-fn container(predict: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> SmallServer {
-    SmallServer::start(move |asked| answer(asked, &predict))
+/// Returns a container with this response to predictions.
+fn container(predict: impl Fn(&Request) -> Response + Send + Sync + 'static) -> SmallServer {
+    SmallServer::start(move |request| answer(request, &predict))
 }
 
-fn answer(asked: &Asked, predict: &impl Fn(&Asked) -> Said) -> Said {
-    match asked.path.as_str() {
-        "/health-check" => said(200, json!({"status": "READY"})),
-        "/openapi.json" => said(
+fn answer(request: &Request, predict: &impl Fn(&Request) -> Response) -> Response {
+    match request.path.as_str() {
+        "/health-check" => json_response(200, json!({"status": "READY"})),
+        "/openapi.json" => json_response(
             200,
             json!({"components": {"schemas": {"Input": {"properties": {
             "prompt": {"type": "string"}, "seed": {"type": "integer", "nullable": true}},
             "required": ["prompt"]}}}}),
         ),
-        _ => predict(asked),
+        _ => predict(request),
     }
 }
 
-fn succeeded(output: Value) -> Said {
-    said(200, json!({"status": "succeeded", "output": output}))
+fn succeeded(output: Value) -> Response {
+    json_response(200, json!({"status": "succeeded", "output": output}))
 }
 
 #[test]
-fn whatever_comes_out_becomes_files() {
-    let server = container(|asked| {
-        succeeded(match asked.json()["input"]["prompt"].as_str() {
+fn outputs_of_all_kinds_become_files() {
+    let server = container(|request| {
+        succeeded(match request.json()["input"]["prompt"].as_str() {
             Some("text") => json!("plain words"),
             Some("pieces") => json!(["a", " b"]),
             Some("number") => json!(5),
@@ -161,27 +162,27 @@ fn whatever_comes_out_becomes_files() {
     assert_eq!(outputs("number"), ["5"]);
     assert_eq!(outputs("object")[1], r#"{"score":0.5}"#);
     assert_eq!(outputs("uri"), ["hi"]);
-    // Nulls are left out: newer containers refuse them.
+    // The request has no nulls, because newer containers refuse them.
     let urls = service.output(MODEL, json!({"prompt": "uri"}));
     let path = format!("/predictions/{}", urls[0].rsplit('/').nth(1).unwrap());
     assert_eq!(
-        server.asked(&path)[0].json(),
+        server.requests(&path)[0].json(),
         json!({"input": {"prompt": "uri"}})
     );
 }
 
-/// One file that could not be fetched failed the task, and the others were lost.
+/// Guards against losing the other files because one file can't be fetched.
 #[test]
 fn a_missing_file_is_reported_after_the_others() {
     let files = json!({"type": "array", "items": {"type": "string", "format": "uri"}});
     let output = json!({"type": "object", "properties": {"files": files}});
-    let server = declaring(output, |asked| {
-        let at = |name: &str| format!("http://{}/{name}", asked.header("host"));
+    let server = container_with_output(output, |request| {
+        let at = |name: &str| format!("http://{}/{name}", request.header("host"));
         let gone = at("gone.txt");
-        match asked.path.as_str() {
-            "/0.txt" | "/2.txt" => Some((200, "text/plain", asked.path.clone().into_bytes())),
-            "/gone.txt" => said(404, json!({"detail": "it was deleted"})),
-            _ => succeeded(match asked.json()["input"]["prompt"].as_str() {
+        match request.path.as_str() {
+            "/0.txt" | "/2.txt" => Some((200, "text/plain", request.path.clone().into_bytes())),
+            "/gone.txt" => json_response(404, json!({"detail": "it was deleted"})),
+            _ => succeeded(match request.json()["input"]["prompt"].as_str() {
                 Some("one") => json!({"files": [at("0.txt"), gone, at("2.txt")], "seed": 5}),
                 Some("all but the seed") => json!({"files": [gone], "seed": 5}),
                 _ => json!({"files": [gone, gone]}),
@@ -219,16 +220,16 @@ fn a_missing_file_is_reported_after_the_others() {
 #[test]
 fn retryable_errors_are_retried_with_the_same_id() {
     let count = AtomicUsize::new(0);
-    let server = container(move |asked| {
-        if asked.path.ends_with("/cancel") {
-            return said(200, json!({}));
+    let server = container(move |request| {
+        if request.path.ends_with("/cancel") {
+            return json_response(200, json!({}));
         }
         match count.fetch_add(1, Ordering::SeqCst) {
-            0 => said(409, json!({"detail": "Already running a prediction"})),
-            // Of an attempt that nothing waits for any more.
-            1 => said(202, json!({"status": "processing"})),
-            // As coglet says it while it starts.
-            2 => said(503, json!({"status": "failed", "error": "not ready"})),
+            0 => json_response(409, json!({"detail": "Already running a prediction"})),
+            // A prediction of an earlier attempt is still running.
+            1 => json_response(202, json!({"status": "processing"})),
+            // The response of coglet while it starts.
+            2 => json_response(503, json!({"status": "failed", "error": "not ready"})),
             3 => None,
             _ => succeeded(json!("done")),
         }
@@ -238,17 +239,17 @@ fn retryable_errors_are_retried_with_the_same_id() {
     let task = service.generate(MODEL, json!({"prompt": "a"}));
     assert_eq!(service.wait(&task)["status"], "completed");
     let path = format!("/predictions/{}", task["id"].as_str().unwrap());
-    assert_eq!(server.asked(&path).len(), 5);
-    assert_eq!(server.asked(&format!("{path}/cancel")).len(), 1);
+    assert_eq!(server.requests(&path).len(), 5);
+    assert_eq!(server.requests(&format!("{path}/cancel")).len(), 1);
 }
 
 #[test]
 fn final_errors_fail_the_task_with_their_message() {
-    let server = container(|asked| match asked.json()["input"]["prompt"].as_str() {
-        Some("refused") => said(422, json!({"detail": "prompt: too rude"})),
-        Some("odd") => said(500, json!({"detail": "bad output"})),
+    let server = container(|request| match request.json()["input"]["prompt"].as_str() {
+        Some("refused") => json_response(422, json!({"detail": "prompt: too rude"})),
+        Some("odd") => json_response(500, json!({"detail": "bad output"})),
         Some("broken") => None,
-        _ => said(
+        _ => json_response(
             200,
             json!({"status": "failed", "error": "no", "logs": "step 1\nthe last\n\n"}),
         ),
@@ -269,12 +270,12 @@ fn final_errors_fail_the_task_with_their_message() {
 }
 
 #[test]
-fn a_container_that_is_away_is_known_by_what_it_said_last() {
-    let address = nobody();
+fn an_unavailable_container_has_its_last_known_schema() {
+    let address = unused_address();
     let url = format!("http://{address}");
     let data = TempDir::new().unwrap();
     {
-        // Never seen before, it is unknown what it takes.
+        // The container was never available, so its parameters are unknown.
         let service = start(data.path(), &url);
         let answer = service.post(
             "/v2/generate",
@@ -304,7 +305,9 @@ fn a_container_that_is_away_is_known_by_what_it_said_last() {
     );
     let task = service.generate(MODEL, json!({"prompt": "a"}));
     service.await_log("trying again");
-    let _server = SmallServer::start_at(address, |asked| answer(asked, &|_| succeeded(json!("x"))));
+    let _server = SmallServer::start_at(address, |request| {
+        answer(request, &|_| succeeded(json!("x")))
+    });
     assert_eq!(service.wait(&task)["status"], "completed");
     service.await_model(MODEL, |entry| entry.get("away").is_none());
 }

@@ -1,4 +1,4 @@
-//! A disk that is full.
+//! The service on a full disk.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -7,11 +7,14 @@ use serde_json::{Value, json};
 use support::small_disk::SmallDisk;
 use support::{STRATA, Server, request};
 
-/// Guards against accepted tasks that stay unfinished after the disk has room again, and against
-/// tasks that are accepted although there is none.
+/// Guards against accepting tasks without disk space, and against accepted tasks that stay unfinished after space is
+/// freed.
 #[test]
-fn a_full_disk_accepts_no_task_and_strands_none() {
-    let Some(disk) = SmallDisk::mount("a_full_disk_accepts_no_task_and_strands_none", 24) else {
+fn on_a_full_disk_tasks_are_refused_and_accepted_ones_wait() {
+    let Some(disk) = SmallDisk::mount(
+        "on_a_full_disk_tasks_are_refused_and_accepted_ones_wait",
+        24,
+    ) else {
         return;
     };
     let server = Server::start_on(
@@ -43,10 +46,10 @@ fn a_full_disk_accepts_no_task_and_strands_none() {
     server.output(STRATA, json!({"prompt": "afterwards"}));
 }
 
-/// Guards against a service that can't be started to read what is there.
+/// A service on a full disk must start, so that its tasks can be read.
 #[test]
-fn a_full_disk_is_no_reason_not_to_start() {
-    let Some(disk) = SmallDisk::mount("a_full_disk_is_no_reason_not_to_start", 24) else {
+fn the_service_starts_on_a_full_disk() {
+    let Some(disk) = SmallDisk::mount("the_service_starts_on_a_full_disk", 24) else {
         return;
     };
     let data = disk.path().join("data");

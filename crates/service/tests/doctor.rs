@@ -1,4 +1,4 @@
-//! `atelier-service doctor`: what is wrong with a configuration, before it is started.
+//! `atelier-service doctor`: reports problems of a configuration before the start.
 
 mod support;
 
@@ -8,7 +8,7 @@ use std::process::Command;
 use support::Server;
 use tempfile::TempDir;
 
-/// Whether it is content, and what it says.
+/// Runs `doctor`. Returns whether it succeeds, and its output.
 fn doctor(data: &Path, args: &[&str]) -> (bool, String) {
     let output = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
         .arg("doctor")
@@ -28,7 +28,7 @@ fn doctor(data: &Path, args: &[&str]) -> (bool, String) {
     (output.status.success(), text)
 }
 
-/// The line of a part.
+/// Returns the line of a part.
 fn line<'a>(text: &'a str, part: &str) -> &'a str {
     let of_part = |line: &&str| line[9..].starts_with(&format!("{part}: "));
     text.lines()
@@ -42,8 +42,8 @@ const FREE: [&str; 2] = ["--listen", "127.0.0.1:0"];
 fn a_missing_directory_is_ok_and_is_not_created() {
     let folder = TempDir::new().unwrap();
     let data = folder.path().join("a/b");
-    let (content, text) = doctor(&data, &FREE);
-    assert!(content, "{text}");
+    let (succeeds, text) = doctor(&data, &FREE);
+    assert!(succeeds, "{text}");
     for part in [
         "data", "disk", "uploads", "database", "access", "address", "clock",
     ] {
@@ -70,8 +70,8 @@ fn problems_are_reported_with_what_to_do() {
     let models = models.to_str().unwrap();
     let site = data.path().to_str().unwrap();
     let args = ["--listen", &address, "--models", models, "--site", site];
-    let (content, text) = doctor(data.path(), &args);
-    assert!(!content);
+    let (succeeds, text) = doctor(data.path(), &args);
+    assert!(!succeeds);
     let program = line(&text, "model image/a");
     assert!(
         program.starts_with("error ") && program.contains("chmod +x"),
@@ -90,20 +90,20 @@ fn problems_are_reported_with_what_to_do() {
          [model.openai]\naddress = \"http://127.0.0.1:9/v1\"\nkey_env = \"NO_SUCH_KEY\"\n",
     )
     .unwrap();
-    let (content, text) = doctor(
+    let (succeeds, text) = doctor(
         data.path(),
         &["--listen", "127.0.0.1:0", "--models", models],
     );
-    assert!(!content);
-    let said = line(&text, "models");
+    assert!(!succeeds);
+    let found = line(&text, "models");
     assert!(
-        said.contains("models.toml:8") && said.contains("NO_SUCH_KEY"),
+        found.contains("models.toml:8") && found.contains("NO_SUCH_KEY"),
         "{text}"
     );
 
-    let (content, text) = doctor(data.path(), &["--listen", "0.0.0.0:0"]);
+    let (succeeds, text) = doctor(data.path(), &["--listen", "0.0.0.0:0"]);
     assert!(
-        !content && line(&text, "access").contains("account add"),
+        !succeeds && line(&text, "access").contains("account add"),
         "{text}"
     );
     let public = [
@@ -112,33 +112,33 @@ fn problems_are_reported_with_what_to_do() {
         "--public-url",
         "https://a.example",
     ];
-    let (content, text) = doctor(data.path(), &public);
+    let (succeeds, text) = doctor(data.path(), &public);
     assert!(
-        content && line(&text, "access").starts_with("warning "),
+        succeeds && line(&text, "access").starts_with("warning "),
         "{text}"
     );
     assert!(line(&text, "proxy").starts_with("warning "), "{text}");
     let file = data.path().join("plain");
-    let (content, text) = doctor(&file, &FREE);
+    let (succeeds, text) = doctor(&file, &FREE);
     assert!(
-        !content && line(&text, "data").contains("no directory"),
+        !succeeds && line(&text, "data").contains("no directory"),
         "{text}"
     );
 }
 
 #[test]
-fn a_database_of_another_version_or_none_is_reported() {
+fn a_database_of_another_version_or_another_file_is_reported() {
     let data = TempDir::new().unwrap();
     let mut server = Server::start_on(data.path(), &[]);
     let address = server.url.strip_prefix("http://").unwrap().to_owned();
-    let (content, text) = doctor(data.path(), &["--listen", &address]);
-    assert!(content, "a service that runs is no mistake:\n{text}");
+    let (succeeds, text) = doctor(data.path(), &["--listen", &address]);
+    assert!(succeeds, "a running service is not an error:\n{text}");
     assert!(line(&text, "database").starts_with("warning "), "{text}");
     assert!(line(&text, "address").starts_with("warning "), "{text}");
     server.kill();
-    let (content, text) = doctor(data.path(), &FREE);
+    let (succeeds, text) = doctor(data.path(), &FREE);
     assert!(
-        content && line(&text, "database").starts_with("ok "),
+        succeeds && line(&text, "database").starts_with("ok "),
         "{text}"
     );
     let file = data.path().join("tasks.sqlite");
@@ -149,15 +149,15 @@ fn a_database_of_another_version_or_none_is_reported() {
             .unwrap();
     };
     version(3);
-    let (content, text) = doctor(data.path(), &FREE);
+    let (succeeds, text) = doctor(data.path(), &FREE);
     assert!(
-        content && line(&text, "database").contains("back it up"),
+        succeeds && line(&text, "database").contains("back it up"),
         "{text}"
     );
     version(99);
-    let (content, text) = doctor(data.path(), &FREE);
+    let (succeeds, text) = doctor(data.path(), &FREE);
     assert!(
-        !content && line(&text, "database").contains("newer"),
+        !succeeds && line(&text, "database").contains("newer"),
         "{text}"
     );
     for end in ["-wal", "-shm"] {
@@ -168,14 +168,14 @@ fn a_database_of_another_version_or_none_is_reported() {
         "this is no database, and that is quite sure ".repeat(9),
     )
     .unwrap();
-    let (content, text) = doctor(data.path(), &FREE);
+    let (succeeds, text) = doctor(data.path(), &FREE);
     assert!(
-        !content && line(&text, "database").contains("backup"),
+        !succeeds && line(&text, "database").contains("backup"),
         "{text}"
     );
 }
 
-/// Guards against a problem that is reported twice, in the words of the system, and as "1 models".
+/// Guards against a problem that is reported twice or with an error code of the system, and against "1 models".
 #[test]
 fn an_unavailable_model_is_reported_once_in_plain_words() {
     let data = TempDir::new().unwrap();
@@ -195,13 +195,13 @@ fn an_unavailable_model_is_reported_once_in_plain_words() {
         .unwrap();
     let text = String::from_utf8(output.stdout).unwrap();
     assert!(line(&text, "models").ends_with(": 1 model"), "{text}");
-    let away = line(&text, "model image/b");
-    assert!(away.contains("connection refused"), "{text}");
-    assert!(!away.contains("os error"), "{text}");
+    let unavailable = line(&text, "model image/b");
+    assert!(unavailable.contains("connection refused"), "{text}");
+    assert!(!unavailable.contains("os error"), "{text}");
     assert_eq!(String::from_utf8_lossy(&output.stderr), "");
 }
 
-/// Guards against an address that is printed by a service that then refuses to start.
+/// Guards against printing the address before the start can fail.
 #[test]
 fn a_refused_start_prints_no_address() {
     let data = TempDir::new().unwrap();
@@ -220,8 +220,8 @@ fn a_refused_start_prints_no_address() {
     assert!(log.contains("no_such_key"), "{log}");
 }
 
-/// Guards against a workflow that is refused by ComfyUI only when the first task is sent: the format that the editor
-/// saves, a node that is none, a parameter that cuts a connection.
+/// Guards against a workflow that ComfyUI refuses only when the first task is sent: one in the editor's format, or with
+/// an invalid node.
 #[test]
 fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
     let node = r#"{"class_type": "A", "inputs": {"text": ""}}"#;
@@ -247,9 +247,9 @@ fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
         );
         std::fs::write(&models, text).unwrap();
         let models = models.to_str().unwrap();
-        let (content, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
+        let (succeeds, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
         let found = line(&text, "models");
-        assert!(!content && found.contains(words), "{text}");
+        assert!(!succeeds && found.contains(words), "{text}");
         let started = Command::new(env!("CARGO_BIN_EXE_atelier-service"))
             .args(FREE)
             .args(["--models", models, "--data"])
@@ -261,7 +261,7 @@ fn a_wrong_workflow_is_refused_by_doctor_and_at_start() {
     }
 }
 
-/// A parameter that replaces a connection of the workflow was accepted without a word.
+/// Guards against a parameter that replaces a connection of the workflow without a warning.
 #[test]
 fn a_parameter_that_replaces_a_connection_is_reported_by_doctor() {
     let data = TempDir::new().unwrap();
@@ -281,10 +281,10 @@ fn a_parameter_that_replaces_a_connection_is_reported_by_doctor() {
     assert!(text.contains("6.text"), "{text}");
 }
 
-/// A misspelled name in `environment` was found only in what the program made.
+/// Guards against a misspelled name in `environment` that causes no warning.
 #[cfg(unix)]
 #[test]
-fn a_variable_that_a_program_will_not_get_is_reported_by_doctor_and_at_start() {
+fn an_unset_variable_of_a_program_is_reported_by_doctor_and_at_start() {
     let data = TempDir::new().unwrap();
     let models = data.path().join("models.toml");
     std::fs::write(
@@ -294,12 +294,12 @@ fn a_variable_that_a_program_will_not_get_is_reported_by_doctor_and_at_start() {
     )
     .unwrap();
     let models = models.to_str().unwrap();
-    let (content, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
+    let (succeeds, text) = doctor(data.path(), &[FREE[0], FREE[1], "--models", models]);
     let found: Vec<&str> = text
         .lines()
         .filter(|line| line.contains("environment:"))
         .collect();
-    assert!(content && found.len() == 1, "{text}");
+    assert!(succeeds && found.len() == 1, "{text}");
     for words in ["warning ", "model image/a: ", "NO_SUCH_KEY is not set"] {
         assert!(found[0].contains(words), "{text}");
     }

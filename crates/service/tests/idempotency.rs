@@ -1,4 +1,4 @@
-//! `Idempotency-Key`: a submission that is sent again makes no second task.
+//! `Idempotency-Key`: a repeated submission creates no second task.
 
 mod support;
 
@@ -34,7 +34,7 @@ fn id(answer: &Answer) -> String {
     answer.json()["data"]["id"].as_str().unwrap().to_owned()
 }
 
-/// With its own key, which is a common field like `uid`.
+/// Returns a batch item with its key, which is a common field like `uid`.
 fn item(key: &str, prompt: &str) -> Value {
     request(
         STRATA,
@@ -48,13 +48,13 @@ fn batch(server: &Server, items: &[Value]) -> Vec<Value> {
     answer.json()["data"]["results"].as_array().unwrap().clone()
 }
 
-/// Guards against a lost answer that makes the second sending a second, paid task: also when the
-/// service is killed in between, which takes everything that was only in memory.
+/// Guards against a second paid task when a client repeats a submission whose response was lost, also if the service was
+/// killed in between.
 #[test]
-fn sent_again_it_is_the_same_task_also_after_a_kill() {
+fn a_repeated_submission_returns_the_same_task_also_after_a_kill() {
     let data = tempfile::tempdir().unwrap();
     let mut server = Server::start_on(data.path(), &["--speed", "20", "--workers", "1"]);
-    // No seed: what the service draws by itself must not make it another request.
+    // Without a seed: the random seed that the service chooses must not affect the fingerprint.
     let body = request(STRATA, json!({"prompt": "a lake", "layers": 4}));
     let first = submit(&server, "key-1", &body);
     let many = batch(&server, &[item("key-2", "b"), item("key-3", "c")]);
@@ -71,7 +71,7 @@ fn sent_again_it_is_the_same_task_also_after_a_kill() {
     assert_eq!(
         submit(&server, "key-1", &reordered).json(),
         first.json(),
-        "the first answer, long after the task has ended"
+        "the first response, also after the task has ended"
     );
     assert_eq!(
         batch(&server, &[item("key-2", "b"), item("key-3", "c")]),
@@ -95,12 +95,12 @@ fn another_request_with_the_same_key_is_refused() {
     let other_model = request(("image", "fluxfield"), json!({"prompt": "a"}));
     assert_eq!(submit(&server, "k", &other_model).status, 422);
     assert_eq!(id(&submit(&server, "k", &body)), first);
-    // A key is its user's and its token's own.
+    // Keys of other users and tokens are independent.
     let mut of_another = body.clone();
     of_another["uid"] = "you".into();
     assert_ne!(id(&submit(&server, "k", &of_another)), first);
     assert_ne!(id(&submit_as(&server, "u", "k", &body)), first);
-    // Without a key, each is a task of its own.
+    // Without a key, each submission creates a task.
     assert_ne!(
         id(&server.post("/v2/generate", &body)),
         id(&server.post("/v2/generate", &body))
@@ -108,7 +108,7 @@ fn another_request_with_the_same_key_is_refused() {
 }
 
 #[test]
-fn the_field_is_the_header_and_never_a_parameter() {
+fn the_field_is_equivalent_to_the_header_and_is_not_a_parameter() {
     let server = Server::start(&["--speed", "0"]);
     let body = item("k", "a");
     let plain = request(STRATA, json!({"prompt": "a", "seed": 1}));
@@ -157,7 +157,7 @@ fn a_batch_has_one_task_for_each_key() {
     assert_eq!(results[2]["body"]["error"], "idempotency_key_reused");
     let different: HashSet<_> = [ids[0], ids[3], ids[4]].into();
     assert_eq!(different.len(), 3);
-    // The header means one task: on a batch it would be a promise that is not kept.
+    // The header identifies one task, so it is refused on a batch.
     let headers = [
         ("authorization", "Bearer t"),
         JSON,
@@ -168,7 +168,7 @@ fn a_batch_has_one_task_for_each_key() {
     assert_eq!(answer.status, 400);
 }
 
-/// Guards against two calls that both look for the key before either has written it.
+/// Guards against a race: two calls look up the key before one of them stores it.
 #[test]
 fn concurrent_submissions_with_one_key_make_one_task() {
     let data = tempfile::tempdir().unwrap();
@@ -214,7 +214,7 @@ fn a_refused_submission_does_not_use_up_its_key() {
     assert_eq!(submit_as(&server, "wrong", "k", &body).status, 401);
     let invalid = request(STRATA, json!({"prompt": ""}));
     assert_eq!(submit_as(&server, "secret", "k", &invalid).status, 422);
-    // Ten items at once use up the limit of some seconds, however slow the machine is.
+    // Ten items in one call exceed the limit for some seconds, also on a slow machine.
     let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
     let ten = json!({"requests": vec![task; 10]}).to_string();
     let headers = [
@@ -238,13 +238,13 @@ fn a_refused_submission_does_not_use_up_its_key() {
     assert_eq!(
         past_the_limit("wrong").status,
         401,
-        "a known key opens no door"
+        "a known idempotency key does not replace a valid token"
     );
     assert!(!first.is_empty());
 }
 
 #[test]
-fn the_service_says_that_it_knows_keys() {
+fn the_service_announces_idempotency_keys() {
     let server = Server::start(&[]);
     let models = server.get("/api/models").json();
     assert_eq!(models["idempotency_key"], json!({"ttl_seconds": 86400}));
@@ -260,7 +260,7 @@ fn the_service_says_that_it_knows_keys() {
     assert!(allowed.contains("idempotency-key"), "{allowed}");
 }
 
-/// How many tasks the database has. Ends the server, which keeps it to itself.
+/// Returns the number of tasks in the database. Kills the server, which locks its SQLite database.
 fn tasks(server: &mut Server, data: &std::path::Path) -> u64 {
     if let Some(count) = support::cluster::count(data, "task") {
         return count;

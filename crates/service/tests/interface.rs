@@ -63,7 +63,7 @@ fn a_task_from_generate_to_its_files() {
     assert_eq!(
         early["data"],
         json!({"status": "processing"}),
-        "asking early is no error"
+        "an early request is not an error"
     );
     let data = server.wait(&task);
     assert_eq!(data, json!({"id": task["id"], "status": "completed"}));
@@ -86,7 +86,7 @@ fn a_task_from_generate_to_its_files() {
     assert_eq!(file.header("access-control-allow-origin"), page.1);
     let part = server.call("GET", url, &[("range", "bytes=1-3")], b"");
     assert_eq!((part.status, part.bytes.as_slice()), (206, &b"PNG"[..]));
-    // Guards against a browser that keeps an error for good.
+    // Guards against errors that a browser caches.
     let beyond = server.call("GET", url, &[("range", "bytes=999999999-")], b"");
     assert_eq!(
         (beyond.status, beyond.error().as_str()),
@@ -112,7 +112,7 @@ fn a_task_from_generate_to_its_files() {
 }
 
 #[test]
-fn films_and_sounds_have_their_types() {
+fn videos_and_sounds_have_their_content_types() {
     let server = Server::start(&["--speed", "0"]);
     let urls = server.output(
         ("video", "silk"),
@@ -175,7 +175,7 @@ fn a_task_belongs_to_its_user_and_model() {
 }
 
 #[test]
-fn batches_answer_each_item_on_its_own() {
+fn batches_handle_each_item_separately() {
     let server = Server::start(&["--speed", "0"]);
     let items = json!([
         request(STRATA, json!({"prompt": "a"})),
@@ -236,7 +236,7 @@ fn batches_answer_each_item_on_its_own() {
     assert_eq!(server.post("/v2/status-batch", &json!([])).status, 422);
 }
 
-/// Guards against words that the interface keeps for the answer to generate.
+/// Guards against `starting` and `queued`, which may occur only in the response to generate.
 #[test]
 fn a_status_is_one_of_three_words() {
     let server = Server::start(&["--speed", "50", "--workers", "1"]);
@@ -244,7 +244,7 @@ fn a_status_is_one_of_three_words() {
     let second = server.generate(STRATA, json!({"prompt": "b"}));
     for task in [&first, &second] {
         let data = server.post("/v2/status", task).json()["data"].clone();
-        assert_eq!(data["status"], "processing", "the second one waits still");
+        assert_eq!(data["status"], "processing", "also while it waits");
         let batch = server
             .post("/v2/status-batch", &json!({"requests": [task]}))
             .json();
@@ -252,7 +252,7 @@ fn a_status_is_one_of_three_words() {
     }
 }
 
-/// Guards against prompts and pictures that every user of the machine can read.
+/// Guards against prompts and pictures that all users of the machine can read.
 #[cfg(unix)]
 #[test]
 fn data_is_readable_only_by_its_owner() {

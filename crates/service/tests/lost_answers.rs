@@ -1,5 +1,5 @@
-//! What becomes of a task when its answer is lost, or the service is killed: one test for each moment, with a
-//! model of each kind. The table "When an answer is lost" in `docs/service.md` names them.
+//! The outcomes of tasks when a response is lost or the service is killed: one test for each moment, with a model of each
+//! kind. They correspond to the rows of the table "When an answer is lost" in `docs/service.md`.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex};
 use serde_json::{Value, json};
 use support::Server;
 use support::small_disk::SmallDisk;
-use support::small_server::{SmallServer, json as said};
+use support::small_server::{SmallServer, json_response};
 use tempfile::TempDir;
 use upstreams::{Upstreams, wait_until};
 
@@ -29,17 +29,17 @@ fn generate_all(service: &Server) -> Vec<Value> {
     ALL.map(generate).into()
 }
 
-/// Waits for the tasks of the four kinds; returns how each ended, and how often it was ordered.
+/// Waits for the tasks of the four kinds. Returns the status of each, and how often it was sent.
 fn ends(upstreams: &Upstreams, service: &Server, tasks: &[Value]) -> Vec<(String, usize)> {
     let end = |task: &Value| {
         let status = service.wait(task)["status"].as_str().unwrap().to_owned();
-        (status, upstreams.orders(task))
+        (status, upstreams.times_sent(task))
     };
     tasks.iter().map(end).collect()
 }
 
 fn expected(ends: [(&str, usize); 4]) -> Vec<(String, usize)> {
-    ends.map(|(status, orders)| (status.to_owned(), orders))
+    ends.map(|(status, times_sent)| (status.to_owned(), times_sent))
         .into()
 }
 
@@ -53,7 +53,7 @@ fn an_answer_is_lost() {
     for model in ALL {
         upstreams.break_next();
         let task = service.generate(model, json!({"prompt": "a"}));
-        upstreams.await_orders(std::slice::from_ref(&task));
+        upstreams.await_sent(std::slice::from_ref(&task));
         upstreams.answer();
         outcomes.extend(ends(&upstreams, &service, &[task]));
     }
@@ -74,7 +74,7 @@ fn killed_before_sending() {
     let outputs = data.path().join("outputs");
     let mut service = upstreams.start(data.path(), &outputs);
     let first = generate_all(&service);
-    upstreams.await_orders(&first);
+    upstreams.await_sent(&first);
     let tasks = generate_all(&service);
     service.kill();
     upstreams.answer();
@@ -96,7 +96,7 @@ fn killed_after_sending() {
     let outputs = data.path().join("outputs");
     let mut service = upstreams.start(data.path(), &outputs);
     let tasks = generate_all(&service);
-    upstreams.await_orders(&tasks);
+    upstreams.await_sent(&tasks);
     service.kill();
     upstreams.answer();
     let service = upstreams.start(data.path(), &outputs);
@@ -114,8 +114,8 @@ fn killed_after_sending() {
     assert!(lost.contains("may have been made and paid"), "{lost}");
 }
 
-/// Row "killed after the answer": there is no space for the files. Guards against a paid answer that is
-/// kept in memory alone.
+/// Row "killed after the answer": there is no space for the files. Guards against a paid response that is only in
+/// memory.
 #[test]
 fn killed_after_the_answer() {
     let Some(disk) = SmallDisk::mount("killed_after_the_answer", 8) else {
@@ -126,7 +126,7 @@ fn killed_after_the_answer() {
     let outputs = disk.path().join("outputs");
     let mut service = upstreams.start(data.path(), &outputs);
     let tasks = generate_all(&service);
-    upstreams.await_orders(&tasks);
+    upstreams.await_sent(&tasks);
     disk.fill();
     upstreams.answer();
     for task in &tasks {
@@ -145,8 +145,8 @@ fn killed_after_the_answer() {
     assert_eq!(ends(&upstreams, &service, &tasks), expected(wanted));
 }
 
-/// The data on a disk that is full, the outputs elsewhere: files are saved, and the database can't be
-/// written.
+/// A service whose data is on a full disk and whose outputs are on another one: files are saved, but the database can't
+/// be written.
 struct FilesWritten {
     upstreams: Upstreams,
     outputs: TempDir,
@@ -163,7 +163,7 @@ fn files_written(test: &str) -> Option<FilesWritten> {
     let data = disk.path().join("data");
     let service = upstreams.start(&data, outputs.path());
     let tasks = generate_all(&service);
-    upstreams.await_orders(&tasks);
+    upstreams.await_sent(&tasks);
     disk.fill();
     upstreams.answer();
     for task in &tasks {
@@ -191,44 +191,44 @@ const ONCE: [(&str, usize); 4] = [
 /// exist.
 #[test]
 fn killed_after_the_files_are_written() {
-    let Some(mut there) = files_written("killed_after_the_files_are_written") else {
+    let Some(mut state) = files_written("killed_after_the_files_are_written") else {
         return;
     };
-    there.service.kill();
-    there.disk.empty();
-    let service = there.upstreams.start(&there.data, there.outputs.path());
-    let ended = ends(&there.upstreams, &service, &there.tasks);
+    state.service.kill();
+    state.disk.empty();
+    let service = state.upstreams.start(&state.data, state.outputs.path());
+    let ended = ends(&state.upstreams, &service, &state.tasks);
     assert_eq!(ended, expected(ONCE));
 }
 
-/// Guards against a whole task that is repeated, or fails, because its end could not be written down.
+/// Guards against repeating or failing a task because its end could not be stored.
 #[test]
 fn the_end_of_a_task_is_written_when_the_database_works_again() {
-    let Some(there) = files_written("the_end_of_a_task_is_written_when_the_database_works_again")
+    let Some(state) = files_written("the_end_of_a_task_is_written_when_the_database_works_again")
     else {
         return;
     };
-    there.service.await_log("disk is full");
-    there.disk.empty();
-    let ended = ends(&there.upstreams, &there.service, &there.tasks);
+    state.service.await_log("disk is full");
+    state.disk.empty();
+    let ended = ends(&state.upstreams, &state.service, &state.tasks);
     assert_eq!(ended, expected(ONCE));
 }
 
-/// Guards against a paid file that is lost when the service stops, or is killed, while it is fetched.
+/// Guards against losing a paid file because the service stops or is killed while it fetches the file.
 #[test]
-fn a_file_that_is_fetched_when_the_service_ends_is_fetched_again() {
+fn a_download_interrupted_by_a_stop_or_kill_is_repeated() {
     for is_killed in [true, false] {
         let has_file = Arc::new(Mutex::new(false));
-        let told = has_file.clone();
-        let server = SmallServer::start(move |asked| match asked.path.as_str() {
-            "/a.png" if *told.lock().unwrap() => {
+        let shared = has_file.clone();
+        let server = SmallServer::start(move |request| match request.path.as_str() {
+            "/a.png" if *shared.lock().unwrap() => {
                 Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec()))
             }
-            "/a.png" => said(503, json!({})),
-            // As an address of this server.
-            _ => said(
+            "/a.png" => json_response(503, json!({})),
+            // The address is on this server.
+            _ => json_response(
                 200,
-                json!({"data": [{"url": format!("http://{}/a.png", asked.header("host"))}]}),
+                json!({"data": [{"url": format!("http://{}/a.png", request.header("host"))}]}),
             ),
         });
         let data = TempDir::new().unwrap();
@@ -239,7 +239,9 @@ fn a_file_that_is_fetched_when_the_service_ends_is_fetched_again() {
         );
         let mut service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
         let task = service.generate(OPENAI, json!({"prompt": "a"}));
-        wait_until("the file is fetched", || !server.asked("/a.png").is_empty());
+        wait_until("the file is fetched", || {
+            !server.requests("/a.png").is_empty()
+        });
         if is_killed {
             service.kill();
         } else {
@@ -248,6 +250,6 @@ fn a_file_that_is_fetched_when_the_service_ends_is_fetched_again() {
         *has_file.lock().unwrap() = true;
         let service = Server::start_with_models(data.path(), &models, &["--speed", "0"]);
         assert_eq!(service.wait(&task)["status"], "completed");
-        assert_eq!(server.asked(GENERATIONS).len(), 1);
+        assert_eq!(server.requests(GENERATIONS).len(), 1);
     }
 }

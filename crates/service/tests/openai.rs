@@ -1,4 +1,4 @@
-//! Models behind OpenAI's images interface.
+//! Models on servers with OpenAI's images API.
 
 mod support;
 
@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use serde_json::json;
 use support::Server;
-use support::small_server::{Reply, Said, SmallServer, json as said, nobody};
+use support::small_server::{Reply, Response, SmallServer, json_response, unused_address};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "gpt");
@@ -28,32 +28,34 @@ fn start(data: &Path, address: &str, more: &str) -> Server {
     Server::start_with_models(data, &models(address, more), &["--speed", "0"])
 }
 
-fn one_picture() -> Said {
-    said(
+fn one_picture() -> Response {
+    json_response(
         200,
         json!({"created": 1, "data": [{"b64_json": PNG_BASE64}]}),
     )
 }
 
 #[test]
-fn pictures_come_as_base64_or_by_address() {
+fn pictures_are_read_from_base64_or_an_address() {
     let fetched = Arc::new(AtomicUsize::new(0));
-    let files = SmallServer::start(move |asked| match asked.path.as_str() {
-        // The first time it does not work: what is paid for is fetched again.
-        "/a.jpg?x=1" if fetched.fetch_add(1, Ordering::SeqCst) == 0 => said(503, json!({})),
+    let files = SmallServer::start(move |request| match request.path.as_str() {
+        // The first fetch fails, and is retried.
+        "/a.jpg?x=1" if fetched.fetch_add(1, Ordering::SeqCst) == 0 => {
+            json_response(503, json!({}))
+        }
         "/a.jpg?x=1" => Some((200, "image/jpeg", b"\xff\xd8\xff".to_vec())),
-        _ => said(404, json!({})),
+        _ => json_response(404, json!({})),
     });
     let url = format!("{}/a.jpg?x=1", files.url());
-    let server = SmallServer::start(move |asked| match asked.path.as_str() {
-        GENERATIONS => said(
+    let server = SmallServer::start(move |request| match request.path.as_str() {
+        GENERATIONS => json_response(
             200,
             json!({"data": [{"b64_json": PNG_BASE64}, {"url": url}]}),
         ),
-        _ => said(404, json!({})),
+        _ => json_response(404, json!({})),
     });
     let data = TempDir::new().unwrap();
-    // Any variable that is there will do for a key.
+    // The key can be any variable that is set.
     let more = format!(
         "key_env = \"CARGO_MANIFEST_DIR\"\nfields = {{ quality = \"high\" }}\nallow_fetch = [\"{}\"]",
         files.url()
@@ -66,29 +68,29 @@ fn pictures_come_as_base64_or_by_address() {
         "{urls:?}"
     );
 
-    let [asked] = &server.asked(GENERATIONS)[..] else {
-        panic!("asked more than once")
+    let [request] = &server.requests(GENERATIONS)[..] else {
+        panic!("not exactly one request")
     };
     let body = json!({"quality": "high", "prompt": "a fox", "n": 2, "model": "gpt-image-1"});
-    assert_eq!(asked.json(), body);
+    assert_eq!(request.json(), body);
     let key = format!("Bearer {}", env!("CARGO_MANIFEST_DIR"));
-    assert_eq!(asked.header("authorization"), key);
+    assert_eq!(request.header("authorization"), key);
     assert_eq!(
-        files.asked("/a.jpg?x=1")[1].header("authorization"),
+        files.requests("/a.jpg?x=1")[1].header("authorization"),
         "",
-        "the key is the server's"
+        "the key is only sent to its server"
     );
 }
 
-/// Guards against a key that is sent to another server, to which a file was moved.
+/// Guards against sending the key to another server after a redirect.
 #[test]
-fn the_key_does_not_go_where_the_server_redirects_to() {
+fn the_key_is_not_sent_to_redirect_targets() {
     let files = SmallServer::start(|_| Some((200, "image/png", PNG.to_vec())));
     let target = format!("{}/a.png", files.url());
-    let server = SmallServer::start_with_headers(move |asked| match asked.path.as_str() {
-        GENERATIONS => said(200, json!({"data": [{"url": "/moved"}]})).into(),
+    let server = SmallServer::start_with_headers(move |request| match request.path.as_str() {
+        GENERATIONS => json_response(200, json!({"data": [{"url": "/moved"}]})).into(),
         _ => Reply {
-            said: said(302, json!({})),
+            response: json_response(302, json!({})),
             headers: vec![("location", target.clone())],
         },
     });
@@ -101,31 +103,31 @@ fn the_key_does_not_go_where_the_server_redirects_to() {
     let urls = service.output(MODEL, json!({"prompt": "a fox"}));
     assert_eq!(service.get(&urls[0]).bytes, PNG);
     let key = format!("Bearer {}", env!("CARGO_MANIFEST_DIR"));
-    assert_eq!(server.asked("/moved")[0].header("authorization"), key);
-    assert_eq!(files.asked("/a.png")[0].header("authorization"), "");
+    assert_eq!(server.requests("/moved")[0].header("authorization"), key);
+    assert_eq!(files.requests("/a.png")[0].header("authorization"), "");
 }
 
-/// Whatever address an answer named was fetched, those of this machine and its network, too.
+/// Guards against fetching addresses of this machine and its network because a response contains them.
 #[test]
 fn no_picture_is_fetched_from_a_private_address() {
     let secret = SmallServer::start(|_| Some((200, "text/plain", b"a secret".to_vec())));
     let url = format!("{}/a", secret.url());
-    let server = SmallServer::start(move |_| said(200, json!({"data": [{"url": url}]})));
+    let server = SmallServer::start(move |_| json_response(200, json!({"data": [{"url": url}]})));
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server.url(), "");
     let ended = service.wait(&service.generate(MODEL, json!({"prompt": "a"})));
     let error = ended["error"].as_str().unwrap_or_default();
     assert!(error.contains("allow_fetch"), "{ended}");
-    assert_eq!(secret.asked("/a").len(), 0);
+    assert_eq!(secret.requests("/a").len(), 0);
 }
 
-/// A server's error that repeats a key was part of a text that every client can read, and of the log.
+/// Guards against a key in an output text and in the log, because a server's error message contains it.
 #[test]
-fn the_report_of_a_missing_picture_repeats_no_secret() {
+fn the_report_of_a_missing_picture_contains_no_secret() {
     const KEY: &str = "sk-CASE-REPORT-123";
     let server = SmallServer::start(|_| {
         let error = json!({"error": {"message": format!("refused for {KEY}")}});
-        said(200, json!({"data": [error, {"b64_json": PNG_BASE64}]}))
+        json_response(200, json!({"data": [error, {"b64_json": PNG_BASE64}]}))
     });
     let parameter = |name: &str, more: &str| {
         format!("[[model.parameter]]\nname = \"{name}\"\ntype = \"string\"\n{more}\n")
@@ -142,31 +144,35 @@ fn the_report_of_a_missing_picture_repeats_no_secret() {
     assert!(!service.log().contains(KEY));
 }
 
-/// Pictures that were made and paid for were lost: relative addresses, files that want the same key, one of
-/// two, the reason of a moderation, and addresses that do not exist held a place for the whole time limit.
+/// Guards against losing paid pictures: with relative addresses, files that require the key, or a missing picture. Also
+/// guards against losing the reason of a moderation, and against retrying dead addresses until the time limit.
 #[test]
-fn what_was_paid_for_is_kept_and_what_is_missing_is_reported() {
-    let server = SmallServer::start(|asked| {
+fn received_pictures_are_saved_and_missing_ones_are_reported() {
+    let server = SmallServer::start(|request| {
         let png = Some((200, "application/octet-stream", PNG.to_vec()));
-        match (asked.path.as_str(), asked.json()["prompt"].as_str()) {
-            ("/files/1", _) if asked.header("authorization").is_empty() => said(403, json!({})),
+        match (request.path.as_str(), request.json()["prompt"].as_str()) {
+            ("/files/1", _) if request.header("authorization").is_empty() => {
+                json_response(403, json!({}))
+            }
             ("/files/1", _) => png,
-            (GENERATIONS, Some("relative")) => said(200, json!([{"url": "/files/1"}])),
-            (GENERATIONS, Some("two")) => said(
+            (GENERATIONS, Some("relative")) => json_response(200, json!([{"url": "/files/1"}])),
+            (GENERATIONS, Some("two")) => json_response(
                 200,
                 json!({"data": [{"error": {"message": "filtered"}}, {"b64_json": PNG_BASE64}]}),
             ),
             (GENERATIONS, Some("fewer")) => one_picture(),
-            (GENERATIONS, Some("filtered")) => said(
+            (GENERATIONS, Some("filtered")) => json_response(
                 200,
                 json!({"data": [], "content_filter_results": {"sexual": {"filtered": true}}}),
             ),
-            (GENERATIONS, Some("error")) => said(
+            (GENERATIONS, Some("error")) => json_response(
                 200,
                 json!({"error": {"message": "Rejected by the safety system."}}),
             ),
-            (GENERATIONS, Some("dead")) => said(200, json!({"data": [{"url": "/gone.png"}]})),
-            _ => said(404, json!({})),
+            (GENERATIONS, Some("dead")) => {
+                json_response(200, json!({"data": [{"url": "/gone.png"}]}))
+            }
+            _ => json_response(404, json!({})),
         }
     });
     let data = TempDir::new().unwrap();
@@ -197,20 +203,20 @@ fn what_was_paid_for_is_kept_and_what_is_missing_is_reported() {
         dead.contains(&format!("{}/gone.png", server.url())),
         "{dead}"
     );
-    assert_eq!(server.asked("/gone.png").len(), 4);
+    assert_eq!(server.requests("/gone.png").len(), 4);
 }
 
 #[test]
-fn a_refusal_fails_and_a_busy_server_is_asked_again() {
+fn a_refused_task_fails_and_a_busy_server_is_retried() {
     let count = AtomicUsize::new(0);
-    let server = SmallServer::start(move |asked| {
-        if asked.path != GENERATIONS {
-            return said(404, json!({}));
+    let server = SmallServer::start(move |request| {
+        if request.path != GENERATIONS {
+            return json_response(404, json!({}));
         }
         match count.fetch_add(1, Ordering::SeqCst) {
-            0 => said(400, json!({"error": {"message": "no such thing"}})),
-            1 => said(429, json!({"error": {"message": "slow down"}})),
-            2 => said(401, json!({"error": {"message": "key"}})),
+            0 => json_response(400, json!({"error": {"message": "no such thing"}})),
+            1 => json_response(429, json!({"error": {"message": "slow down"}})),
+            2 => json_response(401, json!({"error": {"message": "key"}})),
             _ => one_picture(),
         }
     });
@@ -222,14 +228,14 @@ fn a_refusal_fails_and_a_busy_server_is_asked_again() {
         "The server refused: HTTP 400: no such thing"
     );
     service.output(MODEL, json!({"prompt": "b"}));
-    assert_eq!(server.asked(GENERATIONS).len(), 4);
+    assert_eq!(server.requests(GENERATIONS).len(), 4);
 }
 
 #[test]
 fn an_answer_that_was_lost_is_not_paid_for_twice() {
-    let server = SmallServer::start(|asked| match asked.path.as_str() {
+    let server = SmallServer::start(|request| match request.path.as_str() {
         GENERATIONS => None,
-        _ => said(404, json!({})),
+        _ => json_response(404, json!({})),
     });
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server.url(), "");
@@ -241,16 +247,16 @@ fn an_answer_that_was_lost_is_not_paid_for_twice() {
             .contains("not sent again by itself"),
         "{lost}"
     );
-    assert_eq!(server.asked(GENERATIONS).len(), 1);
+    assert_eq!(server.requests(GENERATIONS).len(), 1);
 }
 
-/// A gateway answers 408 or 503 also when the server behind it accepted the request and was slow. Sending
-/// again on these paid for one order several times.
+/// Gateways also send 408 or 503 if a slow server behind them has accepted the request. Guards against paying several
+/// times because of a retry.
 #[test]
 fn a_request_that_may_have_been_processed_is_not_sent_again() {
-    let server = SmallServer::start(|asked| match asked.json()["prompt"].as_str() {
-        Some(status) => said(status.parse().unwrap(), json!({"error": "slow upstream"})),
-        None => said(404, json!({})),
+    let server = SmallServer::start(|request| match request.json()["prompt"].as_str() {
+        Some(status) => json_response(status.parse().unwrap(), json!({"error": "slow upstream"})),
+        None => json_response(404, json!({})),
     });
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &server.url(), "");
@@ -261,24 +267,24 @@ fn a_request_that_may_have_been_processed_is_not_sent_again() {
         assert!(error.contains("not sent again by itself"), "{ended}");
         assert!(error.contains(&format!("HTTP {status}")), "{ended}");
     }
-    assert_eq!(server.asked(GENERATIONS).len(), statuses.len());
+    assert_eq!(server.requests(GENERATIONS).len(), statuses.len());
 }
 
-/// Says no to the first request with this status and `Retry-After`, then makes pictures.
+/// Returns a server that refuses the first request with this status and `Retry-After`, and then makes pictures.
 fn busy_once(status: u16, retry_after: String) -> SmallServer {
     let count = AtomicUsize::new(0);
-    SmallServer::start_with_headers(move |asked| {
-        if asked.path != GENERATIONS || count.fetch_add(1, Ordering::SeqCst) > 0 {
+    SmallServer::start_with_headers(move |request| {
+        if request.path != GENERATIONS || count.fetch_add(1, Ordering::SeqCst) > 0 {
             return one_picture().into();
         }
         Reply {
-            said: said(status, json!({"error": {"message": "busy"}})),
+            response: json_response(status, json!({"error": {"message": "busy"}})),
             headers: vec![("retry-after", retry_after.clone())],
         }
     })
 }
 
-/// `Retry-After` as a date was ignored: the service asked again at once.
+/// Guards against ignoring a date in `Retry-After`.
 #[test]
 fn retries_at_the_date_that_retry_after_names() {
     for status in [429, 503] {
@@ -287,16 +293,15 @@ fn retries_at_the_date_that_retry_after_names() {
         let data = TempDir::new().unwrap();
         let service = start(data.path(), &server.url(), "");
         service.output(MODEL, json!({"prompt": "a"}));
-        let [_, second] = &server.asked(GENERATIONS)[..] else {
-            panic!("not asked twice")
+        let [_, second] = &server.requests(GENERATIONS)[..] else {
+            panic!("not exactly two requests")
         };
-        // The date has whole seconds.
+        // The date is rounded to whole seconds.
         assert!(second.at + Duration::from_secs(1) > date, "{second:?}");
     }
 }
 
-/// A wait that is longer than the time limit was cut to half of what was left, and the server asked too
-/// early.
+/// Guards against a retry before the requested time, when that is after the time limit.
 #[test]
 fn a_wait_beyond_the_time_limit_fails_the_task_with_the_reason() {
     let server = busy_once(429, "3600".into());
@@ -310,15 +315,15 @@ fn a_wait_beyond_the_time_limit_fails_the_task_with_the_reason() {
         error.contains("HTTP 429: busy") && error.contains("3600 s"),
         "{ended}"
     );
-    assert_eq!(server.asked(GENERATIONS).len(), 1);
+    assert_eq!(server.requests(GENERATIONS).len(), 1);
 }
 
-/// A server that takes its time until it is told to go on.
+/// Returns a server that responds only after the flag is set.
 fn slow() -> (SmallServer, Arc<Mutex<bool>>) {
     let go = Arc::new(Mutex::new(false));
-    let told = go.clone();
-    let server = SmallServer::start(move |asked| {
-        while asked.path == GENERATIONS && !*told.lock().unwrap() {
+    let shared = go.clone();
+    let server = SmallServer::start(move |request| {
+        while request.path == GENERATIONS && !*shared.lock().unwrap() {
             std::thread::sleep(Duration::from_millis(10));
         }
         one_picture()
@@ -326,21 +331,21 @@ fn slow() -> (SmallServer, Arc<Mutex<bool>>) {
     (server, go)
 }
 
-fn await_asked(server: &SmallServer, count: usize) {
+fn await_requests(server: &SmallServer, count: usize) {
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
-    while server.asked(GENERATIONS).len() < count {
+    while server.requests(GENERATIONS).len() < count {
         assert!(std::time::Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 #[test]
-fn killed_while_it_waits_the_service_does_not_pay_twice() {
+fn a_task_is_not_resent_if_the_service_is_killed_while_it_waits() {
     let (server, go) = slow();
     let data = TempDir::new().unwrap();
     let mut service = start(data.path(), &server.url(), "");
     let task = service.generate(MODEL, json!({"prompt": "a"}));
-    await_asked(&server, 1);
+    await_requests(&server, 1);
     service.kill();
     *go.lock().unwrap() = true;
     let service = start(data.path(), &server.url(), "");
@@ -352,28 +357,31 @@ fn killed_while_it_waits_the_service_does_not_pay_twice() {
             .contains("may have been made and paid"),
         "{ended}"
     );
-    assert_eq!(server.asked(GENERATIONS).len(), 1);
+    assert_eq!(server.requests(GENERATIONS).len(), 1);
 }
 
 #[test]
-fn a_server_that_knows_keys_is_asked_again_with_the_same_one() {
+fn a_server_with_idempotency_keys_gets_the_same_key_again() {
     let (server, go) = slow();
     let data = TempDir::new().unwrap();
     let mut service = start(data.path(), &server.url(), "idempotent = true");
     let task = service.generate(MODEL, json!({"prompt": "a"}));
-    await_asked(&server, 1);
+    await_requests(&server, 1);
     service.kill();
     *go.lock().unwrap() = true;
     let service = start(data.path(), &server.url(), "idempotent = true");
     assert_eq!(service.wait(&task)["status"], "completed");
-    let asked = server.asked(GENERATIONS);
-    let keys: Vec<_> = asked.iter().map(|a| a.header("idempotency-key")).collect();
+    let requests = server.requests(GENERATIONS);
+    let keys: Vec<_> = requests
+        .iter()
+        .map(|a| a.header("idempotency-key"))
+        .collect();
     assert_eq!(keys, [task["id"].as_str().unwrap(); 2]);
 }
 
 #[test]
 fn tasks_wait_while_the_server_is_unavailable() {
-    let address = nobody();
+    let address = unused_address();
     let data = TempDir::new().unwrap();
     let service = start(data.path(), &format!("http://{address}"), "");
     service.await_model(MODEL, |entry| entry["away"].is_string());
@@ -381,5 +389,5 @@ fn tasks_wait_while_the_server_is_unavailable() {
     service.await_log("trying again");
     let server = SmallServer::start_at(address, |_| one_picture());
     assert_eq!(service.wait(&task)["status"], "completed");
-    assert_eq!(server.asked(GENERATIONS).len(), 1);
+    assert_eq!(server.requests(GENERATIONS).len(), 1);
 }

@@ -1,4 +1,4 @@
-//! What operators see of the service, and how it stops.
+//! Health checks, metrics, logs and stops of the service.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use support::{STRATA, Server, request};
 
-/// The value of a line of the metrics.
+/// Returns the value of a metric by the start of its line.
 fn metric(server: &Server, line: &str) -> Option<f64> {
     let text = server.get("/metrics").text();
     let found = text.lines().find_map(|known| known.strip_prefix(line))?;
@@ -23,17 +23,17 @@ fn until(what: &str, is_so: impl Fn() -> bool) {
 }
 
 #[test]
-fn it_lives_and_is_ready() {
+fn health_and_readiness_are_reported() {
     let server = Server::start(&[]);
     assert_eq!(server.get("/healthz").json(), json!({"success": true}));
     let ready = server.get("/readyz");
     assert_eq!(ready.status, 200);
     let checks = json!({"store": "ok", "workers": "ok", "disk": "ok", "accepting": "ok"});
     assert_eq!(ready.json()["checks"], checks);
-    // Other names are refused here as everywhere.
+    // Other host names are refused.
     for path in ["/healthz", "/readyz", "/metrics"] {
-        let stranger = server.call("GET", path, &[("host", "evil.example")], b"");
-        assert_eq!(stranger.status, 421, "{path}");
+        let other_host = server.call("GET", path, &[("host", "evil.example")], b"");
+        assert_eq!(other_host.status, 421, "{path}");
     }
 }
 
@@ -58,7 +58,7 @@ fn without_disk_space_it_is_not_ready_and_reports_why() {
 }
 
 #[test]
-fn metrics_tell_what_happened() {
+fn metrics_count_tasks_calls_and_refusals() {
     let server = Server::start(&["--workers", "1", "--speed", "4"]);
     for n in 0..3 {
         server.generate(STRATA, json!({"prompt": n.to_string()}));
@@ -116,7 +116,7 @@ fn metrics_count_the_end_of_tasks_and_those_of_an_earlier_process() {
     server.kill();
     std::thread::sleep(Duration::from_millis(500));
     let mut server = Server::start_on(data.path(), &["--workers", "1", "--speed", "20"]);
-    until("it is taken up", || {
+    until("the age of the queue counts from the submission", || {
         metric(&server, "atelier_queue_age_seconds").unwrap() >= 0.5
     });
     server.kill();
@@ -144,19 +144,19 @@ fn metrics_require_a_token_if_the_service_does() {
     };
     assert_eq!(server.get("/metrics").status, 401);
     assert_eq!((with("secret"), with("watch")), (401, 200));
-    // The token for metrics is none for tasks.
+    // The metrics token is not valid for tasks.
     let headers = [("authorization", "Bearer watch")];
     let call = server.call("POST", "/v2/status", &headers, b"{}");
     assert_eq!(call.status, 401);
 }
 
 #[test]
-fn metrics_may_have_an_address_of_their_own() {
+fn metrics_can_have_a_separate_address() {
     let server = Server::start(&["--metrics-listen", "127.0.0.1:0"]);
-    let address = server.word_of_log("metrics on ");
-    let told = server.call("GET", &address, &[], b"");
-    assert_eq!(told.status, 200);
-    assert!(told.text().contains("atelier_build_info"));
+    let address = server.log_text_after("metrics on ");
+    let metrics = server.call("GET", &address, &[], b"");
+    assert_eq!(metrics.status, 200);
+    assert!(metrics.text().contains("atelier_build_info"));
     let base = address.strip_suffix("/metrics").unwrap();
     let get = |path: &str| {
         server
@@ -165,13 +165,13 @@ fn metrics_may_have_an_address_of_their_own() {
     };
     assert_eq!((get("/healthz"), get("/readyz")), (200, 200));
     assert_eq!(get("/api/models"), 404);
-    let stranger = server.call("GET", &address, &[("host", "evil.example")], b"");
-    assert_eq!(stranger.status, 421);
+    let other_host = server.call("GET", &address, &[("host", "evil.example")], b"");
+    assert_eq!(other_host.status, 421);
     assert_eq!(server.get("/metrics").status, 403);
 }
 
 #[test]
-fn a_call_has_an_id_in_its_answer_and_in_the_log() {
+fn a_response_and_its_log_lines_contain_the_request_id() {
     let server = Server::start(&["--log", "json", "--token", "tok3n"]);
     let headers = [
         ("authorization", "Bearer tok3n"),
@@ -204,7 +204,7 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
         let of_message = |line: &&&Value| line["message"].as_str().unwrap().contains(message);
         of_call.iter().find(of_message).copied()
     };
-    // Also what was logged on another thread.
+    // Includes lines that were logged on another thread.
     assert!(has("accepted").is_some(), "{log}");
     let answered = has("answered").unwrap();
     assert_eq!(
@@ -217,7 +217,7 @@ fn a_call_has_an_id_in_its_answer_and_in_the_log() {
     }
 }
 
-/// Guards against a log that lets its readers see the outputs of others: these are found by the task's id.
+/// Guards against giving readers of the log access to outputs, which a task's id does.
 #[test]
 fn no_line_of_the_log_has_the_whole_id_of_a_task() {
     for format in ["text", "json"] {
@@ -232,11 +232,11 @@ fn no_line_of_the_log_has_the_whole_id_of_a_task() {
         server.await_log("answered");
         let log = server.log();
         assert!(!log.contains(&id), "{log}");
-        assert!(log.contains(call), "the caller's id of the call: {log}");
+        assert!(log.contains(call), "the request id is complete: {log}");
     }
 }
 
-/// Guards against paid work that is begun, and thrown away, by a start that fails.
+/// Guards against starting paid work in a process whose start fails.
 #[test]
 fn no_work_begins_if_metrics_cannot_be_served() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
@@ -254,8 +254,8 @@ fn no_work_begins_if_metrics_cannot_be_served() {
         .output()
         .unwrap();
     assert!(!ended.status.success());
-    let said = String::from_utf8_lossy(&ended.stderr);
-    assert!(said.contains(&address), "{said}");
+    let error = String::from_utf8_lossy(&ended.stderr);
+    assert!(error.contains(&address), "{error}");
     assert!(!data.path().join("tasks.sqlite").exists());
 }
 
@@ -263,7 +263,7 @@ fn no_work_begins_if_metrics_cannot_be_served() {
 mod drain {
     use super::*;
 
-    /// Guards against work that is thrown away at each new version.
+    /// Guards against losing the work of running tasks at each update.
     #[test]
     fn running_tasks_end_and_waiting_tasks_are_resumed_later() {
         let data = tempfile::tempdir().unwrap();
@@ -272,10 +272,10 @@ mod drain {
         let running = server.generate(STRATA, json!({"prompt": "a"}));
         let waiting = server.generate(STRATA, json!({"prompt": "b"}));
         server.await_log("begins");
-        server.ask_to_stop();
+        server.request_stop();
         until("it is not ready", || server.get("/readyz").status == 503);
         assert_ne!(server.get("/readyz").json()["checks"]["accepting"], "ok");
-        // It still answers, but takes nothing in.
+        // The service still responds, but accepts no tasks.
         assert_eq!(server.post("/v2/status", &running).status, 200);
         let refused = server.post("/v2/generate", &request(STRATA, json!({"prompt": "c"})));
         assert_eq!(
@@ -283,17 +283,21 @@ mod drain {
             (503, "draining")
         );
         assert_eq!(refused.header("retry-after"), "5");
-        // From a refused entry, a client could tell neither when to retry nor that nothing was accepted.
+        // The whole batch is refused, because an entry could not say when to retry.
         let batch = json!({"requests": [request(STRATA, json!({"prompt": "c"}))]});
         let refused = server.post("/v2/generate-batch", &batch);
         assert_eq!(refused.status, 503);
         assert_eq!(refused.header("retry-after"), "5");
-        assert!(server.ended_well());
+        assert!(server.exits_successfully());
         assert_eq!(server.log().matches("begins").count(), 1);
 
         let server = Server::start_on(data.path(), &["--speed", "20", "--workers", "1"]);
         let word = |task: &Value| server.post("/v2/status", task).json()["data"]["status"].clone();
-        assert_eq!(word(&running), "completed", "it was let end");
+        assert_eq!(
+            word(&running),
+            "completed",
+            "the running task has ended during the drain"
+        );
         assert_eq!(word(&waiting), "processing");
         drop(server);
         let server = Server::start_on(data.path(), &["--speed", "0"]);
@@ -307,10 +311,10 @@ mod drain {
         let mut server = Server::start_on(data.path(), &args);
         let task = server.generate(STRATA, json!({"prompt": "a"}));
         server.await_log("begins");
-        let asked = Instant::now();
-        server.ask_to_stop();
-        assert!(server.ended_well());
-        assert!(asked.elapsed() >= Duration::from_secs(1));
+        let requested = Instant::now();
+        server.request_stop();
+        assert!(server.exits_successfully());
+        assert!(requested.elapsed() >= Duration::from_secs(1));
         let server = Server::start_on(data.path(), &["--speed", "0"]);
         assert_eq!(server.wait(&task)["status"], "completed");
     }
@@ -321,9 +325,9 @@ mod drain {
         let mut server = Server::start(&args);
         server.generate(STRATA, json!({"prompt": "a"}));
         server.await_log("begins");
-        server.ask_to_stop();
+        server.request_stop();
         server.await_log("to end");
-        server.ask_to_stop();
-        assert!(server.ended_well());
+        server.request_stop();
+        assert!(server.exits_successfully());
     }
 }

@@ -1,4 +1,4 @@
-//! What a poll costs.
+//! The cost of polls.
 
 mod support;
 
@@ -10,7 +10,7 @@ use support::Server;
 
 const TASKS: usize = 10;
 
-/// A database of the first version: before it, and after it was taken over, the same tasks.
+/// Writes a database of the first version with some tasks.
 fn write_tasks(path: &Path) {
     let database = rusqlite::Connection::open(path).unwrap();
     database
@@ -36,8 +36,8 @@ fn write_tasks(path: &Path) {
     }
 }
 
-/// Guards against polls that read the input: a client that polled ten tasks of a megabyte each left six calls a
-/// second for another. Here the inputs are no text, so reading one fails.
+/// Guards against polls that read the input: polling ten tasks with inputs of a megabyte each slowed down all other
+/// calls. The inputs in this test are not text, so reading one fails.
 #[test]
 fn status_does_not_read_the_input() {
     let data = tempfile::tempdir().unwrap();

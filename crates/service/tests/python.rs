@@ -1,7 +1,6 @@
-//! The Python files, proven by use: with real Python and the packages that they and their users have.
+//! Runs the Python files with a real interpreter and the packages that they and their users need.
 //!
-//! The interpreter is `ATELIER_PYTHON`, else `python3`. If a package is missing the proof fails:
-//! it does not pass in silence.
+//! The interpreter is `ATELIER_PYTHON`, or else `python3`. The tests fail if a package is missing.
 
 mod support;
 
@@ -11,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use atelier_contract::{Draft, Entry, Kind, Parameter, Schema};
 use atelier_service::models::Models;
-use atelier_service::python::{Words, render_openai_function};
+use atelier_service::python::{ModelTexts, render_openai_function};
 use serde_json::{Map, Value, json};
 use support::Server;
 
@@ -59,7 +58,7 @@ fn python(script: &str, server: &Server, input: &Value) {
 }
 
 #[test]
-fn both_files_of_every_model_run_the_whole_workflow() {
+fn both_files_of_every_model_run_a_task() {
     let server = Server::start(&["--speed", "0", "--workers", "4"]);
     python("proof_workflow.py", &server, &Value::Null);
 }
@@ -70,7 +69,7 @@ fn a_chat_client_calls_the_function() {
     python("proof_openai.py", &server, &Value::Null);
 }
 
-/// A model whose program gives what it was sent, with parameters of every kind.
+/// A model with parameters of every kind. Its program outputs the input.
 #[cfg(unix)]
 const EVERY_KIND: &str = r#"
 [[model]]
@@ -91,18 +90,18 @@ parameter = [
 ]
 "#;
 
-/// Guards against one enumeration of numbers that makes Gemini refuse every tool, and against a
-/// filler that is sent as the address of a file.
+/// Guards against an enumeration of numbers, which makes Gemini refuse all tools, and against sending a filler text as the
+/// address of a file.
 #[cfg(unix)]
 #[test]
-fn every_provider_accepts_the_schemas_and_their_texts_are_read_back() {
+fn providers_accept_the_schemas_and_json_texts_are_parsed() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start_with_models(data.path(), EVERY_KIND, &[]);
     python("proof_schemas.py", &server, &Value::Null);
 }
 
-/// Guards against a chat model that is asked for a key, a key in a workflow's file, and a run that fails for want of
-/// one after something else was paid.
+/// Guards against asking a chat model for a key, against a key in a workflow file, and against a run that fails because of
+/// a missing key after another node was paid for.
 #[cfg(unix)]
 #[test]
 fn secrets_come_from_the_environment_or_the_caller() {
@@ -123,7 +122,7 @@ parameter = [
     python("proof_secrets.py", &server, &Value::Null);
 }
 
-/// Guards against a saved workflow whose values move to other inputs, in silence, when the model has got others.
+/// Guards against a saved workflow whose values silently move to other inputs after the model's inputs have changed.
 #[cfg(unix)]
 #[test]
 fn a_saved_workflow_is_restored_by_name() {
@@ -138,9 +137,9 @@ fn an_assistant_calls_the_tools_of_the_mcp_server() {
     python("proof_mcp.py", &server, &Value::Null);
 }
 
-/// Guards against a second paid task for a client that gave up after a minute and asked again.
+/// Guards against a second paid task if a client times out after a minute and calls again.
 #[test]
-fn an_assistant_that_asks_again_pays_once() {
+fn a_repeated_tool_call_creates_one_task() {
     let server = Server::start(&["--speed", "0"]);
     python("proof_mcp_again.py", &server, &Value::Null);
 }
@@ -151,7 +150,7 @@ fn the_node_pack_is_a_package_with_a_workflow_for_each_node() {
     python("proof_pack.py", &server, &Value::Null);
 }
 
-/// ComfyUI itself, where COMFYUI_DIR names a checkout of it: `./dev test comfyui`.
+/// Runs the nodes in ComfyUI itself; COMFYUI_DIR is the path of a checkout: `./dev test comfyui`.
 #[test]
 #[ignore = "needs a checkout of ComfyUI with its requirements: several gigabytes"]
 fn comfyui_runs_the_nodes() {
@@ -160,15 +159,15 @@ fn comfyui_runs_the_nodes() {
 }
 
 #[test]
-fn a_generate_that_may_have_arrived_is_never_sent_again() {
+fn a_generate_call_that_may_have_arrived_is_not_resent() {
     let server = Server::start(&["--speed", "0"]);
     python("proof_network.py", &server, &Value::Null);
 }
 
-/// The running service against its own OpenAPI document: what the document permits and what it
-/// forbids, every answer looked at. Drawn by schemathesis, the same each time.
+/// Tests the service against its OpenAPI document with schemathesis: valid and invalid requests, which are the same each
+/// time. Checks every response.
 #[test]
-fn the_service_is_as_its_document_says() {
+fn the_service_matches_its_openapi_document() {
     let server = Server::start(&["--token", "secret", "--speed", "100", "--workers", "1"]);
     let interpreter = std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into());
     let folder = tempfile::tempdir().unwrap();
@@ -184,19 +183,19 @@ fn the_service_is_as_its_document_says() {
         ])
         .arg(config)
         .args(["run", &format!("{}/api/openapi.json", server.url)])
-        // It keeps what it finds in the folder that it runs in.
+        // schemathesis stores its findings in the current folder.
         .current_dir(folder.path())
         .env("NO_PROXY", "127.0.0.1")
         .output()
         .unwrap_or_else(|error| panic!("{interpreter}: {error}. Set ATELIER_PYTHON."));
-    let said = String::from_utf8_lossy(&output.stdout);
-    // Each path has one operation; it leaves out the document, which it has read.
+    let report = String::from_utf8_lossy(&output.stdout);
+    // Each path has one operation. schemathesis does not test the path of the document itself.
     let document = server.get("/api/openapi.json").json();
     let operations = document["paths"].as_object().unwrap().len() - 1;
     assert!(
         output.status.success()
-            && said.contains(&format!("{operations} selected / {operations} total")),
-        "{said}{}",
+            && report.contains(&format!("{operations} selected / {operations} total")),
+        "{report}{}",
         String::from_utf8_lossy(&output.stderr)
     );
 }
@@ -207,11 +206,12 @@ fn form_function_and_node_accept_the_same_inputs() {
     python("proof_agreement.py", &server, &Value::Array(cases()));
 }
 
-/// Enumerations that no model has: of numbers, of lists, of values that look alike; each also as a choice of several.
+/// Tests enumerations that no built-in model has: of numbers, of lists, and of values that look alike; each also as a
+/// choice of several.
 ///
-/// Guards against a list of permitted values that goes out as a bare value.
+/// Guards against sending a list of permitted values as a single value.
 #[test]
-fn form_and_function_know_the_same_enumerations() {
+fn form_and_function_accept_the_same_enumerations() {
     let values = [
         json!(1),
         json!(1.0),
@@ -259,7 +259,7 @@ fn form_and_function_know_the_same_enumerations() {
                 "parameters": {"optional": [{"name": "n", "type": kind, "allowedValues": allowed}]}
             }))
             .unwrap();
-            let words = Words {
+            let texts = ModelTexts {
                 name: "A".into(),
                 description: String::new(),
                 makes: None,
@@ -274,7 +274,7 @@ fn form_and_function_know_the_same_enumerations() {
                 })
                 .collect();
             json!({
-                "file": render_openai_function(&schema, &words, "http://127.0.0.1").unwrap(),
+                "file": render_openai_function(&schema, &texts, "http://127.0.0.1").unwrap(),
                 "verdicts": verdicts, "allowed": allowed,
             })
         })
@@ -283,7 +283,7 @@ fn form_and_function_know_the_same_enumerations() {
     python("proof_enumerations.py", &server, &Value::Array(cases));
 }
 
-/// Every parameter of every model with values of all kinds, and what the contract says of them.
+/// Returns every parameter of every model with values of all kinds, and the results of the contract's validation.
 fn cases() -> Vec<Value> {
     let mut cases = Vec::new();
     for model in Models::built_in().iter() {

@@ -1,11 +1,11 @@
-//! Tasks outlive the process.
+//! Tasks survive the end of the process.
 
 mod support;
 
 use serde_json::json;
 use support::{STRATA, Server, cluster, request};
 
-/// Slow enough to be interrupted, whatever the machine.
+/// Options that make tasks slow enough to be interrupted on any machine.
 const SLOW: [&str; 4] = ["--speed", "20", "--workers", "1"];
 
 #[test]
@@ -14,7 +14,7 @@ fn tasks_survive_a_killed_process() {
     let mut server = Server::start_on(data.path(), &SLOW);
     let running = server.generate(STRATA, json!({"prompt": "a", "seed": 1}));
     let waiting = server.generate(STRATA, json!({"prompt": "b"}));
-    // Only the log tells a task that is worked on from one that waits.
+    // Only the log shows that a task runs.
     server.await_log("begins");
     server.kill();
 
@@ -24,7 +24,7 @@ fn tasks_survive_a_killed_process() {
         let output = &server.post("/v2/response", task).json()["data"]["output"];
         assert_eq!(server.get(output[0].as_str().unwrap()).status, 200);
     }
-    // What was chosen before the kill still holds: the same seed gives the same bytes.
+    // The input is unchanged after the kill: the same seed gives the same bytes.
     let again = server.output(STRATA, json!({"prompt": "a", "seed": 1}));
     let first = server.post("/v2/response", &running).json()["data"]["output"][0].clone();
     assert_eq!(
@@ -44,7 +44,7 @@ fn a_stop_request_stops_at_once_and_tasks_are_resumed_later() {
     let reply = server
         .post("/v2/generate-batch", &json!({"requests": requests}))
         .json();
-    assert!(server.terminate(), "it ends well");
+    assert!(server.terminate(), "the service exits successfully");
     const FINISHED: &str = "task WHERE finished_ms IS NOT NULL";
     let finished = cluster::count(data.path(), FINISHED).unwrap_or_else(|| {
         let file = data.path().join("tasks.sqlite");
@@ -52,7 +52,7 @@ fn a_stop_request_stops_at_once_and_tasks_are_resumed_later() {
         let count = format!("SELECT count(*) FROM {FINISHED}");
         database.query_row(&count, [], |row| row.get(0)).unwrap()
     });
-    assert_eq!(finished, 0, "it waited for a task");
+    assert_eq!(finished, 0, "the stop did not wait for a task");
 
     let server = Server::start_on(data.path(), &["--speed", "0", "--workers", "4"]);
     for entry in reply["data"]["results"].as_array().unwrap() {
@@ -66,7 +66,7 @@ fn a_stop_request_stops_at_once_and_tasks_are_resumed_later() {
 fn a_directory_can_be_used_by_only_one_service() {
     let data = tempfile::tempdir().unwrap();
     let first = Server::start_on(data.path(), &[]);
-    // It listens before it has the database.
+    // The response shows that the service has opened its database.
     assert_eq!(first.get("/api/models").status, 200);
     let second = std::process::Command::new(env!("CARGO_BIN_EXE_atelier-service"))
         .args(["--listen", "127.0.0.1:0", "--data"])

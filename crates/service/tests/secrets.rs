@@ -1,4 +1,4 @@
-//! Secret parameters: their values reach the model, and are nowhere any more when the task has ended.
+//! Secret parameters: the model receives their values, and they are deleted when the task has ended.
 #![cfg(unix)]
 
 mod support;
@@ -15,7 +15,7 @@ const MODEL: (&str, &str) = ("text", "own");
 
 const SECRET: &str = "sk-CASE-SECRET-123";
 
-/// A program that repeats its key wherever it can, and says whether it is the right one.
+/// A program that writes its key wherever it can, and outputs whether the key is right.
 const PROGRAM: &str = r#"#!/bin/sh
 input=$(cat)
 echo "got $input" >&2
@@ -33,7 +33,7 @@ fn start(data: &Path) -> Server {
     start_with(data, "secret = true")
 }
 
-/// With `mark` on the parameter that holds the key.
+/// Starts the service with `mark` in the definition of the key parameter.
 fn start_with(data: &Path, mark: &str) -> Server {
     let program = data.join("program.sh");
     fs::write(&program, PROGRAM).unwrap();
@@ -66,7 +66,7 @@ fn task(answer: &Answer) -> Value {
     json!({"uid": "me", "category": MODEL.0, "subcategory": MODEL.1, "id": answer.json()["data"]["id"]})
 }
 
-/// The files below a folder that have the secret in them.
+/// Returns the files below a folder that contain the secret.
 fn files_with_secret(folder: &Path) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -74,7 +74,7 @@ fn files_with_secret(folder: &Path) -> Vec<PathBuf> {
         if entry.file_type().unwrap().is_dir() {
             found.extend(files_with_secret(&path));
         } else {
-            // A file of a task that is being tidied up may go meanwhile.
+            // The file may be removed meanwhile, because its task has ended.
             let bytes = fs::read(&path).unwrap_or_default();
             let has_it = |part: &[u8]| part == SECRET.as_bytes();
             if bytes.windows(SECRET.len()).any(has_it) {
@@ -92,10 +92,10 @@ fn output(server: &Server, task: &Value) -> Vec<String> {
     urls.into_iter().map(text).collect()
 }
 
-/// Guards against a key that stays in the database, its log, an error or the service's log after its task has ended,
-/// and against one that a restart loses while the task waits.
+/// Guards against a key that stays in the database, its write-ahead log, an error or the service's log after its task has
+/// ended, and against losing the key of a waiting task at a restart.
 #[test]
-fn a_secret_is_gone_when_its_task_has_ended() {
+fn secrets_are_deleted_when_their_task_has_ended() {
     let data = tempfile::tempdir().unwrap();
     fs::write(data.path().join("hold"), "").unwrap();
     let mut server = start(data.path());
@@ -125,7 +125,7 @@ fn a_secret_is_gone_when_its_task_has_ended() {
         Some(count) => assert_eq!(count, 1),
         None => assert!(
             !files_with_secret(data.path()).is_empty(),
-            "it survives a restart"
+            "the secret is stored for a restart"
         ),
     }
     server.kill();
@@ -147,7 +147,7 @@ fn a_secret_is_gone_when_its_task_has_ended() {
         "{error}"
     );
 
-    // The same request is known by its digest.
+    // A repeated request is recognized by its digest.
     assert_eq!(task(&submit(&server, "first", SECRET)), first_task);
     let other = submit(&server, "first", "sk-other");
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_secret_is_gone_when_its_task_has_ended() {
     assert!(log.contains("accepted"), "{log}");
 }
 
-/// Guards against keys that stay in the database because they were stored before the service knew that they are keys.
+/// Guards against keys that stay in the database because they were stored before their parameter was marked as secret.
 #[test]
 fn a_start_deletes_the_secrets_of_earlier_tasks() {
     let data = tempfile::tempdir().unwrap();
@@ -178,7 +178,7 @@ fn a_start_deletes_the_secrets_of_earlier_tasks() {
     let in_postgres = || cluster::count(data.path(), "task WHERE input LIKE '%CASE-SECRET%'");
     assert_eq!(in_postgres().unwrap_or(1), 1);
     assert!(server.terminate());
-    // What the program said in its outputs is its own.
+    // The program's outputs may contain the secret.
     std::fs::remove_dir_all(data.path().join("outputs")).ok();
     let expected = usize::from(cluster::database().is_none());
     assert_eq!(files_with_secret(data.path()).len(), expected);
@@ -189,9 +189,9 @@ fn a_start_deletes_the_secrets_of_earlier_tasks() {
     assert_eq!(server.wait(&task)["status"], "completed");
 }
 
-/// Guards against an answer to a wrong request, which may be logged by its sender, that repeats a key.
+/// Guards against a key in the response to an invalid request, which the client may log.
 #[test]
-fn a_refusal_does_not_repeat_a_secret() {
+fn a_refusal_does_not_contain_a_secret() {
     let data = tempfile::tempdir().unwrap();
     let server = start(data.path());
     let body = request(MODEL, json!({"prompt": "a", "api_key": {"key": SECRET}}));

@@ -1,4 +1,4 @@
-//! `--site`: a built front-end next to the interface.
+//! `--site`: serves a built front-end in addition to the interface.
 
 mod support;
 
@@ -7,7 +7,7 @@ use std::fs;
 use support::Server;
 
 #[test]
-fn files_pages_and_encodings() {
+fn files_and_pages_are_served_with_their_encodings() {
     let site = tempfile::tempdir().unwrap();
     fs::write(site.path().join("index.html"), "the page").unwrap();
     fs::write(site.path().join("app-0123456789abcdef_bg.wasm"), "plain").unwrap();
@@ -44,10 +44,10 @@ fn files_pages_and_encodings() {
     assert_eq!(server.get("/api/models").status, 200);
 }
 
-/// Guards against a browser that is told to keep a missing file as missing for a year, or that the
-/// page of a release that was taken back is the one that it has: it is only older.
+/// Guards against caching a missing file for a year, and against a 304 for a page that a rollback has replaced with an
+/// older one.
 #[test]
-fn releases_that_come_and_go() {
+fn missing_files_are_not_cached_and_dates_are_ignored() {
     let site = tempfile::tempdir().unwrap();
     fs::write(site.path().join("index.html"), "the page").unwrap();
     let server = Server::start(&["--site", site.path().to_str().unwrap()]);
@@ -56,9 +56,9 @@ fn releases_that_come_and_go() {
         (file.status, file.header("cache-control")),
         (404, "no-cache")
     );
-    let kept = [("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT")];
+    let if_newer = [("if-modified-since", "Fri, 01 Jan 2100 00:00:00 GMT")];
     for path in ["/", "/tasks"] {
-        let page = server.call("GET", path, &kept, b"");
+        let page = server.call("GET", path, &if_newer, b"");
         assert_eq!(
             (page.status, page.text().as_str()),
             (200, "the page"),

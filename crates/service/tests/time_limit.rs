@@ -4,7 +4,7 @@ mod support;
 
 use serde_json::{Value, json};
 use support::Server;
-use support::small_server::{SmallServer, json as said};
+use support::small_server::{SmallServer, json_response};
 use tempfile::TempDir;
 
 const MODEL: (&str, &str) = ("image", "m");
@@ -24,13 +24,13 @@ fn error_of(more: &str) -> String {
     error
 }
 
-/// Guards against a task that is tried for ever because its limit restarts at each attempt.
+/// Guards against a task that is retried forever because its limit restarts at each attempt.
 #[test]
-fn a_history_that_is_never_read_fails_the_task_with_the_last_error() {
-    let server = SmallServer::start(|asked| match asked.path.as_str() {
-        "/prompt" => said(200, json!({"prompt_id": asked.json()["prompt_id"]})),
-        path if path.starts_with("/history/") => said(500, json!({"error": "no memory"})),
-        _ => said(200, Value::Object(serde_json::Map::new())),
+fn an_unreadable_history_fails_the_task_with_the_last_error() {
+    let server = SmallServer::start(|request| match request.path.as_str() {
+        "/prompt" => json_response(200, json!({"prompt_id": request.json()["prompt_id"]})),
+        path if path.starts_with("/history/") => json_response(500, json!({"error": "no memory"})),
+        _ => json_response(200, Value::Object(serde_json::Map::new())),
     });
     let error = error_of(&format!(
         "[model.comfyui]\naddress = \"{}\"\nworkflow = \"flow.json\"\n\
@@ -40,10 +40,11 @@ fn a_history_that_is_never_read_fails_the_task_with_the_last_error() {
     assert!(error.contains("HTTP 500: no memory"), "{error}");
 }
 
-/// Guards against a server that refuses the key, and is asked for ever.
+/// Guards against retrying forever with a key that the server refuses.
 #[test]
 fn a_refused_key_fails_the_task_with_the_last_error() {
-    let server = SmallServer::start(|_| said(401, json!({"error": {"message": "wrong key"}})));
+    let server =
+        SmallServer::start(|_| json_response(401, json!({"error": {"message": "wrong key"}})));
     let error = error_of(&format!(
         "[model.openai]\naddress = \"{}/v1\"",
         server.url()

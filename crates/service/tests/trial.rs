@@ -1,7 +1,7 @@
-//! The service alone, killed again and again under load, with a disk that fills and empties and
-//! sockets held open: no accepted task is lost, failed or made twice.
+//! Kills the service repeatedly under load, while its disk fills and empties and idle sockets are open. Checks that no
+//! accepted task is lost, fails or is completed twice.
 //!
-//! `ATELIER_TRIAL_SEED` and `ATELIER_TRIAL_ROUNDS` (kills) make it another or a longer one.
+//! `ATELIER_TRIAL_SEED` sets the random seed, and `ATELIER_TRIAL_ROUNDS` the number of kills.
 #![cfg(target_os = "linux")]
 
 mod support;
@@ -15,7 +15,7 @@ use serde_json::{Value, json};
 use support::small_disk::SmallDisk;
 use support::{STRATA, Server, request, try_call};
 
-/// SplitMix64: small, and the same everywhere.
+/// The SplitMix64 generator, which gives the same numbers on all platforms.
 struct Random(u64);
 
 impl Random {
@@ -32,18 +32,21 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).map_or(default, |text| text.parse().unwrap())
 }
 
-/// One thing that a person wanted once, however often it has to be sent.
-struct Wish {
+/// A submission with its idempotency key, which may be sent several times and must create one task.
+struct Submission {
     body: Value,
     ids: HashSet<String>,
 }
 
-/// Sends what has no answer yet, a few at a time, until the service is gone or refuses.
-fn submit(url: &str, wishes: &mut [Wish], batch: usize) {
+/// Sends the submissions without a response, a few at a time, until the service does not respond.
+fn submit(url: &str, submissions: &mut [Submission], batch: usize) {
     let headers = [("authorization", "Bearer t")];
-    let mut open: Vec<&mut Wish> = wishes.iter_mut().filter(|w| w.ids.is_empty()).collect();
+    let mut open: Vec<&mut Submission> = submissions
+        .iter_mut()
+        .filter(|w| w.ids.is_empty())
+        .collect();
     for group in open.chunks_mut(batch) {
-        let items: Vec<&Value> = group.iter().map(|wish| &wish.body).collect();
+        let items: Vec<&Value> = group.iter().map(|submission| &submission.body).collect();
         let (path, body) = match items[..] {
             [item] => ("/v2/generate", item.clone()),
             _ => ("/v2/generate-batch", json!({"requests": items})),
@@ -57,9 +60,9 @@ fn submit(url: &str, wishes: &mut [Wish], batch: usize) {
             Some(Value::Array(entries)) => entries.iter().map(|entry| &entry["body"]).collect(),
             _ => vec![&answer],
         };
-        for (wish, body) in group.iter_mut().zip(bodies) {
+        for (submission, body) in group.iter_mut().zip(bodies) {
             match body["data"]["id"].as_str() {
-                Some(id) => drop(wish.ids.insert(id.to_owned())),
+                Some(id) => drop(submission.ids.insert(id.to_owned())),
                 None => assert_eq!(body["error"], "disk_full", "{body}"),
             }
         }
@@ -72,7 +75,7 @@ fn start(data: &Path) -> Server {
 }
 
 #[test]
-fn nothing_accepted_is_lost_failed_or_made_twice() {
+fn no_accepted_task_is_lost_failed_or_completed_twice() {
     let seed = setting("ATELIER_TRIAL_SEED", 1);
     let rounds = setting("ATELIER_TRIAL_ROUNDS", 20);
     println!("seed {seed}, {rounds} kills");
@@ -84,25 +87,25 @@ fn nothing_accepted_is_lost_failed_or_made_twice() {
         .map_or(plain.path(), SmallDisk::path)
         .join("data");
     let begun = Instant::now();
-    let (mut wishes, mut fills, mut crowds) = (Vec::<Wish>::new(), 0, 0);
+    let (mut submissions, mut fills, mut crowds) = (Vec::<Submission>::new(), 0, 0);
     let mut is_full = false;
     for round in 0..rounds {
         let mut server = start(&data);
         for _ in 0..1 + random.below(3) {
-            let key = format!("wish-{}", wishes.len());
+            let key = format!("wish-{}", submissions.len());
             let input = json!({"prompt": key, "aspect_ratio": "16:9", "idempotency_key": key});
-            wishes.push(Wish {
+            submissions.push(Submission {
                 body: request(STRATA, input),
                 ids: HashSet::new(),
             });
         }
-        // Those of some rounds before are sent once more: their answers might have been lost.
-        let len = wishes.len();
-        for wish in &mut wishes[len.saturating_sub(8)..] {
-            if random.below(3) == 0 && wish.ids.len() == 1 {
-                let first = wish.ids.drain().next();
-                submit(&server.url, std::slice::from_mut(wish), 1);
-                wish.ids.extend(first);
+        // Repeats some submissions of earlier rounds, as clients do whose response was lost.
+        let len = submissions.len();
+        for submission in &mut submissions[len.saturating_sub(8)..] {
+            if random.below(3) == 0 && submission.ids.len() == 1 {
+                let first = submission.ids.drain().next();
+                submit(&server.url, std::slice::from_mut(submission), 1);
+                submission.ids.extend(first);
             }
         }
         let mut crowd: Vec<TcpStream> = Vec::new();
@@ -114,8 +117,8 @@ fn nothing_accepted_is_lost_failed_or_made_twice() {
         let (batch, wait) = (1 + random.below(4) as usize, random.below(700));
         std::thread::scope(|scope| {
             let url = server.url.clone();
-            let wishes = &mut wishes;
-            scope.spawn(move || submit(&url, wishes, batch));
+            let submissions = &mut submissions;
+            scope.spawn(move || submit(&url, submissions, batch));
             if let Some(disk) = fill
                 && !is_full
             {
@@ -123,12 +126,12 @@ fn nothing_accepted_is_lost_failed_or_made_twice() {
                 is_full = true;
                 disk.fill();
             }
-            // When it is killed is drawn, not waited for.
+            // The service is killed at a random time.
             std::thread::sleep(Duration::from_millis(wait));
             server.kill();
         });
         drop(crowd);
-        // Sometimes the next start meets a full disk, too.
+        // Sometimes the disk is still full at the next start.
         if let Some(disk) = &disk
             && is_full
             && (random.below(2) == 0 || round + 1 == rounds)
@@ -139,28 +142,38 @@ fn nothing_accepted_is_lost_failed_or_made_twice() {
     }
 
     let mut server = start(&data);
-    submit(&server.url, &mut wishes, 10);
+    submit(&server.url, &mut submissions, 10);
     let mut ids = HashSet::new();
-    for wish in &wishes {
-        assert_eq!(wish.ids.len(), 1, "{}: {:?}", wish.body["prompt"], wish.ids);
-        ids.extend(wish.ids.iter().cloned());
+    for submission in &submissions {
+        assert_eq!(
+            submission.ids.len(),
+            1,
+            "{}: {:?}",
+            submission.body["prompt"],
+            submission.ids
+        );
+        ids.extend(submission.ids.iter().cloned());
         let mut task = request(STRATA, json!({}));
-        task["id"] = wish.ids.iter().next().unwrap().as_str().into();
+        task["id"] = submission.ids.iter().next().unwrap().as_str().into();
         let data = server.wait(&task);
         assert_eq!(data["status"], "completed", "{data}");
         let reply = server.post("/v2/response", &task).json();
         let url = reply["data"]["output"][0].as_str().unwrap();
         assert_eq!(server.get(url).status, 200);
     }
-    assert_eq!(ids.len(), wishes.len(), "each has a task of its own");
+    assert_eq!(
+        ids.len(),
+        submissions.len(),
+        "each submission has its own task"
+    );
     server.kill();
     let database = rusqlite::Connection::open(data.join("tasks.sqlite")).unwrap();
     let count = |query: &str| -> u64 { database.query_row(query, [], |row| row.get(0)).unwrap() };
-    assert_eq!(count("SELECT count(*) FROM task"), wishes.len() as u64);
+    assert_eq!(count("SELECT count(*) FROM task"), submissions.len() as u64);
     println!(
         "{} tasks, {rounds} kills, {fills} full disks, {crowds} times 200 idle sockets: \
          0 lost, 0 failed, 0 made twice, in {:.0} s",
-        wishes.len(),
+        submissions.len(),
         begun.elapsed().as_secs_f64()
     );
 }

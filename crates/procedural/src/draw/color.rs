@@ -187,7 +187,7 @@ impl Lab {
         self.b.atan2(self.a).to_degrees().rem_euclid(360.0)
     }
 
-    /// Whether the chroma is too low to have a visible hue.
+    /// Returns whether the chroma is too low to have a visible hue.
     pub fn is_grey(self) -> bool {
         self.chroma() < 0.04
     }

@@ -19,7 +19,7 @@ impl Noise {
     }
 
     /// Returns the entry of the permutation table at `number` plus `places`.
-    fn after(&self, number: u8, places: i32) -> u8 {
+    fn permute(&self, number: u8, places: i32) -> u8 {
         self.order[usize::from(number.wrapping_add(places as u8))]
     }
 
@@ -35,12 +35,12 @@ impl Noise {
         let fade = |t: f32| t * t * t * (t * (t * 6.0 - 15.0) + 10.0);
         let (u, v, w) = (fade(fx), fade(fy), fade(fz));
         // Shared corners are looked up once, because this takes most of the rendering time.
-        let [left, right] = [ix, ix.wrapping_add(1)].map(|x| self.after(0, x));
+        let [left, right] = [ix, ix.wrapping_add(1)].map(|x| self.permute(0, x));
         let columns = [(left, fx), (right, fx - 1.0)]
-            .map(|(number, dx)| [iy, iy.wrapping_add(1)].map(|y| (self.after(number, y), dx)));
+            .map(|(number, dx)| [iy, iy.wrapping_add(1)].map(|y| (self.permute(number, y), dx)));
         let plane = |z: i32, dz: f32| {
             let corner =
-                |(number, dx): (u8, f32), dy: f32| gradient(self.after(number, z), dx, dy, dz);
+                |(number, dx): (u8, f32), dy: f32| gradient(self.permute(number, z), dx, dy, dz);
             let [[lower_left, upper_left], [lower_right, upper_right]] = columns;
             lerp(
                 lerp(corner(lower_left, fy), corner(lower_right, fy), u),

@@ -1,4 +1,4 @@
-//! Color palettes that match.
+//! Palettes of matching colors.
 
 use super::color::{Lab, lch};
 use super::prompt::Reading;

@@ -116,16 +116,16 @@ impl Reading {
         if only.is_grey() {
             return vec![*only];
         }
-        let beside = |l: f32, turn: f32| lch(only.l + l, only.chroma(), only.hue() + turn);
-        vec![*only, beside(-0.07, -13.0), beside(0.07, 13.0)]
+        let neighbor = |l: f32, turn: f32| lch(only.l + l, only.chroma(), only.hue() + turn);
+        vec![*only, neighbor(-0.07, -13.0), neighbor(0.07, 13.0)]
     }
 
-    /// Whether the prompt asks for a feature and does not exclude it.
+    /// Returns whether the prompt asks for a feature and does not exclude it.
     pub fn has(&self, feature: Feature) -> bool {
         self.features.contains(&feature) && !self.denies(feature)
     }
 
-    /// Whether the prompt excludes a feature.
+    /// Returns whether the prompt excludes a feature.
     pub fn denies(&self, feature: Feature) -> bool {
         self.denied.contains(&feature)
     }

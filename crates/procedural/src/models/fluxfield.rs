@@ -171,13 +171,13 @@ struct Inks {
 
 impl Inks {
     fn new(reading: &Reading, palette: Palette, ground: Lab, dark: bool) -> Self {
-        let told = |color: &Lab| (color.l - ground.l).abs() > 0.2 || !color.is_grey();
+        let is_distinguishable = |color: &Lab| (color.l - ground.l).abs() > 0.2 || !color.is_grey();
         let (from, to) = if dark { (0.46, 0.95) } else { (0.15, 0.83) };
         Self {
             named: reading
                 .colours()
                 .into_iter()
-                .filter(told)
+                .filter(is_distinguishable)
                 .map(|color| {
                     let l = (color.l + 0.12 * reading.light).clamp(from, to);
                     // Thin lines look less saturated next to their surroundings.

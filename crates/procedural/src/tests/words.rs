@@ -209,7 +209,7 @@ fn mood_words_change_lightness_and_chroma() {
     }
 }
 
-/// Whether the model makes images. The drawing of a sound shows only its loudness.
+/// Returns whether the model makes images. The drawing of a sound shows only its loudness.
 fn paints(model: &dyn Model) -> bool {
     model.extension() != "wav"
 }

@@ -1,4 +1,4 @@
-//! What is measured: calls of one client, of eight, of thousands.
+//! The measured calls: of one client, of eight clients, and of thousands.
 
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -9,10 +9,10 @@ use crate::Outcome;
 use crate::client::Client;
 use crate::service::Service;
 
-/// How often a poller asks.
+/// The interval between two polls of a client.
 const INTERVAL: Duration = Duration::from_secs(2);
 
-/// Asks for ten of those that are stored, anywhere among them.
+/// Polls the status of ten random stored tasks at a time.
 pub struct Polls {
     stored: u64,
     at: u64,
@@ -23,7 +23,7 @@ impl Polls {
         Self { stored, at: start }
     }
 
-    /// Asks for the next ten tasks.
+    /// Polls the next ten tasks.
     ///
     /// # Errors
     ///
@@ -46,11 +46,11 @@ impl Polls {
     }
 }
 
-/// How long each call of one client takes, in milliseconds.
+/// Repeats a call of one client for `time`. Returns the duration of each call, in milliseconds.
 ///
 /// # Errors
 ///
-/// One of the calls fails; the others are not made then.
+/// A call fails. No further calls are made then.
 pub fn repeat<'a>(
     service: &'a Service,
     time: Duration,
@@ -66,15 +66,15 @@ pub fn repeat<'a>(
     Ok(took)
 }
 
-/// Tasks that eight clients get accepted, a second.
+/// Returns the number of tasks per second that the service accepts from eight clients; ten per call if `ten` is set.
 ///
 /// # Errors
 ///
-/// A task of one of them is not accepted, or its thread panics.
-pub fn accepted(service: &Service, time: Duration, ten: bool) -> Outcome<f64> {
+/// A task is not accepted, or a client's thread panics.
+pub fn measure_accepted(service: &Service, time: Duration, ten: bool) -> Outcome<f64> {
     let begun = Instant::now();
     let counts: Vec<Outcome<u32>> = std::thread::scope(|scope| {
-        let client = |number| scope.spawn(move || accepted_by(service, number, time, ten));
+        let client = |number| scope.spawn(move || count_accepted(service, number, time, ten));
         let clients: Vec<_> = (0..8).map(client).collect();
         let crashed = |_| Err("a client crashed".into());
         clients
@@ -86,7 +86,7 @@ pub fn accepted(service: &Service, time: Duration, ten: bool) -> Outcome<f64> {
     Ok(f64::from(sum) / begun.elapsed().as_secs_f64())
 }
 
-fn accepted_by(service: &Service, number: u32, time: Duration, ten: bool) -> Outcome<u32> {
+fn count_accepted(service: &Service, number: u32, time: Duration, ten: bool) -> Outcome<u32> {
     let task = json!({"uid": format!("client-{number}"), "category": "image",
                       "subcategory": "strata", "prompt": "a lighthouse at dusk"});
     let batch = json!({"requests": vec![task.clone(); 10]});
@@ -107,7 +107,7 @@ fn accepted_by(service: &Service, number: u32, time: Duration, ten: bool) -> Out
     Ok(count)
 }
 
-/// How long the calls of many clients take, and how many of them failed.
+/// Polls with `count` clients. Returns the durations of their calls, in milliseconds, and the number of failed calls.
 ///
 /// # Errors
 ///
@@ -124,7 +124,7 @@ pub fn pollers(
         for number in 0..count {
             let found = &found;
             let work = move || {
-                // Spread over the interval, as people are.
+                // Spreads the clients evenly over the interval.
                 std::thread::sleep(INTERVAL.mul_f64(number as f64 / count as f64));
                 let mut polls = Polls::new(stored, number as u64);
                 let mut client = Client::new(&service.address);

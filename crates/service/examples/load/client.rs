@@ -1,4 +1,4 @@
-//! A client that keeps its connection.
+//! A client with a persistent connection.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -8,14 +8,14 @@ use serde_json::Value;
 
 use crate::Outcome;
 
-/// One client, which keeps its connection while the service does.
+/// A client that reuses its connection until the service closes it.
 pub struct Client<'a> {
     address: &'a str,
     connection: Option<BufReader<TcpStream>>,
 }
 
 impl<'a> Client<'a> {
-    /// Calls the service at this host and port.
+    /// Creates a client for the service at this host and port.
     pub fn new(address: &'a str) -> Self {
         Self {
             address,
@@ -23,11 +23,11 @@ impl<'a> Client<'a> {
         }
     }
 
-    /// Makes a call. A connection that was closed in between is made anew, once.
+    /// Makes a call. If it fails, retries it once on a new connection, because the service may have closed the old one.
     ///
     /// # Errors
     ///
-    /// The call fails, and once more on a connection of its own.
+    /// The call also fails on a new connection.
     pub fn call(&mut self, method: &str, path: &str, body: &str) -> Outcome<Value> {
         let first = self.try_call(method, path, body);
         if first.is_err() {
@@ -67,7 +67,7 @@ impl<'a> Client<'a> {
         }
         let mut answer = vec![0; length];
         connection.read_exact(&mut answer)?;
-        // Metrics are no JSON.
+        // Metrics are not JSON.
         Ok(serde_json::from_slice(&answer).unwrap_or_default())
     }
 }

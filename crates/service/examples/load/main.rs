@@ -1,10 +1,10 @@
-//! `./dev load`: what the service bears. Each number is taken with few tasks stored and with many, and
-//! with `--database` in PostgreSQL as well, in one run: on a busy machine only their ratio says something.
+//! `./dev load`: measures the service under load, with few and with many stored tasks, and with `--database` also with
+//! PostgreSQL. All measurements are made in one run, because on a busy machine only their ratios are meaningful.
 
 mod calls;
 mod client;
-mod place;
 mod service;
+mod storage;
 
 use std::error::Error;
 use std::fs;
@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use clap::Parser;
 use serde_json::{Value, json};
 
-use calls::{Polls, accepted, pollers, repeat};
-use place::Place;
+use calls::{Polls, measure_accepted, pollers, repeat};
 use service::{Role, Service};
+use storage::Storage;
 
 /// Measures a service that it starts itself.
 #[derive(Parser)]
@@ -24,30 +24,30 @@ struct Options {
     /// The program to measure.
     #[arg(long)]
     service: PathBuf,
-    /// Where to write all of it as JSON.
+    /// The file for all results, as JSON.
     #[arg(long)]
     json: PathBuf,
-    /// A PostgreSQL without a database, `postgres://user@host:port`, to be compared with SQLite. The
-    /// program has to be built with the feature `cluster`, and `psql` has to be there.
+    /// The address of a PostgreSQL server without a database, `postgres://user@host:port`, to compare it with SQLite.
+    /// Requires `psql`, and a program built with the feature `cluster`.
     #[arg(long)]
     database: Option<String>,
-    /// How many tasks are stored: few, and many.
+    /// The two numbers of stored tasks: few and many.
     #[arg(long, num_args = 2, default_values = ["1000", "1000000"])]
     stored: Vec<u64>,
-    /// How many clients poll at once.
+    /// The number of clients that poll concurrently.
     #[arg(long, default_value = "2000")]
     pollers: usize,
-    /// How long each measurement takes, in seconds.
+    /// The duration of each measurement, in seconds.
     #[arg(long, default_value = "5")]
     seconds: u64,
 }
 
 type Outcome<T> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// Of each process that works, while it is measured how much they work off.
+/// The number of workers of each process, while the rate of finished tasks is measured.
 const THREADS: &str = "4";
 
-/// Until tasks are worked on at their pace, and those of a process that was killed are others'.
+/// The time until the rate of finished tasks is stable, and other processes have taken over the tasks of a killed one.
 const WARM_UP: Duration = Duration::from_secs(15);
 
 fn main() -> Outcome<()> {
@@ -55,13 +55,13 @@ fn main() -> Outcome<()> {
     let mut columns = Vec::new();
     for stored in &options.stored {
         eprintln!("SQLite, {stored} tasks stored …");
-        columns.push(measure(&options, "SQLite", &Place::embedded()?, *stored)?);
+        columns.push(measure(&options, "SQLite", &Storage::embedded()?, *stored)?);
     }
     if let Some(server) = &options.database {
         for stored in &options.stored {
             eprintln!("PostgreSQL, {stored} tasks stored …");
-            let place = Place::in_postgres(server, &format!("load_{stored}"))?;
-            columns.push(measure(&options, "PostgreSQL", &place, *stored)?);
+            let storage = Storage::in_postgres(server, &format!("load_{stored}"))?;
+            columns.push(measure(&options, "PostgreSQL", &storage, *stored)?);
         }
     }
     println!("{}", table(&columns));
@@ -105,32 +105,32 @@ const ROWS: [(&str, &str); 14] = [
     ("memory_work_mb", "memory of a process that works, MB"),
 ];
 
-fn measure(options: &Options, name: &str, place: &Place, stored: u64) -> Outcome<Value> {
-    // It makes the tables.
-    drop(Service::start(&options.service, place, Role::Both, &[])?);
-    place.fill(stored)?;
+fn measure(options: &Options, name: &str, storage: &Storage, stored: u64) -> Outcome<Value> {
+    // The first start creates the tables.
+    drop(Service::start(&options.service, storage, Role::Both, &[])?);
+    storage.fill(stored)?;
     let time = Duration::from_secs(options.seconds);
-    // It does nothing but answer: its one worker draws one picture for ever.
+    // The only worker is busy with one very slow task, so that the service only responds to calls.
     let idle = ["--workers", "1", "--speed", "100"];
-    let service = Service::start(&options.service, place, Role::Both, &idle)?;
+    let service = Service::start(&options.service, storage, Role::Both, &idle)?;
 
     let mut some = Polls::new(stored, 7);
     let mut polls = repeat(&service, time, |client| some.next(client))?;
     let mut metrics = repeat(&service, time / 5, |client| {
         client.call("GET", "/metrics", "").map(drop)
     })?;
-    let single = accepted(&service, time, false)?;
-    let batch = accepted(&service, time, true)?;
+    let single = measure_accepted(&service, time, false)?;
+    let batch = measure_accepted(&service, time, true)?;
     let (mut many, failed) = pollers(&service, options.pollers, stored, time * 2)?;
     let memory_mb = service.memory_mb()?;
     drop(service);
 
-    // What was accepted is worked off at the pace of the models.
-    let (one, memory_work_mb) = finished(options, place, &[Role::Both], time * 4)?;
-    let three = match place.database() {
+    // Runs the accepted tasks at the normal speed of the models.
+    let (one, memory_work_mb) = measure_finished(options, storage, &[Role::Both], time * 4)?;
+    let three = match storage.database() {
         Some(_) => {
             let roles = [Role::Serve, Role::Work, Role::Work, Role::Work];
-            Some(finished(options, place, &roles, time * 4)?.0)
+            Some(measure_finished(options, storage, &roles, time * 4)?.0)
         }
         None => None,
     };
@@ -154,21 +154,21 @@ fn measure(options: &Options, name: &str, place: &Place, stored: u64) -> Outcome
     }))
 }
 
-/// How many tasks these processes finish a second, and the memory of the last of them.
-fn finished(
+/// Returns the number of tasks per second that these processes finish, and the memory of the last process in megabytes.
+fn measure_finished(
     options: &Options,
-    place: &Place,
+    storage: &Storage,
     roles: &[Role],
     time: Duration,
 ) -> Outcome<(f64, f64)> {
     let processes: Vec<Service> = roles
         .iter()
-        .map(|role| Service::start(&options.service, place, *role, &["--workers", THREADS]))
+        .map(|role| Service::start(&options.service, storage, *role, &["--workers", THREADS]))
         .collect::<Outcome<_>>()?;
     std::thread::sleep(WARM_UP);
-    let (begun, before) = (Instant::now(), place.finished()?);
+    let (begun, before) = (Instant::now(), storage.count_finished()?);
     std::thread::sleep(time);
-    let count = place.finished()? - before;
+    let count = storage.count_finished()? - before;
     let rate = count as f64 / begun.elapsed().as_secs_f64();
     let last = processes.last().ok_or("no process")?;
     Ok(((rate * 100.0).round() / 100.0, last.memory_mb()?))

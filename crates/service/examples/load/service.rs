@@ -1,4 +1,4 @@
-//! A process of the service.
+//! Starts processes of the service.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -8,9 +8,9 @@ use std::time::{Duration, Instant};
 
 use crate::Outcome;
 use crate::client::Client;
-use crate::place::Place;
+use crate::storage::Storage;
 
-/// Within this time a service has opened its database.
+/// How long to wait until a service has opened its database.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -22,17 +22,17 @@ pub enum Role {
 
 pub struct Service {
     child: Child,
-    /// Of one that answers.
+    /// The host and port; empty for a process that only works.
     pub address: String,
 }
 
 impl Service {
-    /// Starts a process, and waits until it is ready.
+    /// Starts a process, and waits until it is ready. Does not wait for a process that only works.
     ///
     /// # Errors
     ///
-    /// The program can't be started, says no address, or is not ready in time.
-    pub fn start(program: &Path, place: &Place, role: Role, args: &[&str]) -> Outcome<Self> {
+    /// The program can't be started, prints no address, or is not ready in time.
+    pub fn start(program: &Path, storage: &Storage, role: Role, args: &[&str]) -> Outcome<Self> {
         let mut command = Command::new(program);
         match role {
             Role::Both => &mut command,
@@ -42,17 +42,17 @@ impl Service {
         if role != Role::Work {
             command.args(["--listen", "127.0.0.1:0"]);
         }
-        if let Some(database) = place.database() {
+        if let Some(database) = storage.database() {
             command.args(["--database", database]);
         }
         let mut child = command
             .arg("--data")
             .arg(match role {
-                Role::Work => place.folder().join("work"),
-                _ => place.folder().to_owned(),
+                Role::Work => storage.folder().join("work"),
+                _ => storage.folder().to_owned(),
             })
             .arg("--outputs")
-            .arg(place.outputs())
+            .arg(storage.outputs())
             .args(args)
             .env("RUST_LOG", "warn")
             .env_remove("ATELIER_SERVICE_TOKEN")
@@ -63,8 +63,8 @@ impl Service {
             let out = child.stdout.take().ok_or("no standard output")?;
             let mut line = String::new();
             BufReader::new(out).read_line(&mut line)?;
-            let said = line.trim().strip_prefix("Listening on http://");
-            address = said.ok_or("it did not start")?.to_owned();
+            let printed = line.trim().strip_prefix("Listening on http://");
+            address = printed.ok_or("the service did not start")?.to_owned();
         }
         let service = Self { child, address };
         if role != Role::Work {
@@ -73,7 +73,7 @@ impl Service {
         Ok(service)
     }
 
-    /// It listens before its database is ready.
+    /// Waits until the database is open: the service listens before.
     fn await_ready(&self) -> Outcome<()> {
         let begun = Instant::now();
         while let Err(error) = Client::new(&self.address).call("GET", "/readyz", "") {
@@ -85,11 +85,11 @@ impl Service {
         Ok(())
     }
 
-    /// The memory that the process has, in megabytes.
+    /// Returns the resident memory of the process, in megabytes.
     ///
     /// # Errors
     ///
-    /// The system does not say it: only Linux does.
+    /// The system is not Linux.
     pub fn memory_mb(&self) -> Outcome<f64> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
@@ -100,7 +100,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, params};
 
 use super::{Account, AccountError, AccountStore};
 
-/// How long a change waits for the lock of another.
+/// How long a statement waits while another process locks the file.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
 const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
@@ -21,8 +21,8 @@ const SCHEMA: &str = "CREATE TABLE IF NOT EXISTS account (
 
 pub struct File {
     path: PathBuf,
-    /// The file existed. If it is deleted later, clients still need an account.
-    seen: AtomicBool,
+    /// Whether the file has existed. If it is deleted later, clients still need an account.
+    has_existed: AtomicBool,
     connection: Mutex<Option<Connection>>,
 }
 
@@ -30,7 +30,7 @@ impl File {
     pub fn of(data: &Path) -> Self {
         Self {
             path: data.join("accounts.sqlite"),
-            seen: AtomicBool::new(false),
+            has_existed: AtomicBool::new(false),
             connection: Mutex::new(None),
         }
     }
@@ -69,16 +69,16 @@ impl File {
 }
 
 impl AccountStore for File {
-    /// Needs no query: the file exists or not.
+    /// Needs no query, only a look for the file.
     fn has_accounts_cached(&self) -> Option<bool> {
         Some(self.has_accounts())
     }
 
     fn has_accounts(&self) -> bool {
-        if !self.seen.load(Ordering::Relaxed) && self.path.exists() {
-            self.seen.store(true, Ordering::Relaxed);
+        if !self.has_existed.load(Ordering::Relaxed) && self.path.exists() {
+            self.has_existed.store(true, Ordering::Relaxed);
         }
-        self.seen.load(Ordering::Relaxed)
+        self.has_existed.load(Ordering::Relaxed)
     }
 
     fn insert(&self, name: &str, digest: &str) -> Result<bool, AccountError> {

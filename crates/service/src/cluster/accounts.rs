@@ -8,7 +8,8 @@ use super::postgres::Postgres;
 use crate::accounts::{Account, AccountError, AccountStore};
 use crate::store::{StoreError, now_ms};
 
-/// How long a process caches that there are no accounts, in milliseconds: otherwise each call would query.
+/// How long a process caches that there are no accounts, in milliseconds. Without the cache, each call would query the
+/// database.
 const FRESH: i64 = 1_000;
 
 /// PostgreSQL's error code for a missing table (`undefined_table`).
@@ -17,26 +18,26 @@ const NO_TABLE: &str = "42P01";
 /// The accounts in PostgreSQL.
 pub struct PostgresAccounts {
     database: Postgres,
-    /// Accounts exist or existed.
-    seen: AtomicBool,
+    /// Whether accounts exist or existed.
+    has_existed: AtomicBool,
     /// When a query last found no accounts, in milliseconds since 1970.
-    looked: AtomicI64,
+    checked_ms: AtomicI64,
 }
 
 impl PostgresAccounts {
     pub fn new(database: Postgres) -> Self {
         Self {
             database,
-            seen: AtomicBool::new(false),
-            looked: AtomicI64::new(0),
+            has_existed: AtomicBool::new(false),
+            checked_ms: AtomicI64::new(0),
         }
     }
 }
 
 impl AccountStore for PostgresAccounts {
     fn has_accounts_cached(&self) -> Option<bool> {
-        let is_fresh = || (now_ms() - self.looked.load(Ordering::Relaxed)).abs() < FRESH;
-        match self.seen.load(Ordering::Relaxed) {
+        let is_fresh = || (now_ms() - self.checked_ms.load(Ordering::Relaxed)).abs() < FRESH;
+        match self.has_existed.load(Ordering::Relaxed) {
             true => Some(true),
             false => is_fresh().then_some(false),
         }
@@ -52,17 +53,17 @@ impl AccountStore for PostgresAccounts {
                 .fetch_one(self.database.pool()),
         );
         match begun {
-            Ok(true) => self.seen.store(true, Ordering::Relaxed),
+            Ok(true) => self.has_existed.store(true, Ordering::Relaxed),
             Ok(false) => {
-                self.looked.store(now, Ordering::Relaxed);
+                self.checked_ms.store(now, Ordering::Relaxed);
                 return false;
             }
-            // Only for commands that create no tables: a service has created its tables.
+            // Happens only in commands that create no tables. A service creates its tables when it starts.
             Err(sqlx::Error::Database(error)) if error.code().as_deref() == Some(NO_TABLE) => {
                 return false;
             }
             // Clients need an account while it is unknown whether accounts exist.
-            Err(error) => tracing::warn!("whether there are accounts is not known: {error}"),
+            Err(error) => tracing::warn!("can't check whether accounts exist: {error}"),
         }
         true
     }
@@ -126,7 +127,7 @@ impl AccountStore for PostgresAccounts {
     }
 }
 
-/// Returns `None` if the tables are missing: then there are no accounts, and only adding one creates the tables.
+/// Returns `None` if the tables are missing. Then there are no accounts: adding the first one creates the tables.
 fn if_exists<T>(done: Result<T, sqlx::Error>) -> Result<Option<T>, AccountError> {
     match done {
         Ok(done) => Ok(Some(done)),

@@ -1,4 +1,5 @@
-//! The attempts so far at a task that waits for other tasks of its account, for the process that has its next turn.
+//! The attempts of a task, stored while it waits for other tasks of its account. The process that runs it next
+//! continues from them.
 
 use std::time::{Duration, Instant};
 
@@ -16,8 +17,8 @@ pub struct Attempts {
 }
 
 impl Turn {
-    /// Returns the attempts so far. This turn was refused and is no attempt, so the time limit does not count from
-    /// it.
+    /// Returns the attempts to store. Omits the start of the time limit if no attempt has failed yet: the refused turn
+    /// is not an attempt.
     pub fn attempts(&self, now: Instant) -> Attempts {
         let counts = self.last_error.is_some();
         let first = self.first_attempt.filter(|_| counts);
@@ -29,14 +30,14 @@ impl Turn {
     }
 
     /// Continues from the stored attempts, unless this process has made attempts since then.
-    pub fn resume(&mut self, kept: Attempts, now: Instant) {
+    pub fn resume(&mut self, stored: Attempts, now: Instant) {
         if self.failures > 0 {
             return;
         }
-        let first = kept.since_first.and_then(|since| now.checked_sub(since));
-        self.failures = kept.failures;
+        let first = stored.since_first.and_then(|since| now.checked_sub(since));
+        self.failures = stored.failures;
         self.first_attempt = first.or(self.first_attempt);
-        self.last_error = kept.last_error;
+        self.last_error = stored.last_error;
     }
 }
 
@@ -50,7 +51,7 @@ mod tests {
         Turn::first(id.into(), owner.into(), ModelId::new("image", "strata"), 0)
     }
 
-    /// The time limit restarted whenever a task waited for others of its account, so it never passed.
+    /// Guards against a time limit that restarts each time a task waits for others of its account.
     #[test]
     fn a_refused_turn_keeps_the_start_of_the_time_limit() {
         let limit = Duration::from_secs(10);
@@ -61,17 +62,17 @@ mod tests {
             ..turn("a", "me")
         };
         // Refused before its first attempt.
-        let kept = begun(0).attempts(at(0));
-        assert_eq!(kept, Attempts::default());
+        let stored = begun(0).attempts(at(0));
+        assert_eq!(stored, Attempts::default());
         let mut failing = begun(5);
-        failing.resume(kept, at(5));
+        failing.resume(stored, at(5));
         assert_eq!(failing, begun(5));
         failing.count_failure(Some("busy".into()));
         // Refused again and again, each time at another process.
         for seconds in 6..15 {
-            let kept = failing.attempts(at(seconds));
+            let stored = failing.attempts(at(seconds));
             failing = begun(seconds);
-            failing.resume(kept, at(seconds));
+            failing.resume(stored, at(seconds));
             assert_eq!(failing.deadline(at(seconds), limit), at(15));
         }
         assert!(failing.is_last_attempt(at(15), limit));
@@ -82,9 +83,9 @@ mod tests {
         // The attempts of this process are newer.
         failing.resume(Attempts::default(), at(20));
         assert_eq!(failing.failures, 1);
-        // An attempt that failed because of the service itself does not count.
+        // A failure of the service itself does not start the time limit.
         failing.count_failure(None);
-        let kept = failing.attempts(at(30));
-        assert_eq!((kept.failures, kept.since_first), (2, None));
+        let stored = failing.attempts(at(30));
+        assert_eq!((stored.failures, stored.since_first), (2, None));
     }
 }

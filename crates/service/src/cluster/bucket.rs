@@ -23,7 +23,8 @@ use thiserror::Error;
 use super::client_runtime;
 use crate::failure::Failure;
 use crate::outputs::{
-    Artifact, OutputStore, immutable, method_not_allowed, no_such_range, not_found, write_synced,
+    Artifact, OutputStore, mark_immutable, method_not_allowed, no_such_range, not_found,
+    write_synced,
 };
 use crate::private;
 
@@ -165,7 +166,7 @@ impl Bucket {
         Ok(())
     }
 
-    async fn answer(
+    async fn respond(
         &self,
         name: &str,
         method: &Method,
@@ -181,10 +182,10 @@ impl Bucket {
         if let Some(range) = text(header::RANGE).filter(|_| !options.head) {
             // The range can only be validated with the size.
             let meta = self.store.head(&key).await?;
-            let holds = text(header::IF_RANGE).is_none_or(|tag| meta.e_tag == Some(tag));
+            let is_unchanged = text(header::IF_RANGE).is_none_or(|tag| meta.e_tag == Some(tag));
             let ranges = http_range_header::parse_range_header(&range);
             if let Ok(ranges) = ranges
-                && holds
+                && is_unchanged
             {
                 match ranges.validate(meta.size).as_deref() {
                     Ok([range]) => {
@@ -229,7 +230,7 @@ impl Bucket {
         if is_part {
             *response.status_mut() = StatusCode::PARTIAL_CONTENT;
         }
-        Ok(immutable(response))
+        Ok(mark_immutable(response))
     }
 
     fn key(&self, name: &str) -> Result<Path, Error> {
@@ -242,8 +243,8 @@ impl Bucket {
 }
 
 impl OutputStore for Bucket {
-    /// The files belong to the task once its row names them. Each attempt has its own names, so that an attempt whose
-    /// lease expired overwrites nothing.
+    /// Uses new names for each attempt, so that an attempt whose lease has expired overwrites nothing. The files become
+    /// outputs of the task when its row lists them.
     fn save(&self, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<String>> {
         let attempt = new_attempt_id()?;
         let names = artifacts.iter().enumerate();
@@ -251,7 +252,7 @@ impl OutputStore for Bucket {
         let names: Vec<String> = names.collect();
         for (name, artifact) in names.iter().zip(artifacts) {
             self.put(name, &artifact.bytes).inspect_err(|_| {
-                // Remaining files have unpublished names, and are removed with the task.
+                // If this fails, the remaining files are removed with the task. Their names are not published.
                 let _ = self.discard(&names);
             })?;
         }
@@ -342,7 +343,10 @@ impl OutputStore for Bucket {
             let found = self.store.list(Some(&folder));
             let found = found.map_ok(|object| object.location);
             let found = Box::pin(found);
-            self.store.delete_stream(found).try_for_each(gone).await
+            self.store
+                .delete_stream(found)
+                .try_for_each(ignore_path)
+                .await
         })?;
         Ok(())
     }
@@ -356,7 +360,7 @@ impl OutputStore for Bucket {
         self.wait(sum).unwrap_or_default()
     }
 
-    /// A bucket can't tell: a killed attempt may have saved only some of the files.
+    /// Returns `None`: the files in a bucket don't show whether a killed attempt has saved all of them.
     fn saved(&self, _task: &str) -> io::Result<Option<Vec<String>>> {
         Ok(None)
     }
@@ -367,16 +371,16 @@ impl OutputStore for Bucket {
 
     fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response> {
         Box::pin(async move {
-            // The body is not read, and is not `Sync`.
+            // Drops the unused body, because it is not `Sync`.
             let (head, _) = request.into_parts();
             if !matches!(head.method, Method::GET | Method::HEAD) {
                 return method_not_allowed();
             }
-            match self.answer(&name, &head.method, &head.headers).await {
+            match self.respond(&name, &head.method, &head.headers).await {
                 Ok(response) => response,
                 Err(Error::NotFound { .. }) => not_found().into_response(),
                 Err(Error::NotModified { .. }) => {
-                    immutable(StatusCode::NOT_MODIFIED.into_response())
+                    mark_immutable(StatusCode::NOT_MODIFIED.into_response())
                 }
                 Err(error) => Failure::outputs_unavailable(error).into_response(),
             }
@@ -389,7 +393,7 @@ fn content_type(name: &str) -> Attributes {
     Attributes::from_iter([(Attribute::ContentType, content_type.to_string())])
 }
 
-async fn gone(_: Path) -> Result<(), Error> {
+async fn ignore_path(_: Path) -> Result<(), Error> {
     Ok(())
 }
 
@@ -419,7 +423,7 @@ fn new_attempt_id() -> io::Result<String> {
     Ok(format!("{random:016x}"))
 }
 
-/// Removes expired copies; errors are ignored.
+/// Removes expired copies. Ignores errors.
 fn remove_old(copies: &FilePath) {
     let Ok(files) = fs::read_dir(copies) else {
         return;
@@ -439,15 +443,15 @@ mod tests {
 
     #[test]
     fn only_loopback_endpoints_are_used_without_encryption() {
-        for here in [
+        for loopback in [
             "http://127.0.0.1:9000",
             "http://localhost",
             "http://[::1]:9/",
         ] {
-            assert!(is_loopback(here), "{here}");
+            assert!(is_loopback(loopback), "{loopback}");
         }
-        for elsewhere in ["http://store:9000", "http://10.0.0.7", "", "nonsense"] {
-            assert!(!is_loopback(elsewhere), "{elsewhere}");
+        for other in ["http://store:9000", "http://10.0.0.7", "", "nonsense"] {
+            assert!(!is_loopback(other), "{other}");
         }
     }
 }

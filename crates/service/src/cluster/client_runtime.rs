@@ -1,21 +1,21 @@
 //! The runtime that drives the connections to PostgreSQL and to buckets.
 //!
-//! It is separate from the runtime that serves requests: if all threads of that one block on a response, none would
-//! be left to receive it.
+//! It is separate from the runtime that serves requests. If all threads of that runtime block on responses of other
+//! servers, the threads of this runtime still receive the responses.
 
 use std::sync::LazyLock;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinHandle;
 
-/// Nothing on this runtime may block.
+/// Futures on this runtime must not block.
 static RUNTIME: LazyLock<Runtime> = LazyLock::new(|| {
     Builder::new_multi_thread()
         .worker_threads(2)
         .thread_name("client")
         .enable_all()
         .build()
-        // Without threads there is no service.
+        // The service can't run without these threads.
         .expect("threads for the connections to other servers")
 });
 

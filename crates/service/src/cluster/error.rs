@@ -9,7 +9,7 @@ impl From<sqlx::Error> for StoreError {
     fn from(error: sqlx::Error) -> Self {
         Self::Server {
             // An error of a statement is not retryable; all others are errors of the connection.
-            may_pass: error.as_database_error().is_none_or(is_shutdown),
+            is_retryable: error.as_database_error().is_none_or(is_shutdown),
             source: error.into(),
         }
     }

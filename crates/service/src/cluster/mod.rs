@@ -1,5 +1,5 @@
-//! What several processes of the service share: tasks, accounts and a queue in PostgreSQL, and outputs in a bucket.
-//! Each part implements the trait that its single-machine counterpart implements; [`crate::backend`] chooses.
+//! Data that several processes of the service share: tasks, accounts and a queue in PostgreSQL, and outputs in a
+//! bucket. Each part implements the same trait as its counterpart for a single process; [`crate::backend`] chooses.
 
 mod accounts;
 mod attempts;
@@ -91,7 +91,7 @@ pub fn open_accounts(url: &str) -> Result<Accounts, AccountError> {
 /// # Errors
 ///
 /// The database can't be reached.
-pub fn look_at_accounts(url: &str) -> Result<Accounts, AccountError> {
+pub fn open_existing_accounts(url: &str) -> Result<Accounts, AccountError> {
     Ok(Accounts::with_store(PostgresAccounts::new(
         Postgres::connect(url)?,
     )))

@@ -11,8 +11,8 @@ use sqlx::{PgPool, Row};
 use super::client_runtime;
 use crate::idempotency::Submission;
 use crate::store::{
-    Answered, EndPosition, Ended, Failed, Order, Progress, Store, StoreError, Task, Unfinished,
-    json,
+    EndPosition, Ended, Failed, FirstResponse, Order, Progress, Store, StoreError, Task,
+    Unfinished, json,
 };
 use crate::uploads::Upload;
 
@@ -126,12 +126,12 @@ impl Store for Postgres {
         &self,
         task: &Task,
         submission: Option<&Submission>,
-    ) -> Result<Option<Answered>, StoreError> {
+    ) -> Result<Option<FirstResponse>, StoreError> {
         submission::insert(self, task, submission)
     }
 
-    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
-        submission::answered(self, submission)
+    fn first_response(&self, submission: &Submission) -> Result<Option<FirstResponse>, StoreError> {
+        submission::first_response(self, submission)
     }
 
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
@@ -150,7 +150,7 @@ impl Store for Postgres {
                 status: StatusWord::from(row.get::<&str, _>(4)),
                 output: serde_json::from_value(json(row.get(5))).unwrap_or_default(),
                 error: row.get(6),
-                words: row.get(7),
+                message: row.get(7),
             }))
         })
     }
@@ -166,11 +166,11 @@ impl Store for Postgres {
         )
     }
 
-    fn set_words(&self, id: &str, words: &str) {
+    fn set_message(&self, id: &str, message: &str) {
         let set = self.wait(
             sqlx::query("UPDATE task SET words = $2 WHERE id = $1 AND finished_ms IS NULL")
                 .bind(id)
-                .bind(words)
+                .bind(message)
                 .execute(&self.pool),
         );
         if let Err(error) = set.map_err(StoreError::from) {
@@ -178,7 +178,7 @@ impl Store for Postgres {
         }
     }
 
-    /// Unfinished tasks are in the shared queue.
+    /// Returns no tasks: the shared queue contains them.
     fn unfinished(&self) -> Result<Vec<Unfinished>, StoreError> {
         Ok(Vec::new())
     }
@@ -187,8 +187,8 @@ impl Store for Postgres {
         sent::order(self, id)
     }
 
-    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
-        sent::set_sent(self, id, again)
+    fn set_sent(&self, id: &str, may_resend: bool) -> Result<bool, StoreError> {
+        sent::set_sent(self, id, may_resend)
     }
 
     fn set_unsent(&self, id: &str) -> Result<(), StoreError> {
@@ -236,12 +236,12 @@ impl Store for Postgres {
         usage::remove(self, tasks)
     }
 
-    /// All versions with PostgreSQL have counted the bytes of tasks.
-    fn unmeasured(&self, _count: usize) -> Result<Vec<String>, StoreError> {
+    /// Returns no tasks: all versions that support PostgreSQL store the sizes of tasks.
+    fn tasks_without_size(&self, _count: usize) -> Result<Vec<String>, StoreError> {
         Ok(Vec::new())
     }
 
-    fn measured(&self, _tasks: &[(String, u64)]) -> Result<(), StoreError> {
+    fn set_sizes(&self, _tasks: &[(String, u64)]) -> Result<(), StoreError> {
         Ok(())
     }
 

@@ -18,14 +18,14 @@ use crate::store::StoreError;
 use crate::turns::{Turn, UnfinishedCount};
 use crate::worker::{DEFAULT_LANE, Dispatcher, SharedQueue};
 
-/// How often to look for tasks without a job, and their minimum age. The process that accepted such a task ended
-/// before it added the job.
+/// How often to look for tasks without a job, and the minimum age of such a task. A task has no job if the process that
+/// accepted it ended before it added the job.
 const RECONCILE: Duration = Duration::from_secs(5);
 
 /// The pause before a worker that lost its database connection restarts.
 const RESTART_PAUSE: Duration = Duration::from_secs(1);
 
-/// A task's turn.
+/// An entry of the queue: one turn of a task.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Job {
     id: String,
@@ -125,7 +125,7 @@ impl JobQueue {
     fn storage(&self, lane: &str) -> PostgresStorage<Job> {
         let config = Config::default()
             .queue(lane)
-            // A prefetched job would wait here while other processes are idle.
+            // A prefetched job would wait in this process while other processes are idle.
             .batch_size(1)
             .heartbeat_interval(HEARTBEAT)
             .missed_heartbeats(MAX_MISSED_HEARTBEATS);
@@ -189,14 +189,14 @@ impl SharedQueue for JobQueue {
         });
     }
 
-    fn release_all_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop) {
+    fn release_all_except(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop) {
         for worker in self.workers().iter() {
             worker.abort();
         }
         let queue = self.clone();
         std::thread::spawn(move || {
             loop {
-                if let Err(error) = queue.store.release_jobs_but(&tasks()) {
+                if let Err(error) = queue.store.release_jobs_except(&tasks()) {
                     tracing::warn!("queue: {error}");
                 }
                 if stop.is_set_within(HEARTBEAT) {
@@ -211,7 +211,7 @@ impl SharedQueue for JobQueue {
         let ended = async {
             for worker in workers {
                 worker.abort();
-                // Aborted, so its result does not matter.
+                // The result of an aborted task is not needed.
                 let _ = worker.await;
             }
         };
@@ -221,7 +221,7 @@ impl SharedQueue for JobQueue {
                 "queue: other processes still wait for the answers to this process's requests: {error}"
             );
         }
-        if let Err(error) = self.store.release_jobs_but(&[]) {
+        if let Err(error) = self.store.release_jobs_except(&[]) {
             tracing::warn!(
                 "queue: other processes take over the tasks after {DEAD_AFTER:?}: {error}"
             );
@@ -236,7 +236,7 @@ impl SharedQueue for JobQueue {
         match self.store.end_turn(&turn.id, &turn.owner) {
             Ok(Some(next)) => self.push(&next.id, &next.uid, &next.model, next.created),
             Ok(None) => {}
-            // Reconciliation finds the waiting tasks without a job.
+            // The next reconciliation adds jobs for the tasks that wait.
             Err(error) => tracing::warn!("task {}: its turn will end later: {error}", turn.id),
         }
     }

@@ -9,11 +9,11 @@ use bytesize::ByteSize;
 /// Matches every name.
 pub const ANY: &str = "*";
 
-/// Reads calls a second: `5/s`, `5` or `0.5/s`; more than none, at most a million.
+/// Parses calls per second: `5/s`, `5` or `0.5/s`, above 0 and at most 1,000,000.
 ///
 /// # Errors
 ///
-/// A message: it is no number, or outside that range.
+/// A message if the text isn't a number or is outside that range.
 pub fn parse_rate(text: &str) -> Result<f64, String> {
     let number = text.trim().strip_suffix("/s").unwrap_or(text).trim();
     match number.parse::<f64>() {
@@ -22,11 +22,11 @@ pub fn parse_rate(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a time from 0 to 60 seconds: `200ms`, `1.5s` or `200` (milliseconds).
+/// Parses a time from 0 to 60 seconds: `200ms`, `1.5s` or `200` (milliseconds).
 ///
 /// # Errors
 ///
-/// A message: it is no number with one of these units, or outside that range.
+/// A message if the text isn't a number with one of these units or is outside that range.
 pub fn parse_duration(text: &str) -> Result<Duration, String> {
     let text = text.trim();
     let (number, unit_ms) = if let Some(number) = text.strip_suffix("ms") {
@@ -44,11 +44,11 @@ pub fn parse_duration(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// Reads a number of bytes, from 1 to 10¹⁸: `500MB`, `2GiB` or `500000000`.
+/// Parses a number of bytes, from 1 to 10¹⁸: `500MB`, `2GiB` or `500000000`.
 ///
 /// # Errors
 ///
-/// A message: it is no number with a unit of bytes, less than one byte, or more than 10¹⁸.
+/// A message if the text isn't a number with a unit of bytes or is outside that range.
 pub fn parse_size(text: &str) -> Result<u64, String> {
     match text.trim().parse::<ByteSize>() {
         Ok(ByteSize(bytes)) if (1..=10_u64.pow(18)).contains(&bytes) => Ok(bytes),
@@ -78,51 +78,51 @@ pub fn parse_upload_limit(text: &str) -> Result<UploadLimit, String> {
     }
 }
 
-/// Reads a duration as [`parse_duration`] does, but not one of zero.
+/// Parses a duration as [`parse_duration`] does, but refuses zero.
 ///
 /// # Errors
 ///
-/// A message, as from [`parse_duration`] or for a time of zero.
-pub fn parse_patience(text: &str) -> Result<Duration, String> {
+/// As for [`parse_duration`]; also for a duration of zero.
+pub fn parse_positive_duration(text: &str) -> Result<Duration, String> {
     parse_duration(text).and_then(|time| {
         let none = || "a time above 0, such as 60s".to_owned();
         (!time.is_zero()).then_some(time).ok_or_else(none)
     })
 }
 
-/// A host name or address, with or without a port, or `*`.
+/// Parses a host name or address, with or without a port, or `*`.
 ///
 /// # Errors
 ///
-/// A message: it is neither.
+/// A message if the text has another form.
 pub fn parse_host(text: &str) -> Result<String, String> {
     let host = text.trim();
-    let whole = |authority: Authority| authority.host() != "" && !host.contains('@');
-    if host == ANY || host.parse().is_ok_and(whole) {
+    let is_whole = |authority: Authority| authority.host() != "" && !host.contains('@');
+    if host == ANY || host.parse().is_ok_and(is_whole) {
         return Ok(host.to_owned());
     }
     Err("a host name, such as studio.example, or *".into())
 }
 
-/// Reads an origin as browsers write it, or `null`, or `*`.
+/// Parses an origin as browsers write it, or `null`, or `*`.
 ///
 /// # Errors
 ///
-/// A message: it is none of these.
+/// A message if the text has another form.
 pub fn parse_origin(text: &str) -> Result<String, String> {
     let origin = text.trim().trim_end_matches('/');
-    let whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
-    if origin == ANY || origin == "null" || origin.split_once("://").is_some_and(whole) {
+    let is_whole = |(scheme, host): (&str, &str)| !scheme.is_empty() && parse_host(host).is_ok();
+    if origin == ANY || origin == "null" || origin.split_once("://").is_some_and(is_whole) {
         return Ok(origin.to_owned());
     }
     Err("an origin, such as https://studio.example, or *".into())
 }
 
-/// Reads a factor from 0 to 100: `0.1`, `2`.
+/// Parses a factor from 0 to 100: `0.1`, `2`.
 ///
 /// # Errors
 ///
-/// A message: it is no number, or outside that range.
+/// A message if the text isn't a number or is outside that range.
 pub fn parse_speed(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(speed) if (0.0..=100.0).contains(&speed) => Ok(speed),
@@ -130,11 +130,11 @@ pub fn parse_speed(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads a factor from 0.05 to 1: `0.25`.
+/// Parses a factor from 0.05 to 1: `0.25`.
 ///
 /// # Errors
 ///
-/// A message: it is no number, or outside that range.
+/// A message if the text isn't a number or is outside that range.
 pub fn parse_draw_scale(text: &str) -> Result<f64, String> {
     match text.trim().parse::<f64>() {
         Ok(scale) if (0.05..=1.0).contains(&scale) => Ok(scale),
@@ -142,11 +142,11 @@ pub fn parse_draw_scale(text: &str) -> Result<f64, String> {
     }
 }
 
-/// Reads an absolute address with http or https; gives it without its last slash.
+/// Parses an absolute http or https URL, and returns it without trailing slashes.
 ///
 /// # Errors
 ///
-/// A message: it has another scheme, no host, or a query.
+/// A message if the URL has another scheme, no host, or a query.
 pub fn parse_public_url(text: &str) -> Result<String, String> {
     let url = text.trim().trim_end_matches('/');
     let uri: Uri = url.parse().map_err(|_| "not a URL".to_owned())?;
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_public_url_is_absolute_and_loses_its_last_slash() {
+    fn a_public_url_is_absolute_and_its_trailing_slash_is_removed() {
         assert_eq!(
             parse_public_url("https://a.example/x/"),
             Ok("https://a.example/x".into())
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn hosts_and_origins_are_bare() {
+    fn hosts_and_origins_have_no_user_or_path() {
         for good in [
             "studio.example",
             "studio.example:8443",

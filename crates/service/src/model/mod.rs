@@ -1,4 +1,4 @@
-//! What the service needs to know about a model, and how a run of one ends.
+//! The interface of models, and the ways in which a run can end.
 
 use atelier_contract::{Media, ModelId, Schema};
 use serde_json::Value;

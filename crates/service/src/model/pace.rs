@@ -1,4 +1,4 @@
-//! Paces the built-in models: each stage of a run waits until it is due. Also how a run can end.
+//! Paces the built-in models: each stage of a run waits until it is due. Also defines how a run can end.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -45,7 +45,7 @@ impl From<Error> for Ended {
     }
 }
 
-/// A flag that the service is stopping, which threads can wait for.
+/// A flag that is set when the service stops. Threads can wait for it.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
 
@@ -71,7 +71,7 @@ impl Stop {
 /// The pace of one run.
 #[derive(Debug, Clone)]
 pub struct Pace {
-    begun: Instant,
+    started: Instant,
     seconds: f64,
     stop: Stop,
 }
@@ -80,7 +80,7 @@ impl Pace {
     /// Starts a run that takes `seconds`, or longer if its work does.
     pub fn new(seconds: f64, stop: &Stop) -> Self {
         Self {
-            begun: Instant::now(),
+            started: Instant::now(),
             seconds: seconds.max(0.0),
             stop: stop.clone(),
         }
@@ -100,7 +100,7 @@ impl Pace {
                 return Err(Error::Stopped);
             }
             let Some(left) = due
-                .checked_sub(self.begun.elapsed())
+                .checked_sub(self.started.elapsed())
                 .filter(|d| !d.is_zero())
             else {
                 return Ok(());

@@ -14,7 +14,7 @@ use crate::runner::comfyui::Workflow;
 use crate::runner::command::Program;
 use crate::runner::http::Client;
 use crate::runner::openai::Images;
-use crate::runner::{Remote, Runner, Words};
+use crate::runner::{ModelInfo, Remote, Runner};
 
 mod entry;
 mod workflow;
@@ -82,7 +82,7 @@ pub fn load(file: &Path, data: &Path) -> Result<Loaded, ModelFileError> {
         remotes.push(Arc::new(remote));
     }
     if remotes.is_empty() && !read.builtin {
-        return Err(context.error(0, "there is no model at all: add a [[model]]".into()));
+        return Err(context.error(0, "the file has no models: add a [[model]]".into()));
     }
     Ok(Loaded {
         builtin: read.builtin,
@@ -111,7 +111,7 @@ impl Context<'_> {
         }
     }
 
-    /// Adds the key in whose line an error was found, unless the message contains it.
+    /// Prefixes the message with the key in the line of position `at`, unless the message contains the key.
     fn with_key(&self, at: usize, message: &str) -> String {
         let start = self.text[..at].rfind('\n').map_or(0, |end| end + 1);
         let line = self.text[start..].lines().next().unwrap_or_default();
@@ -134,7 +134,10 @@ impl Context<'_> {
             if let Some(input) = parameter.input.clone() {
                 inputs.push((parameter.name.clone(), input, at));
             } else if entry.comfyui.is_some() {
-                return Err(self.error(at, format!("input: {} sets no input", parameter.name)));
+                return Err(self.error(
+                    at,
+                    format!("input: {} has no input of the workflow", parameter.name),
+                ));
             }
             let parameter = self.parameter(parameter, at)?;
             let known = parameters.required.iter().chain(&parameters.optional);
@@ -152,7 +155,7 @@ impl Context<'_> {
             return Err(self.error(*at, "input: only a workflow of ComfyUI has inputs".into()));
         }
         if entry.cog.is_some() && parameters != Parameters::default() {
-            let message = "parameter: a cog container says itself what it takes";
+            let message = "parameter: a cog container declares its parameters itself";
             return Err(self.error(at, message.into()));
         }
         let runner: Box<dyn Runner> = match (entry.command, entry.openai, entry.cog, entry.comfyui)
@@ -168,7 +171,7 @@ impl Context<'_> {
                 return Err(self.error(at, message));
             }
         };
-        let words = Words {
+        let info = ModelInfo {
             name: entry.name,
             description: entry.description,
             makes: entry.makes.map(|makes| match makes {
@@ -180,7 +183,7 @@ impl Context<'_> {
             addresses: entry.addresses,
         };
         let (at_once, limit) = (entry.at_once, entry.time_limit);
-        Ok(Remote::new(id, words, at_once.0, limit.0, runner))
+        Ok(Remote::new(id, info, at_once.0, limit.0, runner))
     }
 
     fn parameter(&self, entry: ParameterEntry, at: usize) -> Result<Parameter, ModelFileError> {
@@ -235,7 +238,7 @@ impl Context<'_> {
 
     fn command(&self, entry: CommandEntry, parameters: Parameters) -> Program {
         Program {
-            program: self.beside(&entry.program),
+            program: self.resolve(&entry.program),
             arguments: entry.arguments,
             environment: entry.environment,
             parameters,
@@ -271,7 +274,7 @@ impl Context<'_> {
 
     /// Reads a JSON file, relative to the models file.
     fn json(&self, key: &str, path: &Spanned<PathBuf>) -> Result<Value, ModelFileError> {
-        let file = self.beside(path.get_ref());
+        let file = self.resolve(path.get_ref());
         let problem = |error: String| {
             let message = format!("{key}: {}: {error}", file.display());
             self.error(path.span().start, message)
@@ -280,14 +283,15 @@ impl Context<'_> {
         serde_json::from_slice(&text).map_err(|error| problem(error.to_string()))
     }
 
-    fn beside(&self, path: &Path) -> PathBuf {
+    /// Resolves a path relative to the models file.
+    fn resolve(&self, path: &Path) -> PathBuf {
         let path = self.file.parent().unwrap_or(Path::new("")).join(path);
         std::path::absolute(&path).unwrap_or(path)
     }
 
     fn openai(&self, entry: OpenAiEntry, parameters: Parameters) -> Result<Images, ModelFileError> {
         let parameters = if parameters == Parameters::default() {
-            usual_parameters()
+            default_parameters()
         } else {
             parameters
         };
@@ -311,15 +315,15 @@ impl Context<'_> {
             }
         });
         let client = self.client(&entry.address, entry.key_env, entry.allow_fetch)?;
-        // The names have no characters with a meaning for file systems.
+        // [`entry::Name`] permits no characters that are special in file names.
         let name = format!("{}+{}.json", id.category, id.subcategory);
-        let kept = self.data.join("schemas").join(name);
+        let cache = self.data.join("schemas").join(name);
         let given = given.transpose()?;
         Ok(Container::new(
             client,
             entry.address.0,
             given.as_ref(),
-            kept,
+            cache,
         ))
     }
 
@@ -331,7 +335,7 @@ impl Context<'_> {
     ) -> Result<Workflow, ModelFileError> {
         let file = &entry.workflow;
         let nodes = workflow::nodes(self.json("workflow", file)?).map_err(|problem| {
-            let path = self.beside(file.get_ref());
+            let path = self.resolve(file.get_ref());
             let message = format!("workflow: {}: {problem}", path.display());
             self.error(file.span().start, message)
         })?;
@@ -354,7 +358,7 @@ impl Context<'_> {
 }
 
 /// Returns the parameters that all servers with OpenAI's images API accept.
-fn usual_parameters() -> Parameters {
+fn default_parameters() -> Parameters {
     let count: Vec<u64> = (1..=10).collect();
     Parameters {
         required: vec![Parameter::text("prompt", 32_000, "What to make.")],

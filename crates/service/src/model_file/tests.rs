@@ -129,13 +129,13 @@ fn the_schema_for_editors_matches_the_parser() {
     let made = serde_json::to_string_pretty(&json_schema()).unwrap() + "\n";
     assert!(
         SCHEMA == made,
-        "docs/models.schema.json is another: atelier-service models-schema > docs/models.schema.json"
+        "docs/models.schema.json is outdated; run: atelier-service models-schema > docs/models.schema.json"
     );
 }
 
 #[test]
 fn the_example_is_valid() {
-    // Its key is not set here, though every environment has a path.
+    // Replaces the variable with the key by PATH, which is always set.
     let example = EXAMPLE.replace("OPENAI_API_KEY", "PATH");
     let loaded = load_text(&example).unwrap();
     assert!(loaded.builtin && loaded.remotes.len() == 4);

@@ -5,27 +5,27 @@ use serde_json::{Map, Value};
 /// The menu of ComfyUI that exports the API format.
 const EXPORT: &str = "open it in ComfyUI and choose Workflow > Export (API)";
 
-/// Where a request to ComfyUI, or to a service around it, holds the workflow.
+/// The fields that contain the workflow in a request to ComfyUI or to a service around it.
 const WRAPPERS: [&str; 3] = ["prompt", "input", "workflow"];
 
 /// The maximum number of inputs or nodes in a message.
 const MAX_LISTED: usize = 8;
 
-/// The nodes of a workflow by their ids, as `POST /prompt` takes them.
+/// The nodes of a workflow by their ids, as `POST /prompt` accepts them.
 pub type Nodes = Map<String, Value>;
 
-/// Returns the nodes of a workflow in API format, also of one inside a request: `{"prompt": …}` or
+/// Returns the nodes of a workflow in API format. The workflow may be inside a request: `{"prompt": …}` or
 /// `{"input": {"workflow": …}}`.
 ///
 /// # Errors
 ///
 /// A message why ComfyUI would refuse the workflow, and what to do.
 pub fn nodes(document: Value) -> Result<Nodes, String> {
-    let not_api = || format!("it is no workflow in API format: {EXPORT}");
+    let not_api = || format!("it is not a workflow in API format: {EXPORT}");
     let Value::Object(mut nodes) = document else {
         return Err(not_api());
     };
-    while let Some(inner) = WRAPPERS.iter().find_map(|name| wrapped(&nodes, name)) {
+    while let Some(inner) = WRAPPERS.iter().find_map(|name| inner_object(&nodes, name)) {
         nodes = inner;
     }
     if nodes.get("nodes").is_some_and(Value::is_array) {
@@ -41,16 +41,16 @@ pub fn nodes(document: Value) -> Result<Nodes, String> {
     }
     if !bad.is_empty() {
         return Err(format!(
-            "node {} has no class_type or no inputs. ComfyUI exports a node so when its extension is not \
+            "node {} has no class_type or no inputs. ComfyUI exports such a node when its extension is not \
              installed: install it and export again, or delete the node",
-            listed(&bad)
+            list_names(&bad)
         ));
     }
     Ok(nodes)
 }
 
 /// Returns the object under a name, unless it is a node.
-fn wrapped(object: &Nodes, name: &str) -> Option<Nodes> {
+fn inner_object(object: &Nodes, name: &str) -> Option<Nodes> {
     let inner = object.get(name)?.as_object()?;
     (!inner.contains_key("class_type")).then(|| inner.clone())
 }
@@ -60,7 +60,7 @@ fn wrapped(object: &Nodes, name: &str) -> Option<Nodes> {
 ///
 /// # Errors
 ///
-/// A message why no value can be set there, and which inputs can be set.
+/// A message: the workflow has no such input, and which inputs can be set.
 pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, String), String> {
     let Some((id, name)) = input.split_once('.') else {
         return Err(format!(
@@ -74,12 +74,12 @@ pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, St
     {
         let of_name = free_inputs(nodes, |_, other| other == name);
         let of_node = free_inputs(nodes, |node, _| node == id);
-        let there = if of_name.is_empty() { of_node } else { of_name };
-        return Err(match there.as_slice() {
+        let available = if of_name.is_empty() { of_node } else { of_name };
+        return Err(match available.as_slice() {
             [] => format!("the workflow has no {input} for {parameter}"),
-            there => format!(
+            available => format!(
                 "the workflow has no {input} for {parameter}; it has {}",
-                listed(there)
+                list_names(available)
             ),
         });
     }
@@ -89,10 +89,10 @@ pub fn target(nodes: &Nodes, parameter: &str, input: &str) -> Result<(String, St
 /// Returns a warning if a parameter replaces a connection, with what to do if that is not intended.
 pub fn cut_connection(nodes: &Nodes, parameter: &str, node: &str, input: &str) -> Option<String> {
     let source = source_of(nodes.get(node)?["inputs"].get(input)?)?;
-    let there = free_inputs(nodes, |node, _| node == source);
-    let instead = match there.as_slice() {
+    let available = free_inputs(nodes, |node, _| node == source);
+    let instead = match available.as_slice() {
         [] => "remove the connection in ComfyUI and export again".to_owned(),
-        there => format!("set an input of that node: {}", listed(there)),
+        available => format!("set an input of that node: {}", list_names(available)),
     };
     Some(format!(
         "{node}.{input} is connected to node {source}, and the value of {parameter} replaces that connection. If it \
@@ -100,14 +100,14 @@ pub fn cut_connection(nodes: &Nodes, parameter: &str, node: &str, input: &str) -
     ))
 }
 
-/// Returns the inputs with a value for which `is_meant` is true, by node and name.
-fn free_inputs(nodes: &Nodes, is_meant: impl Fn(&str, &str) -> bool) -> Vec<String> {
+/// Returns the inputs with a value for which `matches` is true, by node and name.
+fn free_inputs(nodes: &Nodes, matches: impl Fn(&str, &str) -> bool) -> Vec<String> {
     let inputs = nodes.iter().flat_map(|(id, node)| {
         let inputs = node["inputs"].as_object().into_iter().flatten();
         inputs.map(move |(name, value)| (id, name, value))
     });
     inputs
-        .filter(|(id, name, value)| source_of(value).is_none() && is_meant(id, name))
+        .filter(|(id, name, value)| source_of(value).is_none() && matches(id, name))
         .map(|(id, name, _)| format!("{id}.{name}"))
         .collect()
 }
@@ -120,7 +120,7 @@ fn source_of(value: &Value) -> Option<&str> {
     }
 }
 
-fn listed<T: AsRef<str>>(names: &[T]) -> String {
+fn list_names<T: AsRef<str>>(names: &[T]) -> String {
     let shown: Vec<&str> = names.iter().take(MAX_LISTED).map(AsRef::as_ref).collect();
     let more = if names.len() > MAX_LISTED {
         ", …"
@@ -143,7 +143,7 @@ mod tests {
         })
     }
 
-    /// Guards against a file that is refused although the workflow lies inside.
+    /// Guards against a file that is refused although it contains a workflow.
     #[test]
     fn a_workflow_is_found_inside_a_request() {
         for document in [
@@ -161,7 +161,7 @@ mod tests {
 
     /// Guards against a file that ComfyUI refuses only when the first task is sent.
     #[test]
-    fn what_comfyui_would_refuse_is_refused_with_the_way_to_the_right_file() {
+    fn workflows_that_comfyui_would_refuse_are_refused_with_instructions() {
         let mut empty = graph();
         empty["15"] = json!({});
         for (document, words) in [
@@ -190,7 +190,7 @@ mod tests {
 
     /// Guards against a parameter that replaces a connection without a warning.
     #[test]
-    fn a_parameter_sets_a_value_and_a_connection_that_it_cuts_is_reported() {
+    fn a_parameter_that_replaces_a_connection_causes_a_warning() {
         let graph = nodes(graph()).unwrap();
         let found = |input| target(&graph, "prompt", input);
         let pair = |node: &str, input: &str| Ok((node.to_owned(), input.to_owned()));

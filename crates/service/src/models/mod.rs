@@ -31,7 +31,7 @@ impl Models {
         }
     }
 
-    pub fn none() -> Self {
+    pub fn empty() -> Self {
         Self {
             remotes: Vec::new(),
             built_in: Vec::new(),
@@ -70,15 +70,15 @@ impl Models {
 
     /// Returns the built-in model of that name.
     pub fn find_built_in(&self, id: &ModelId) -> Option<&BuiltIn> {
-        let is_it = |model: &&BuiltIn| (*model as &dyn Model).id() == *id;
-        self.built_in.iter().find(is_it)
+        let has_id = |model: &&BuiltIn| (*model as &dyn Model).id() == *id;
+        self.built_in.iter().find(has_id)
     }
 
     /// Returns the complete sample input of a built-in model.
     ///
     /// # Errors
     ///
-    /// A message: the model's own sample does not fit its schema.
+    /// A message if the model's sample does not match its schema.
     pub fn sample_input(&self, model: &BuiltIn) -> Result<Map<String, Value>, String> {
         let mut sample = model.sample();
         if let Some(source) = model.sample_source().and_then(|id| self.find_built_in(&id)) {
@@ -106,14 +106,14 @@ pub fn complete(
 
 /// Reads an earlier output or an upload by its address, as PNG for a procedural model.
 pub fn open_output(outputs: &Outputs) -> impl Fn(&str) -> Result<Vec<u8>, Error> {
-    let gone = || Error::Failed("The input image is no longer there.".to_owned());
+    let missing = || Error::Failed("The input image is no longer there.".to_owned());
     move |address| {
         let file = outputs
             .own_file(address)
             .map_err(|error| Error::Unavailable(error.to_string()))?
-            .ok_or_else(gone)?;
+            .ok_or_else(missing)?;
         let bytes = fs::read(&file).map_err(|error| match error.kind() {
-            ErrorKind::NotFound => gone(),
+            ErrorKind::NotFound => missing(),
             _ => Error::Unavailable(format!("{}: {error}", file.display())),
         })?;
         to_plain_png(bytes)

@@ -22,6 +22,6 @@ pub fn file_name(model: &dyn Model, extension: &str) -> String {
         category,
         subcategory,
     } = model.id();
-    // Samples are served as immutable, so each change of a picture changes its name.
+    // Samples are served as immutable, so the name changes whenever the picture may change.
     format!("{category}_{subcategory}_{SOURCE_HASH}.{extension}")
 }

@@ -12,8 +12,8 @@ use tower::ServiceExt;
 use tower_http::services::ServeDir;
 
 use super::{
-    Artifact, MIN_FREE_BYTES, OutputStore, immutable, method_not_allowed, no_such_range, not_found,
-    write_synced,
+    Artifact, MIN_FREE_BYTES, OutputStore, mark_immutable, method_not_allowed, no_such_range,
+    not_found, write_synced,
 };
 use crate::failure::Failure;
 use crate::private;
@@ -31,7 +31,7 @@ impl Folder {
         Ok(Self(dir))
     }
 
-    async fn answer(&self, name: &str, mut request: Request<Body>) -> Response {
+    async fn respond(&self, name: &str, mut request: Request<Body>) -> Response {
         match format!("/{name}").parse() {
             Ok(uri) => *request.uri_mut() = uri,
             Err(_) => return not_found().into_response(),
@@ -43,7 +43,7 @@ impl Folder {
         match served {
             Ok(response) => match response.status() {
                 StatusCode::OK | StatusCode::PARTIAL_CONTENT | StatusCode::NOT_MODIFIED => {
-                    immutable(response.map(Body::new))
+                    mark_immutable(response.map(Body::new))
                 }
                 StatusCode::NOT_FOUND => not_found().into_response(),
                 StatusCode::METHOD_NOT_ALLOWED => method_not_allowed(),
@@ -67,7 +67,7 @@ impl OutputStore for Folder {
             fs::remove_dir_all(&unfinished)?;
         }
         let paths = write_all(&unfinished, task, artifacts).inspect_err(|_| {
-            // The incomplete files would take space, which may be what is missing.
+            // Frees disk space, because the disk may be full.
             let _ = fs::remove_dir_all(&unfinished);
         })?;
         fs::rename(&unfinished, &finished)?;
@@ -92,10 +92,10 @@ impl OutputStore for Folder {
     }
 
     fn remove(&self, task: &str) -> io::Result<()> {
-        // Renamed first, so that a killed process leaves no incomplete output.
+        // Renames the folder first, so that a killed process leaves no incomplete output.
         let removing = self.0.join(format!(".{task}"));
         match fs::rename(self.0.join(task), &removing) {
-            // A failed task has no files; remaining files of an earlier attempt are removed, too.
+            // A failed task may have no folder. The hidden folder of an earlier attempt is removed, too.
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
@@ -156,11 +156,11 @@ impl OutputStore for Folder {
     }
 
     fn serve<'a>(&'a self, name: String, request: Request<Body>) -> BoxFuture<'a, Response> {
-        Box::pin(async move { self.answer(&name, request).await })
+        Box::pin(async move { self.respond(&name, request).await })
     }
 }
 
-/// Gives how much is free on the disk of this directory, if the system says so.
+/// Returns the free space on the disk of this directory, in bytes; `None` if the system does not report it.
 pub fn free_bytes(dir: &Path) -> Option<u64> {
     #[cfg(unix)]
     {
@@ -186,7 +186,7 @@ fn write_all(dir: &Path, task: &str, artifacts: &[Artifact]) -> io::Result<Vec<S
     Ok(paths)
 }
 
-/// The names in a directory are data of the directory's own.
+/// Flushes the entries of a directory to the disk.
 fn sync_dir(dir: &Path) -> io::Result<()> {
     if cfg!(unix) {
         fs::File::open(dir)?.sync_all()?;
@@ -194,7 +194,7 @@ fn sync_dir(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// The place of a file among those of its task.
+/// Returns the position of a file in its task's output, which its name starts with.
 fn number_of(name: &str) -> usize {
     let number = name.split('.').next().unwrap_or_default();
     number.parse().unwrap_or(usize::MAX)

@@ -30,8 +30,8 @@ impl Pins {
         }
     }
 
-    /// Begins the removal of a task's outputs; `None` if they are pinned or already being removed. Pins on other
-    /// outputs don't wait for the removal; pins on these outputs come too late.
+    /// Begins the removal of a task's outputs. Returns `None` if they are pinned or already being removed. Other outputs
+    /// can be pinned during the removal. A new pin on the removed outputs has no effect.
     pub fn begin_removal(&self, task: &str) -> Option<Removal> {
         let mut state = self.lock();
         let is_free = !state.counts.contains_key(task) && state.removing.insert(task.to_owned());
@@ -41,7 +41,7 @@ impl Pins {
         })
     }
 
-    /// Whether the outputs of any of these tasks are being removed. New tasks can't use them.
+    /// Returns whether the outputs of any of these tasks are being removed. New tasks can't use them.
     pub fn is_any_removing(&self, tasks: &[String]) -> bool {
         let state = self.lock();
         tasks.iter().any(|task| state.removing.contains(task))
@@ -111,8 +111,9 @@ mod tests {
         drop(other);
         assert!(free("3f"));
     }
-    /// Guards against submissions that wait for the deletions of a bucket, which took a lock of all tasks, and
-    /// against tasks with inputs whose deletion has begun.
+
+    /// Guards against submissions that wait while a bucket deletes other outputs, and against tasks whose input files
+    /// are being deleted.
     #[test]
     fn during_a_removal_other_outputs_can_be_pinned_and_these_cannot() {
         let pins = Pins::default();
@@ -121,7 +122,7 @@ mod tests {
         let other = pins.clone();
         std::thread::spawn(move || done.send(other.pin("/outputs/ab/0.png")));
         let pin = waiting.recv_timeout(std::time::Duration::from_secs(60));
-        assert!(pin.is_ok(), "it does not wait for the removal");
+        assert!(pin.is_ok(), "pinning does not wait for the removal");
         let is_removing = || pins.is_any_removing(&["3f".to_owned()]);
         let late = pins.pin("/outputs/3f/0.png");
         assert!(is_removing(), "the pin came too late");

@@ -1,7 +1,7 @@
 use super::*;
 
 #[test]
-fn only_files_of_its_own_making_are_found() {
+fn own_file_finds_only_saved_outputs() {
     let dir = tempfile::tempdir().unwrap();
     let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
     fs::write(dir.path().join("secret.png"), "x").unwrap();
@@ -27,8 +27,8 @@ fn only_files_of_its_own_making_are_found() {
     }
 }
 
-/// Guards against hidden files, among them what an attempt has not finished and what is being removed, that are
-/// served to a client that encodes the dot: names were checked before they were decoded.
+/// Guards against serving hidden files (of unfinished attempts, or being removed) to clients that percent-encode the
+/// dot.
 #[tokio::test]
 async fn only_finished_outputs_are_served_however_the_path_is_encoded() {
     let dir = tempfile::tempdir().unwrap();
@@ -65,9 +65,9 @@ async fn only_finished_outputs_are_served_however_the_path_is_encoded() {
     }
 }
 
-/// Guards against a finished task whose files are made again, or come in another order.
+/// Guards against a completed task whose files are overwritten or listed in another order.
 #[test]
-fn saved_files_are_found_in_their_order_and_stay() {
+fn saved_files_keep_their_order_and_are_not_overwritten() {
     let dir = tempfile::tempdir().unwrap();
     let outputs = Outputs::open(dir.path().join("outputs")).unwrap();
     assert_eq!(outputs.saved("ab12").unwrap(), None);

@@ -5,10 +5,10 @@ use serde_json::{Map, Number, Value, json};
 
 use crate::model::Model;
 
-/// The choice that omits an optional parameter.
+/// The label of the choice that omits an optional parameter.
 pub const LEFT_OUT: &str = "(leave out)";
 
-/// The value of a seed's widget that omits the seed: ComfyUI's editor can't clear a number.
+/// The value of a seed's widget that omits the seed. It is necessary because ComfyUI's editor can't clear a number.
 const NO_SEED: i64 = -1;
 
 /// Returns ComfyUI's type for a medium.
@@ -20,7 +20,7 @@ pub fn type_of(media: Media) -> &'static str {
     }
 }
 
-/// Name and type of the output that has the results themselves.
+/// Returns the name and type of the node's output for the media themselves.
 pub fn output(media: Media) -> (&'static str, &'static str) {
     let name = match media {
         Media::Image => "image",
@@ -39,13 +39,17 @@ pub fn key(model: &ModelId) -> String {
     format!("{}_{}", model.category, model.subcategory)
 }
 
-/// `INPUTS`: for each parameter its ComfyUI type and options; `CHOICES`: what each label of a
-/// combo stands for; `BLANK`: what leaves a parameter out; `SEEDS`: those of them that are seeds;
-/// `MEDIA`: of which type the file is whose address a parameter takes.
+/// Returns the constants of the node file:
+///
+/// - `INPUTS`: the ComfyUI type and options of each parameter.
+/// - `CHOICES`: the value of each label of a combo box.
+/// - `BLANK`: the widget value that omits a parameter.
+/// - `SEEDS`: the seeds among the parameters in `BLANK`.
+/// - `MEDIA`: the ComfyUI type of the file, for parameters that accept the address of a file.
 pub fn parts(schema: &Schema) -> Value {
     let mut parts = Parts::default();
     for (parameter, is_required) in schema.parameters() {
-        // Workflows store their widgets in clear text.
+        // Secrets have no widget, because workflows store the values of widgets in clear text.
         if !parameter.is_secret() {
             parts.add(parameter, is_required);
         }
@@ -114,7 +118,7 @@ impl Parts {
         (Value::Array(names), json!({ "default": default }))
     }
 
-    /// The options of an integer; of a seed that may be left out, with -1 among its values.
+    /// Returns the options of an integer. If it is an optional seed, -1 omits it.
     fn whole_number(&mut self, parameter: &Parameter, is_required: bool) -> Value {
         let mut options = integer(parameter);
         if !is_required && can_be_blank(parameter) {
@@ -127,7 +131,7 @@ impl Parts {
         options
     }
 
-    /// A text, which may be the address of a file.
+    /// Returns the type and options of a text, which may be the address of a file.
     fn text(&mut self, parameter: &Parameter) -> (Value, Value) {
         let default = parameter.default.as_ref().and_then(Value::as_str);
         let mut options = json!({
@@ -138,7 +142,7 @@ impl Parts {
             None => json!("STRING"),
             Some(medium) => {
                 self.media.insert(parameter.name.clone(), json!(medium));
-                // Of two types only this one has a widget.
+                // A union of types has no widget by itself.
                 options["widgetType"] = json!("STRING");
                 json!(format!("STRING,{medium}"))
             }
@@ -146,7 +150,7 @@ impl Parts {
         (kind, options)
     }
 
-    /// The description, with what a person has to know to fill it in.
+    /// Returns the description, with a note on how to write the value.
     fn tooltip(&self, parameter: &Parameter) -> String {
         let as_json = matches!(parameter.kind(), Kind::Array | Kind::Object | Kind::Unknown);
         let note = match () {
@@ -172,7 +176,7 @@ impl Parts {
     }
 }
 
-/// What an archive or a table is called, and what a name says about a medium that is no file of one.
+/// Words in a parameter's name that mean an archive, a table, or a property of a medium instead of a media file.
 const NO_MEDIA: [&str; 18] = [
     "zip",
     "tar",
@@ -194,10 +198,11 @@ const NO_MEDIA: [&str; 18] = [
     "quality",
 ];
 
-/// How many of [`NO_MEDIA`] also say so in a description.
+/// The number of words at the start of [`NO_MEDIA`] that are also searched in the description.
 const ARCHIVES: usize = 6;
 
-/// The medium whose address a text takes; none for an archive or a table, whatever its name sounds like.
+/// Returns the medium of the file whose address a text accepts. Returns `None` if name or description contain a word of
+/// [`NO_MEDIA`].
 fn medium_of(parameter: &Parameter) -> Option<Media> {
     let name = split_before_capitals(&parameter.name);
     let has = |text: &str, words: &[&str]| {
@@ -208,7 +213,7 @@ fn medium_of(parameter: &Parameter) -> Option<Media> {
     parameter.media().filter(|_| !is_other)
 }
 
-/// `imagesZip` → `images Zip`.
+/// Inserts spaces before capitals: `imagesZip` → `images Zip`.
 fn split_before_capitals(name: &str) -> String {
     let mut split = String::new();
     for c in name.chars() {
@@ -220,7 +225,7 @@ fn split_before_capitals(name: &str) -> String {
     split
 }
 
-/// A seed that may be left out, where -1 is not a seed like any other.
+/// Returns whether -1 can mean an omitted seed: the seed has no default, and -1 is not a permitted seed.
 fn can_be_blank(parameter: &Parameter) -> bool {
     let minimum = parameter.minimum.as_ref().and_then(Number::as_f64);
     parameter.is_seed()
@@ -243,7 +248,7 @@ fn labels(parameter: &Parameter, required: bool) -> Vec<(String, Option<Value>)>
         {
             continue;
         }
-        // `1` and `"1"` look the same as text; as JSON they don't.
+        // `1` and `"1"` are the same as text, but differ as JSON.
         let plain = Entry::Value(value.clone()).to_text();
         let taken = |label: &str| labels.iter().any(|(known, _)| known == label);
         let label = [plain, value.to_string()]
@@ -265,7 +270,8 @@ fn default_label(parameter: &Parameter, labels: &[(String, Option<Value>)]) -> S
         .unwrap_or_default()
 }
 
-/// Without bounds of its own ComfyUI would permit 0 to 2048 only: the bounds of 64 bits instead.
+/// Returns the options of an integer. Bounds are always set, by default those of 64 bits: without bounds, ComfyUI
+/// permits only 0 to 2048.
 fn integer(parameter: &Parameter) -> Value {
     let whole = |bound: &Option<Number>, otherwise: i128, up: bool| match bound {
         None => otherwise,
@@ -327,13 +333,13 @@ fn number(parameter: &Parameter) -> Value {
         _ if float(&maximum) < 0.0 => maximum.clone(),
         _ => json!(0.0),
     };
-    // Not rounded to steps: the service takes any number within the bounds. The widget shows as many decimals as a step
-    // has, and 0.00 for smaller numbers.
+    // The service accepts any number within the bounds, so values are not rounded to steps. The widget shows as many
+    // decimals as the step has, and 0.00 for smaller numbers.
     let step = step_that_shows([Some(&default), parameter.minimum.as_ref().map(|_| &minimum)]);
     json!({"default": default, "min": minimum, "max": maximum, "step": step, "round": false})
 }
 
-/// 0.01, or the power of ten that shows all decimals of these numbers.
+/// Returns the step: 0.01, or a smaller power of ten if these numbers have more decimals.
 fn step_that_shows<const N: usize>(numbers: [Option<&Value>; N]) -> f64 {
     const MOST: i32 = 12;
     let decimals = |number: &Value| {
@@ -366,7 +372,7 @@ mod tests {
 
     /// Guards against a ZIP or a JSON text that is offered as a picture because of its name.
     #[test]
-    fn an_archive_or_a_property_of_a_picture_is_no_picture() {
+    fn archives_and_properties_of_images_are_not_images() {
         let medium = |name: &str, description: &str| {
             let parameter = json!({"name": name, "type": "string", "description": description});
             medium_of(&serde_json::from_value(parameter).unwrap())

@@ -59,8 +59,8 @@ pub fn block(value: &Value, indent: usize) -> String {
     }
 }
 
-/// Writes a string on one line, in double quotes. Letters stay as they are, whatever their script; all
-/// else outside ASCII is escaped, so that nothing invisible or text-reversing is in the file.
+/// Writes a string on one line, in double quotes. Letters and digits of all scripts are not escaped. Other characters
+/// outside ASCII are, so that the file has no invisible or bidirectional control characters.
 fn string(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
@@ -95,7 +95,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn strings_stay_strings() {
+    fn values_are_written_as_python_literals() {
         for (text, literal) in [
             ("a", r#""a""#),
             ("\"\"\"); import os #", r#""\"\"\"); import os #""#),

@@ -1,8 +1,8 @@
 //! Renders Python files from models' schemas: the two of INTERFACE ("GET /api/openai-function",
 //! "GET /api/comfyui-node"), and additional ones for several models or other programs.
 //!
-//! Strings of a schema are data. They reach a template in two ways only: as a literal written by
-//! [`literal`], or as a name that is reduced to letters, digits and `_`.
+//! Strings of a schema are data. A template gets them only as literals written by [`literal`], or as names reduced to
+//! letters, digits and `_`.
 
 mod comfyui_node;
 pub mod literal;
@@ -25,7 +25,7 @@ pub use node_pack::node_pack;
 
 /// The texts about a model that the files contain in addition to its schema.
 #[derive(Debug, Clone)]
-pub struct Words {
+pub struct ModelTexts {
     /// The display name.
     pub name: String,
     pub description: String,
@@ -33,7 +33,7 @@ pub struct Words {
     pub makes: Option<Media>,
 }
 
-impl From<&dyn Model> for Words {
+impl From<&dyn Model> for ModelTexts {
     fn from(model: &dyn Model) -> Self {
         let about = model.about();
         Self {
@@ -114,7 +114,7 @@ static TEMPLATES: LazyLock<Result<Environment<'static>, Error>> = LazyLock::new(
 /// The template can't be parsed or rendered, which is a bug in this program.
 pub fn render_openai_function(
     schema: &Schema,
-    model: &Words,
+    model: &ModelTexts,
     base_url: &str,
 ) -> Result<String, Error> {
     let function = function_schema(schema, &model.description);
@@ -136,7 +136,7 @@ pub fn render_openai_function(
 /// As for [`render_openai_function`].
 pub fn render_comfyui_node(
     schema: &Schema,
-    model: &Words,
+    model: &ModelTexts,
     base_url: &str,
 ) -> Result<String, Error> {
     let parts = comfyui_node::parts(schema);
@@ -145,32 +145,32 @@ pub fn render_comfyui_node(
 
 /// How ComfyUI handles a medium.
 struct Medium {
-    /// A noun for the medium.
-    words: &'static str,
+    /// The noun for several values of the ComfyUI type.
+    plural: &'static str,
     /// The ComfyUI node that saves the medium.
     saver: &'static str,
-    /// Among what a node shows of itself.
+    /// The key of the files in the `ui` part of a node's result.
     shown_as: &'static str,
-    /// Of files of it, the usual one first.
+    /// The file extensions, the most common one first.
     endings: &'static [&'static str],
 }
 
 fn medium(media: Media) -> Medium {
     match media {
         Media::Image => Medium {
-            words: "IMAGEs",
+            plural: "IMAGEs",
             saver: "Save Image",
             shown_as: "images",
             endings: &[".png", ".jpg", ".jpeg", ".webp", ".gif"],
         },
         Media::Video => Medium {
-            words: "VIDEOs",
+            plural: "VIDEOs",
             saver: "Save Video",
             shown_as: "images",
             endings: &[".mp4", ".webm", ".mov", ".mkv"],
         },
         Media::Audio => Medium {
-            words: "AUDIOs",
+            plural: "AUDIOs",
             saver: "Save Audio",
             shown_as: "audio",
             endings: &[".wav", ".flac", ".mp3", ".ogg", ".opus", ".m4a"],
@@ -193,7 +193,7 @@ fn editor_script(nodes: &[&str], extension: &str) -> Result<String, Error> {
 ///
 /// As for [`render_openai_function`].
 pub fn render_openai_functions(
-    models: &[(Schema, Words)],
+    models: &[(Schema, ModelTexts)],
     base_url: &str,
 ) -> Result<String, Error> {
     render_many("openai_functions.py", models, base_url, FUNCTIONS)
@@ -205,7 +205,7 @@ pub fn render_openai_functions(
 ///
 /// As for [`render_openai_function`].
 pub fn render_mcp_server(
-    models: &[(Schema, Words)],
+    models: &[(Schema, ModelTexts)],
     base_url: &str,
     file: &str,
 ) -> Result<String, Error> {
@@ -214,7 +214,7 @@ pub fn render_mcp_server(
 
 fn render_many(
     name: &str,
-    models: &[(Schema, Words)],
+    models: &[(Schema, ModelTexts)],
     base_url: &str,
     file: &str,
 ) -> Result<String, Error> {
@@ -264,11 +264,11 @@ fn template(name: &str) -> Result<Template<'static, 'static>, Error> {
         .get_template(name)
 }
 
-/// `parts` are assignments of their own: a name and what it is.
+/// Renders the template of one model. `parts` maps the names of additional constants to their values.
 fn render(
     name: &str,
     schema: &Schema,
-    model: &Words,
+    model: &ModelTexts,
     base_url: &str,
     parts: Value,
 ) -> Result<String, Error> {
@@ -302,7 +302,7 @@ fn render(
         node_key => node_key,
         most_ids => MAX_IDS,
         makes => model.makes.map(comfyui_node::type_of),
-        makes_words => medium.as_ref().map(|m| Safe::from_safe_string(m.words.into())),
+        makes_words => medium.as_ref().map(|m| Safe::from_safe_string(m.plural.into())),
         saver => medium.as_ref().map(|m| Safe::from_safe_string(m.saver.into())),
         result_name => model.makes.map(|media| comfyui_node::output(media).0),
         shown_as => medium.as_ref().map(|m| m.shown_as),

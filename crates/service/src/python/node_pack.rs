@@ -10,7 +10,8 @@ use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};
 
 use super::{
-    SERVICE_NAME, Words, comfyui_node, editor_script, parameters, render_comfyui_node, template,
+    ModelTexts, SERVICE_NAME, comfyui_node, editor_script, parameters, render_comfyui_node,
+    template,
 };
 use crate::model::Model;
 use crate::models::Models;
@@ -18,15 +19,15 @@ use crate::models::Models;
 /// The folder in the archive.
 const FOLDER: &str = "atelier-nodes";
 
-/// What a workflow's seed does after each run: nothing, so that a second run is cached and costs nothing.
+/// The value of a seed's `control_after_generate`: the seed does not change, so a second run is cached and costs nothing.
 const AFTER_RUN: &str = "fixed";
 
 /// Returns the archive. The same models and address give the same bytes.
 ///
 /// # Errors
 ///
-/// A template can't be parsed or rendered, or a model's sample does not fit its schema: a mistake in this
-/// program, or in the file of models.
+/// A template can't be parsed or rendered, or a model's sample does not match its schema: a bug in this program, or an
+/// error in the models file.
 pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     let mut files = Vec::new();
     let mut modules = Vec::new();
@@ -35,14 +36,14 @@ pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     let script = editor_script(&keys, "atelier.inputs").map_err(Error::other)?;
     files.push(("web/inputs.js".to_owned(), script));
     for model in models.iter() {
-        let (id, schema, words) = (model.id(), model.schema(), Words::from(model));
+        let (id, schema, texts) = (model.id(), model.schema(), ModelTexts::from(model));
         let module = python_file::module(&id);
-        let node = render_comfyui_node(&schema, &words, base_url).map_err(Error::other)?;
+        let node = render_comfyui_node(&schema, &texts, base_url).map_err(Error::other)?;
         files.push((python_file::node(&id), node));
         let workflow = workflow(models, model)?.to_string();
         files.push((format!("example_workflows/{module}.json"), workflow));
         let key = comfyui_node::key(&id);
-        files.push((format!("web/docs/{key}.md"), documentation(&schema, &words)));
+        files.push((format!("web/docs/{key}.md"), documentation(&schema, &texts)));
         modules.push(format!("{module}_node"));
     }
     let names: Vec<String> = models.iter().map(|m| m.about().name.to_owned()).collect();
@@ -69,8 +70,8 @@ pub fn node_pack(models: &Models, base_url: &str) -> Result<Vec<u8>, Error> {
     Ok(archive.finish()?.into_inner())
 }
 
-/// What ComfyUI shows next to a node on demand.
-fn documentation(schema: &Schema, words: &Words) -> String {
+/// Returns the help page of a node in ComfyUI.
+fn documentation(schema: &Schema, texts: &ModelTexts) -> String {
     let cell = |text: &str| text.replace('|', "\\|").replace(['\r', '\n'], " ");
     let variables = parameters::variables(schema);
     let rows: String = schema
@@ -92,11 +93,11 @@ fn documentation(schema: &Schema, words: &Words) -> String {
          with the same seed are paid for once. Cancel stops the waiting, not the task: run the same \
          inputs again, or give the id that the node shows to *Fetch result*.\n\n\
          | Input | | |\n| --- | --- | --- |\n{rows}\n`url` is the list of addresses of the results.\n",
-        words.name, words.description
+        texts.name, texts.description
     )
 }
 
-/// The sample of a model's preview as a workflow that ComfyUI's editor opens.
+/// Returns a workflow for ComfyUI's editor that runs the model with its sample input.
 fn workflow(models: &Models, model: &dyn Model) -> Result<Value, Error> {
     let mut graph = Graph::default();
     let source = model.sample_source().and_then(|id| models.find(&id));
@@ -121,17 +122,16 @@ fn workflow(models: &Models, model: &dyn Model) -> Result<Value, Error> {
         &[],
         json!([]),
     );
-    let words = format!(
+    let texts = format!(
         "Set `SERVICE_UID` and `SERVICE_TOKEN` in the environment before you start ComfyUI.\n\n\
          {}\n\nRun starts a task at the service, which may cost money.",
         model.about().description
     );
-    graph.add("MarkdownNote", Vec::new(), &[], json!([words]));
+    graph.add("MarkdownNote", Vec::new(), &[], json!([texts]));
     Ok(graph.into_value())
 }
 
-/// An input of a node: its name, its type, its widget where it has one, and the node and slot that it
-/// is linked to.
+/// An input of a node: its name, its type, its widget if it has one, and the linked node and slot if there is a link.
 type Socket<'a> = (&'a str, &'a str, Option<&'a str>, Option<(usize, usize)>);
 
 /// Builds a workflow, with nodes from left to right.
@@ -142,7 +142,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// A model with the input of its sample; `from` gives it its picture. Returns its id.
+    /// Adds the node of a model with its sample input. `from` is the node that makes its input image. Returns the id of
+    /// the new node.
     fn model(&mut self, model: &dyn Model, from: Option<usize>) -> usize {
         let parts = comfyui_node::parts(&model.schema());
         let sample = model.sample();

@@ -1,4 +1,4 @@
-//! The table of parameters in both files, against which their shared code validates inputs.
+//! Creates the table of parameters in the Python files. Their shared code validates inputs against it.
 
 use atelier_contract::{Kind, Parameter, Schema};
 use serde_json::{Map, Value, json};
@@ -20,8 +20,8 @@ pub fn kind_word(kind: Kind) -> &'static str {
     }
 }
 
-/// For each secret parameter, the environment variable that the files read its value from: `ATELIER_API_KEY` for
-/// `api_key`. No two of a model are the same. Only capital letters, digits and `_`.
+/// Returns each secret parameter with the environment variable that the files read its value from: `ATELIER_API_KEY`
+/// for `api_key`. The variables of a model are unique and consist of capital letters, digits and `_`.
 pub fn variables(schema: &Schema) -> Vec<(String, String)> {
     let mut variables: Vec<(String, String)> = Vec::new();
     let secret = schema
@@ -51,7 +51,7 @@ fn values_of(parameter: &Parameter) -> Option<Value> {
     }
 }
 
-/// One entry a parameter, in the schema's order.
+/// Returns the table: one entry per parameter, in the schema's order.
 pub fn table(schema: &Schema) -> Value {
     let variables = variables(schema);
     schema

@@ -10,23 +10,23 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 
-/// The interpreter to prove the files with.
+/// Returns the Python interpreter that checks the files.
 fn python() -> String {
     std::env::var("ATELIER_PYTHON").unwrap_or_else(|_| "python3".into())
 }
 
-/// Reads `[{file, expected…}]` from its input: each file must compile and, run as a module, hold
-/// exactly the strings that the schema holds.
+/// Reads `[{file, expected…}]` from standard input. Each file must compile, and as a module contain exactly the strings
+/// of the schema.
 const CHECK: &str = r#"
 import ast, json, keyword, sys, types
 cases = json.load(sys.stdin)
-# Assignments that hold nothing of a schema.
+# Assignments that contain no data of a schema.
 CALLS = "_MISTAKES", "_IDS_FILE", "_log", "_file_lock", "_start_locks", "WEB_DIRECTORY"
 for number, case in enumerate(cases):
     try:
         for kind in ("openai", "node"):
             tree = ast.parse(case[kind])
-            # Nothing but definitions, imports and assignments of literals at the top.
+            # The module's top level has only definitions, imports and assignments of literals.
             for statement in tree.body[1:]:
                 if isinstance(statement, ast.Assign):
                     for part in ast.walk(statement.value):
@@ -51,9 +51,9 @@ for number, case in enumerate(cases):
                     assert json.dumps(parameter.get(key)) == json.dumps(value), (key, value)
             compile(case[kind], "hostile", "exec")
             if kind == "openai":
-                # What the page copies as the function's schema is what the file has, digit by digit.
+                # The page copies the same function schema as the file contains, digit by digit.
                 assert json.dumps(json.loads(case["function"])) == json.dumps(module.FUNCTION)
-        # The files of several models: as literal, and the same tables.
+        # The files for several models contain only literals, and the same tables.
         for kind in ("functions", "mcp"):
             tree = ast.parse(case[kind])
             compile(case[kind], "hostile", "exec")
@@ -189,7 +189,7 @@ fn hostile_parameter() -> impl Strategy<Value = Value> {
 #[derive(Debug)]
 struct Hostile {
     schema: Schema,
-    words: Words,
+    texts: ModelTexts,
     base_url: String,
 }
 
@@ -209,7 +209,7 @@ fn hostile() -> impl Strategy<Value = Hostile> {
                     "parameters": {"required": required, "optional": optional},
                 }))
                 .unwrap(),
-                words: Words {
+                texts: ModelTexts {
                     name,
                     description,
                     makes,
@@ -220,14 +220,14 @@ fn hostile() -> impl Strategy<Value = Hostile> {
     )
 }
 
-/// The page makes the function's schema of what it reads from `/api/schema`.
+/// The page derives the function's schema from the response of `/api/schema`.
 #[test]
-fn the_page_has_the_function_of_every_model_as_the_file_has_it() {
+fn the_page_and_the_file_have_the_same_function_schema() {
     let models = crate::models::Models::built_in();
     assert_eq!(models.iter().count(), 6);
     for model in models.iter() {
-        let words = Words::from(model);
-        let file = render_openai_function(&model.schema(), &words, "http://127.0.0.1").unwrap();
+        let texts = ModelTexts::from(model);
+        let file = render_openai_function(&model.schema(), &texts, "http://127.0.0.1").unwrap();
         let sent = serde_json::to_string(&model.schema()).unwrap();
         let read: Schema = serde_json::from_str(&sent).unwrap();
         let shown = function_schema(&read, model.about().description);
@@ -240,14 +240,14 @@ fn the_page_has_the_function_of_every_model_as_the_file_has_it() {
 }
 
 #[test]
-fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
+fn hostile_schemas_give_valid_files_with_their_strings_as_data() {
     let mut runner = TestRunner::default();
     let cases: Vec<Value> = (0..300)
         .map(|_| hostile().new_tree(&mut runner).unwrap().current())
         .map(|hostile| {
             let Hostile {
                 schema,
-                words,
+                texts,
                 base_url,
             } = &hostile;
             let names: Vec<&str> = schema.parameters().map(|(p, _)| p.name.as_str()).collect();
@@ -261,17 +261,17 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
                     (p.name.clone(), expected)
                 })
                 .collect();
-            let openai = render_openai_function(schema, words, base_url).unwrap();
-            let models = [(schema.clone(), words.clone())];
+            let openai = render_openai_function(schema, texts, base_url).unwrap();
+            let models = [(schema.clone(), texts.clone())];
             let mcp = python_file::mcp(&schema.model);
             json!({
-                "function": function_schema(schema, &words.description).to_string(),
+                "function": function_schema(schema, &texts.description).to_string(),
                 "openai": openai,
                 "functions": render_openai_functions(&models, base_url).unwrap(),
                 "mcp": render_mcp_server(&models, base_url, &mcp).unwrap(),
-                "node": render_comfyui_node(schema, words, base_url).unwrap(),
+                "node": render_comfyui_node(schema, texts, base_url).unwrap(),
                 "module": python_file::module(&schema.model),
-                "names": names, "parameters": parameters, "model": words.name, "base_url": base_url,
+                "names": names, "parameters": parameters, "model": texts.name, "base_url": base_url,
                 "category": schema.model.category, "subcategory": schema.model.subcategory,
             })
         })
@@ -298,8 +298,8 @@ fn hostile_schemas_give_files_that_compile_and_hold_their_strings_as_data() {
 
 proptest! {
     #[test]
-    fn names_are_what_their_places_permit(hostile in hostile()) {
-        let function = function_schema(&hostile.schema, &hostile.words.description);
+    fn function_and_argument_names_are_valid(hostile in hostile()) {
+        let function = function_schema(&hostile.schema, &hostile.texts.description);
         let name = function["name"].as_str().unwrap();
         prop_assert!(!name.is_empty() && name.len() <= 64);
         let properties = function["parameters"]["properties"].as_object().unwrap();

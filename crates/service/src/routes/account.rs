@@ -6,26 +6,26 @@ use atelier_contract::{AccountStatus, Envelope};
 use axum::Json;
 use axum::extract::{Request, State};
 
-use super::blocking;
-use super::call::{MAX_BODY, admitted};
+use super::call::{MAX_BODY, admit};
+use super::run_blocking;
 use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::state::App;
 
-/// Answers `GET /api/account`: the account of the token, its limits, and what of them it uses. Not part of INTERFACE.
+/// Answers `GET /api/account`: the account of the token, its limits and its usage. Not part of INTERFACE.
 ///
 /// # Errors
 ///
-/// As for [`admitted`]; also 500 or 503 if the store does not respond.
+/// As for [`admit`]; also 500 or 503 if the store does not respond.
 pub async fn status(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<Envelope<AccountStatus>>, Failure> {
     let peer = request.extensions().get::<Peer>().cloned();
-    let account = admitted(&app, request.headers(), peer.as_ref(), MAX_BODY as u64)
+    let account = admit(&app, request.headers(), peer.as_ref(), MAX_BODY as u64)
         .await?
         .account;
-    let status = blocking(move || status_of(&app, account)).await?;
+    let status = run_blocking(move || status_of(&app, account)).await?;
     Ok(Json(Envelope::success(status)))
 }
 

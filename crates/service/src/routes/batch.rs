@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::generate::accept;
 use super::task::{output_of, progress_of};
-use super::{Call, blocking};
+use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
 use crate::idempotency;
 use crate::state::App;
@@ -24,23 +24,23 @@ pub async fn generate(State(app): State<Arc<App>>, request: Request) -> Reply {
             "A batch takes an idempotency_key in each of its items, not in a header.",
         ));
     }
-    // Refuses the whole call, with Retry-After: an entry can't tell the client that nothing was accepted.
+    // Refuses the whole call with Retry-After, because a batch entry has no headers.
     if app.pool.is_draining() {
         return Err(Failure::draining());
     }
-    let again = Arc::new(AtomicUsize::new(0));
-    let (counted, caller, limiting) = (again.clone(), call.caller.clone(), app.clone());
+    let repeats = Arc::new(AtomicUsize::new(0));
+    let (counter, caller, limiting) = (repeats.clone(), call.caller.clone(), app.clone());
     let reply = each(&app.clone(), call, move |call, item| {
         let accepted = accept(&app, call, item, None, StatusWord::Queued)?;
-        if accepted.again {
-            counted.fetch_add(1, Ordering::Relaxed);
+        if accepted.is_repeat {
+            counter.fetch_add(1, Ordering::Relaxed);
         }
         Ok(accepted.data)
     })
     .await;
-    // Repeated submissions are not charged; the call itself is.
+    // Repeated submissions are not charged, but each call is charged at least once.
     if let Some(limit) = &limiting.limit {
-        limit.refund(&caller, again.load(Ordering::Relaxed).saturating_sub(1));
+        limit.refund(&caller, repeats.load(Ordering::Relaxed).saturating_sub(1));
     }
     reply
 }
@@ -61,27 +61,28 @@ pub async fn response(State(app): State<Arc<App>>, request: Request) -> Reply {
     .await
 }
 
-/// Answers each item separately: the failure of one does not affect the others. 422 unless there are 1 to 10.
+/// Handles each item separately: the failure of one item does not affect the others. Returns 422 unless there are 1 to
+/// 10 items.
 async fn each(
     app: &App,
     call: Call,
-    answer: impl Fn(&Call, &Value) -> Result<Value, Failure> + Send + 'static,
+    handle: impl Fn(&Call, &Value) -> Result<Value, Failure> + Send + 'static,
 ) -> Reply {
     let count = items(&call.body)?.len();
     if let Some(limit) = &app.limit {
         limit.charge(&call.caller, count - 1);
     }
     let metrics = app.metrics.clone();
-    let results = blocking(move || {
+    let results = run_blocking(move || {
         let items = items(&call.body)?;
-        let entry = |(index, item)| match answer(&call, item) {
+        let entry = |(index, item)| match handle(&call, item) {
             Ok(data) => BatchEntry {
                 index,
                 status: 200,
                 body: json!(Envelope::success(data)),
             },
             Err(failure) => {
-                metrics.refused(&failure.body.error);
+                metrics.count_refusal(&failure.body.error);
                 BatchEntry {
                     index,
                     status: failure.status.as_u16(),

@@ -9,23 +9,23 @@ use axum::http::{HeaderMap, StatusCode, header};
 use futures_util::StreamExt;
 use serde_json::Value;
 
-use super::blocking;
+use super::run_blocking;
 use crate::auth;
 use crate::connections::Peer;
 use crate::failure::Failure;
 use crate::origin::Origin;
 use crate::state::App;
 
-/// The largest request body, in bytes.
+/// The maximum size of a request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;
 
-/// The number of bytes of a refused body that are read, so that its sender can read the response.
+/// The maximum number of bytes of a refused body that are read and discarded.
 const MAX_DRAINED: usize = 32 << 20;
 
-/// The longest pause within a body.
+/// The maximum pause between two chunks of a body.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
 
-/// The longest time for a whole body.
+/// The maximum duration of a whole body.
 const MAX_BODY_TIME: Duration = Duration::from_secs(60);
 
 /// An accepted v2 call: its token is valid, it is within the rate limit, and its body is JSON.
@@ -46,8 +46,8 @@ impl Call {
     ///
     /// # Errors
     ///
-    /// As for [`admitted`]; also 408 if the body does not arrive in time, 413 if it is too large, 400 if it
-    /// is incomplete or not JSON. INTERFACE ("Errors" 5) shows none of these.
+    /// As for [`admit`]; also 408 if the body does not arrive in time, 413 if it is too large, 400 if it
+    /// is incomplete or not JSON. INTERFACE ("Errors" 5) defines none of these.
     pub async fn of(app: &Arc<App>, request: Request) -> Result<Self, Failure> {
         let (parts, body) = request.into_parts();
         let headers = parts.headers;
@@ -57,10 +57,10 @@ impl Call {
             token,
             account,
             caller,
-        } = match admitted(app, &headers, peer.as_ref(), MAX_BODY as u64).await {
+        } = match admit(app, &headers, peer.as_ref(), MAX_BODY as u64).await {
             Ok(admitted) => admitted,
             Err(failure) => {
-                decline(&headers, body);
+                discard_body(&headers, body);
                 return Err(failure);
             }
         };
@@ -81,8 +81,8 @@ impl Call {
         })
     }
 
-    /// Whether the caller may access this user's tasks: an account has those of its own name.
-    pub fn is_of(&self, uid: &str) -> bool {
+    /// Returns whether the caller may access this user's tasks. An account may access only the tasks whose `uid` is its name.
+    pub fn can_access(&self, uid: &str) -> bool {
         self.account.as_deref().is_none_or(|account| account == uid)
     }
 }
@@ -96,14 +96,14 @@ pub struct Admitted {
     pub caller: Vec<String>,
 }
 
-/// Identifies the caller by the headers, and counts the call for `--rate`. The call's address is charged first, so
-/// that a call with an invalid token costs as much as any other.
+/// Identifies the caller by the headers, and counts the call for `--rate`. Charges the call's address before it checks
+/// the token, so that calls with invalid tokens are limited, too.
 ///
 /// # Errors
 ///
 /// 401 without a valid token (INTERFACE "Authentication" 2), 429 above the rate limit, 413 if the declared body is too
 /// large, 500 or 503 if accounts or limits can't be read.
-pub async fn admitted(
+pub async fn admit(
     app: &Arc<App>,
     headers: &HeaderMap,
     peer: Option<&Peer>,
@@ -121,7 +121,7 @@ pub async fn admitted(
         None => format!("token {token}"),
     };
     let caller = [&[name][..], &address].concat();
-    count(app, &caller).await?;
+    charge_caller(app, &caller).await?;
     let length = headers
         .get(header::CONTENT_LENGTH)
         .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
@@ -148,7 +148,7 @@ async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failu
     // The semaphore is never closed.
     let _permit = app.accounts.lookups.acquire().await;
     let (app, token) = (app.clone(), token.to_owned());
-    blocking(move || {
+    run_blocking(move || {
         if !app.accounts.has_accounts() {
             return Ok(None);
         }
@@ -161,8 +161,8 @@ async fn account_of(app: &Arc<App>, token: &str) -> Result<Option<String>, Failu
     .await
 }
 
-/// Counts a call against the first of its caller's buckets, too; the others were charged before.
-async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
+/// Charges a call to the first of its caller's buckets. [`admit`] has charged the other ones before.
+async fn charge_caller(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
     let (Some(limit), [name, address @ ..]) = (&app.limit, caller) else {
         return Ok(());
     };
@@ -170,16 +170,16 @@ async fn count(app: &Arc<App>, caller: &[String]) -> Result<(), Failure> {
         return limit.take_caller(name, address, Instant::now());
     }
     let (app, name, address) = (app.clone(), name.clone(), address.to_vec());
-    blocking(move || match &app.limit {
+    run_blocking(move || match &app.limit {
         Some(limit) => limit.take_caller(&name, &address, Instant::now()),
         None => Ok(()),
     })
     .await
 }
 
-/// Drains a refused body during the response: a client that is cut off while it sends sees a broken connection
-/// instead of the response.
-pub fn decline(headers: &HeaderMap, body: Body) {
+/// Reads and discards a refused body while the response is sent. Otherwise a client that still sends its body would see a
+/// broken connection instead of the response.
+pub fn discard_body(headers: &HeaderMap, body: Body) {
     // A client that sent `Expect` will not send the body.
     if headers.contains_key(header::EXPECT) {
         return;

@@ -49,8 +49,8 @@ pub async fn models(State(app): State<Arc<App>>, headers: HeaderMap) -> Json<Val
     }
     let needs_account = needs_account(&app).await;
     if app.token.is_none() && !needs_account {
-        // If any token works, the page can use this one, so that its first use needs no typing. Not secret, and not
-        // part of INTERFACE.
+        // Any token is accepted, so the page can use this one, and the user need not enter one. It is not secret, and
+        // not part of INTERFACE.
         body["guest"] = json!({"uid": "local", "token": "local"});
     }
     if needs_account {
@@ -80,10 +80,10 @@ fn entry(app: &App, model: &dyn Model, origin: &Origin) -> Value {
             entry["poster"] = origin.url(&sample_path::poster(model)).into();
         }
         Some(remote) => {
-            // A sample would cost money.
+            // The service renders no sample of a remote model, because that would cost money.
             entry["preview"] = remote.preview().unwrap_or(&documentation).into();
             // Not part of INTERFACE: tasks are accepted and wait.
-            if let Some(why) = remote.away() {
+            if let Some(why) = remote.unavailable() {
                 entry["away"] = why.into();
             }
         }

@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, header};
 use axum::response::{IntoResponse, Response};
 
 use super::generate::unknown_model;
-use super::{ModelPath, NOSNIFF, blocking};
+use super::{ModelPath, NOSNIFF, run_blocking};
 use crate::failure::Failure;
 use crate::model::Model;
-use crate::python::{self, Words};
+use crate::python::{self, ModelTexts};
 use crate::state::App;
 
 const PYTHON: &str = "text/x-python; charset=utf-8";
@@ -45,20 +45,20 @@ pub async fn comfyui_node(
     python(&app, &id, &headers, &name, python::render_comfyui_node)
 }
 
-/// Returns one model as a Python file.
+/// Returns a rendered Python file of one model.
 fn python(
     app: &App,
     id: &ModelId,
     headers: &HeaderMap,
     name: &str,
-    render: impl FnOnce(&Schema, &Words, &str) -> Result<String, minijinja::Error>,
+    render: impl FnOnce(&Schema, &ModelTexts, &str) -> Result<String, minijinja::Error>,
 ) -> Result<Response, Failure> {
-    let (schema, words) = described(find(app, id)?);
-    let text = render(&schema, &words, app.access.origin(headers).as_str());
+    let (schema, texts) = schema_and_texts(find(app, id)?);
+    let text = render(&schema, &texts, app.access.origin(headers).as_str());
     Ok(file(PYTHON, name, text.map_err(Failure::internal)?))
 }
 
-/// Additional: every ComfyUI node, with workflows and documentation, as one folder.
+/// Answers with an archive of all ComfyUI nodes, with workflows and documentation. Not part of INTERFACE.
 ///
 /// # Errors
 ///
@@ -69,11 +69,11 @@ pub async fn comfyui_nodes(
 ) -> Result<Response, Failure> {
     let origin = app.access.origin(&headers);
     let pack = move || python::node_pack(&app.models, origin.as_str()).map_err(Failure::internal);
-    let bytes = blocking(pack).await?;
+    let bytes = run_blocking(pack).await?;
     Ok(file("application/zip", python_file::NODES, bytes))
 }
 
-/// Additional: every model as a function, in one file.
+/// Answers with one file that has a function for each model. Not part of INTERFACE.
 ///
 /// # Errors
 ///
@@ -83,13 +83,13 @@ pub async fn openai_functions(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let origin = app.access.origin(&headers);
-    let models: Vec<_> = app.models.iter().map(described).collect();
+    let models: Vec<_> = app.models.iter().map(schema_and_texts).collect();
     let text = python::render_openai_functions(&models, origin.as_str());
     let text = text.map_err(Failure::internal)?;
     Ok(file(PYTHON, python_file::FUNCTIONS, text))
 }
 
-/// Additional: a model as an MCP server.
+/// Answers with an MCP server for one model. Not part of INTERFACE.
 ///
 /// # Errors
 ///
@@ -99,14 +99,14 @@ pub async fn mcp(
     ModelPath(id): ModelPath,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
-    let models = [described(find(&app, &id)?)];
+    let models = [schema_and_texts(find(&app, &id)?)];
     let (origin, name) = (app.access.origin(&headers), python_file::mcp(&id));
     let text = python::render_mcp_server(&models, origin.as_str(), &name);
     let text = text.map_err(Failure::internal)?;
     Ok(file(PYTHON, &name, text))
 }
 
-/// Additional: every model as a tool of one MCP server.
+/// Answers with an MCP server that has a tool for each model. Not part of INTERFACE.
 ///
 /// # Errors
 ///
@@ -116,7 +116,7 @@ pub async fn mcp_of_all(
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
     let origin = app.access.origin(&headers);
-    let models: Vec<_> = app.models.iter().map(described).collect();
+    let models: Vec<_> = app.models.iter().map(schema_and_texts).collect();
     let text = python::render_mcp_server(&models, origin.as_str(), python_file::MCP);
     let text = text.map_err(Failure::internal)?;
     Ok(file(PYTHON, python_file::MCP, text))
@@ -126,11 +126,12 @@ fn find<'a>(app: &'a App, id: &ModelId) -> Result<&'a dyn Model, Failure> {
     app.models.find(id).ok_or_else(|| unknown_model(id))
 }
 
-fn described(model: &dyn Model) -> (Schema, Words) {
+fn schema_and_texts(model: &dyn Model) -> (Schema, ModelTexts) {
     (model.schema(), model.into())
 }
 
-/// `name` needs no escaping: it is the name of a module or a constant.
+/// Returns a response that browsers save as a file. `name` is not escaped: it must be the name of a module or a
+/// constant.
 fn file(content_type: &'static str, name: &str, body: impl IntoResponse) -> Response {
     let headers = [
         (header::CONTENT_TYPE, content_type.to_owned()),

@@ -1,4 +1,4 @@
-//! Files in the input of a task: outputs of this service, and addresses of other servers.
+//! Resolves the files in the input of a task: outputs of this service, and addresses of other servers.
 
 use atelier_contract::{Kind, Media, Parameter, Problem, Schema};
 use serde_json::{Map, Value};
@@ -8,7 +8,7 @@ use crate::origin::Origin;
 use crate::runner::Remote;
 use crate::state::App;
 
-/// The maximum number of files in an input: each is looked up in the outputs.
+/// The maximum number of files in an input, because each one requires a lookup.
 const MAX_FILES: usize = 100;
 
 /// Schemes that URL parsers also accept without the two slashes.
@@ -17,63 +17,63 @@ const LENIENT: [&str; 4] = ["http", "https", "ftp", "file"];
 /// The role of a text in the input.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Role {
-    /// Plain text according to the schema, even if it is an address.
+    /// Declared as plain text, even if it is an address.
     Text,
     /// Declared as a file.
     File,
-    /// Not declared: a file if it is an address.
+    /// Undeclared. Treated as a file if it is an address.
     Unknown,
 }
 
-/// Replaces addresses of outputs by their paths, which are independent of the host name, also in lists and objects.
-/// Refuses other addresses, unless the model is remote and the models file permits them. Fetches nothing.
+/// Replaces addresses of outputs by their paths, which are independent of the host name, including those in lists and
+/// objects. Refuses other addresses, unless the model is remote and the models file permits them. Fetches no files.
 ///
 /// # Errors
 ///
 /// 422 with each address that is refused; 503 if the outputs don't respond.
-pub fn keep_paths(
+pub fn resolve_files(
     app: &App,
     origin: &Origin,
     schema: &Schema,
     remote: Option<&Remote>,
     input: &mut Map<String, Value>,
 ) -> Result<(), Failure> {
-    let mut keeper = Keeper {
+    let mut resolver = FileResolver {
         app,
         origin,
-        elsewhere: remote.is_some(),
-        addresses: remote.is_some_and(Remote::takes_addresses),
+        is_remote: remote.is_some(),
+        accepts_addresses: remote.is_some_and(Remote::accepts_addresses),
         files: 0,
         problems: Vec::new(),
     };
     for (parameter, _) in schema.parameters() {
         if let Some(value) = input.get_mut(&parameter.name) {
-            let role = keeper.role_of(parameter);
-            keeper.keep(parameter, &parameter.name, &parameter.extra, role, value)?;
+            let role = resolver.role_of(parameter);
+            resolver.resolve(parameter, &parameter.name, &parameter.extra, role, value)?;
         }
     }
-    if keeper.problems.is_empty() {
+    if resolver.problems.is_empty() {
         Ok(())
     } else {
-        Err(Failure::invalid(keeper.problems))
+        Err(Failure::invalid(resolver.problems))
     }
 }
 
-struct Keeper<'a> {
+struct FileResolver<'a> {
     app: &'a App,
     origin: &'a Origin,
-    /// The model is remote.
-    elsewhere: bool,
-    /// http(s) addresses may be passed on to the model.
-    addresses: bool,
+    /// Whether the model is remote.
+    is_remote: bool,
+    /// Whether http(s) addresses may be passed on to the model.
+    accepts_addresses: bool,
     files: usize,
     problems: Vec<Problem>,
 }
 
-impl Keeper<'_> {
+impl FileResolver<'_> {
     fn role_of(&self, parameter: &Parameter) -> Role {
         let has_media_name = parameter.media().is_some();
-        if !self.elsewhere {
+        if !self.is_remote {
             // Built-in models only accept images.
             return match parameter.media() {
                 Some(Media::Image) => Role::File,
@@ -88,8 +88,9 @@ impl Keeper<'_> {
         }
     }
 
-    /// `name` leads to the value, e.g. `images[0]`; `rules` are those of JSON Schema that apply to it.
-    fn keep(
+    /// Resolves the files in a value. `name` is the path of the value in messages, e.g. `images[0]`; `rules` is its JSON
+    /// schema.
+    fn resolve(
         &mut self,
         parameter: &Parameter,
         name: &str,
@@ -99,7 +100,7 @@ impl Keeper<'_> {
     ) -> Result<(), Failure> {
         match value {
             Value::String(text) if role != Role::Text => {
-                if let Some(path) = self.keep_text(parameter, name, role, text)? {
+                if let Some(path) = self.resolve_text(parameter, name, role, text)? {
                     *value = path.into();
                 }
             }
@@ -109,13 +110,13 @@ impl Keeper<'_> {
                 let role = role_of_items(parameter, rules);
                 for (n, item) in items.iter_mut().enumerate() {
                     let name = format!("{name}[{n}]");
-                    self.keep(parameter, &name, rules.unwrap_or(&none), role, item)?;
+                    self.resolve(parameter, &name, rules.unwrap_or(&none), role, item)?;
                 }
             }
             Value::Object(fields) => {
                 for (key, field) in fields.iter_mut() {
                     let name = format!("{name}.{key}");
-                    self.keep(parameter, &name, &Map::new(), Role::Unknown, field)?;
+                    self.resolve(parameter, &name, &Map::new(), Role::Unknown, field)?;
                 }
             }
             _ => {}
@@ -124,7 +125,7 @@ impl Keeper<'_> {
     }
 
     /// Returns the path of an output of this service; `None` if the text is unchanged.
-    fn keep_text(
+    fn resolve_text(
         &mut self,
         parameter: &Parameter,
         name: &str,
@@ -133,31 +134,31 @@ impl Keeper<'_> {
     ) -> Result<Option<String>, Failure> {
         let text = text.trim();
         if let Some(path) = self.origin.path_of(text)
-            && (self.elsewhere || has_image_extension(path))
+            && (self.is_remote || has_image_extension(path))
         {
             self.files += 1;
             if self.files > MAX_FILES {
                 let message = format!("{name} is one file too many: a task takes {MAX_FILES}");
                 return Err(Failure::invalid_field(&parameter.name, message));
             }
-            if is_own(self.app, path)? {
+            if is_output(self.app, path)? {
                 return Ok(Some(path.to_owned()));
             }
         }
         let scheme = scheme_of(text);
-        if !self.passes_on(role, scheme.as_deref()) {
+        if !self.is_accepted(role, scheme.as_deref()) {
             self.problems.push(Problem {
                 parameter: parameter.name.clone(),
-                message: format!("{name} {}", self.permitted(scheme.as_deref())),
+                message: format!("{name} {}", self.describe_accepted(scheme.as_deref())),
             });
         }
         Ok(None)
     }
 
     /// Describes the accepted values, for a refused text with this scheme.
-    fn permitted(&self, scheme: Option<&str>) -> String {
+    fn describe_accepted(&self, scheme: Option<&str>) -> String {
         match scheme {
-            _ if !self.elsewhere => {
+            _ if !self.is_remote => {
                 "must be the address of an image that this service made or that was uploaded to it; nothing is \
                  fetched from elsewhere"
                     .into()
@@ -165,7 +166,7 @@ impl Keeper<'_> {
             Some("http" | "https") => "must be the address of a file that this service made or that was uploaded to it, \
                  or a data: URI; other addresses are passed on if the models file says addresses = true"
                 .into(),
-            _ if !self.addresses => {
+            _ if !self.accepts_addresses => {
                 "must be the address of a file that this service made or that was uploaded to it, or a data: URI; \
                  nothing is fetched from elsewhere"
                     .into()
@@ -180,14 +181,14 @@ impl Keeper<'_> {
         }
     }
 
-    /// Whether a text with this scheme is accepted that is not an output of this service.
-    fn passes_on(&self, role: Role, scheme: Option<&str>) -> bool {
-        if !self.elsewhere {
+    /// Returns whether a text with this scheme is accepted if it is not an output of this service.
+    fn is_accepted(&self, role: Role, scheme: Option<&str>) -> bool {
+        if !self.is_remote {
             return false;
         }
         match scheme {
             Some("data") => true,
-            Some("http" | "https") => self.addresses,
+            Some("http" | "https") => self.accepts_addresses,
             Some(_) => false,
             None => role == Role::Unknown,
         }
@@ -218,13 +219,13 @@ fn is_uri(rules: &Map<String, Value>) -> bool {
 fn scheme_of(text: &str) -> Option<String> {
     let text: String = text.chars().filter(|c| !c.is_control()).collect();
     let text = text.trim_start();
-    // No parser accepts a space before the host: it is a comment, or a word and a colon.
-    let is_words = |rest: &str| rest.starts_with(char::is_whitespace);
+    // No URL parser accepts a space before the host, so such a text is prose or a comment.
+    let is_prose = |rest: &str| rest.starts_with(char::is_whitespace);
     if text.starts_with("//") || text.starts_with(r"\\") {
-        return (!is_words(&text[2..])).then(String::new);
+        return (!is_prose(&text[2..])).then(String::new);
     }
     let (scheme, rest) = text.split_once(':')?;
-    if is_words(rest) {
+    if is_prose(rest) {
         return None;
     }
     let scheme = scheme.to_ascii_lowercase();
@@ -242,7 +243,7 @@ fn has_image_extension(path: &str) -> bool {
     ["png", "jpg", "webp", "gif"].contains(&extension)
 }
 
-fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
+fn is_output(app: &App, path: &str) -> Result<bool, Failure> {
     // A preview may not have been rendered yet.
     if let Err(error) = app.samples.prepare(path) {
         tracing::error!("{path}: {error}");
@@ -254,7 +255,7 @@ fn is_own(app: &App, path: &str) -> Result<bool, Failure> {
 mod tests {
     use super::*;
 
-    /// Guards against spellings of an address that a URL parser accepts and the service takes for plain text.
+    /// Guards against spellings of an address that URL parsers accept, but that the service treats as plain text.
     #[test]
     fn addresses_are_found_in_every_spelling() {
         for (text, scheme) in [

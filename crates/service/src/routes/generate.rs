@@ -8,14 +8,14 @@ use axum::extract::{Request, State};
 use axum::http::StatusCode;
 use serde_json::{Map, Value, json};
 
-use super::files::keep_paths;
-use super::{Call, blocking};
+use super::files::resolve_files;
+use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
 use crate::idempotency::{Key, Submission, account, fingerprint};
 use crate::models::complete;
 use crate::secrets::Secrets;
 use crate::state::App;
-use crate::store::{Answered, Task};
+use crate::store::{FirstResponse, Task};
 
 /// The `Retry-After` if too many tasks wait, in seconds.
 const WAITING_RETRY_SECONDS: u64 = 5;
@@ -32,7 +32,7 @@ pub async fn single(
     let call = Call::of(&app, request).await?;
     let key = Key::of_headers(&call.headers)?;
     let Accepted { data, .. } =
-        blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
+        run_blocking(move || accept(&app, &call, &call.body, key, StatusWord::Starting)).await?;
     Ok(success(data))
 }
 
@@ -40,29 +40,29 @@ pub async fn single(
 pub struct Accepted {
     /// `{id, status}`
     pub data: Value,
-    /// The submission was repeated: there is no new task.
-    pub again: bool,
+    /// Whether the submission was repeated and created no task.
+    pub is_repeat: bool,
 }
 
 /// Accepts a task. When this returns, the task is on disk and queued. Blocks.
 ///
-/// A submission with a known key gets the first response again.
+/// A submission with a known idempotency key gets the first response again.
 ///
 /// # Errors
 ///
 /// 400 or 422 if the common fields or the input are invalid, 403 for another user's `uid`, 404 for an unknown model,
 /// 400 or 422 for an idempotency key that is invalid or was used for another request, 402 or 503 without disk space,
 /// 429 if too many tasks wait, 503 while the service is about to stop or the model is unavailable, 500 or 503 if the
-/// store or the outputs don't respond. INTERFACE ("Errors" 5) shows none of these.
+/// store or the outputs don't respond. INTERFACE ("Errors" 5) defines none of these.
 pub fn accept(
     app: &App,
     call: &Call,
     body: &Value,
     key_of_headers: Option<Key>,
-    first_word: StatusWord,
+    initial_status: StatusWord,
 ) -> Result<Accepted, Failure> {
     let common = Common::read(body, false)?;
-    if !call.is_of(common.uid) {
+    if !call.can_access(common.uid) {
         return Err(Failure::new(
             StatusCode::FORBIDDEN,
             "wrong_uid",
@@ -75,7 +75,7 @@ pub fn accept(
         .filter(|(name, _)| !RESERVED_NAMES.contains(&name.as_str()) && *name != IDEMPOTENCY_FIELD)
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let key = one_key(key_of_headers, Key::of_fields(common.fields)?)?;
+    let key = merge_keys(key_of_headers, Key::of_fields(common.fields)?)?;
     let submission = key.map(|key| Submission {
         account: account(
             common.uid,
@@ -87,9 +87,12 @@ pub fn accept(
         fingerprint: fingerprint(&common.model, &given),
     });
     if let Some(submission) = &submission
-        && let Some(answered) = app.store.answered(submission).map_err(Failure::store)?
+        && let Some(first_response) = app
+            .store
+            .first_response(submission)
+            .map_err(Failure::store)?
     {
-        return again(submission, &answered);
+        return repeat_response(submission, &first_response);
     }
 
     if app.pool.is_draining() {
@@ -101,18 +104,18 @@ pub fn accept(
         .ok_or_else(|| unknown_model(&common.model))?;
     let schema = model.schema();
     let remote = app.models.remote(&common.model);
-    let is_away = remote.is_some_and(|remote| remote.away().is_some());
-    if is_away && schema.parameters().next().is_none() {
-        return Err(Failure::model_away());
+    let is_unavailable = remote.is_some_and(|remote| remote.unavailable().is_some());
+    if is_unavailable && schema.parameters().next().is_none() {
+        return Err(Failure::model_unavailable());
     }
     let mut input = complete(&schema, &given).map_err(Failure::invalid)?;
-    // From here on, clean-up removes none of the input files; the next step checks that they exist.
+    // From now on, clean-up keeps the input files. The next step checks that they exist.
     let pin = app.outputs.pins.pin(&body.to_string());
-    keep_paths(app, &call.origin, &schema, remote, &mut input)?;
+    resolve_files(app, &call.origin, &schema, remote, &mut input)?;
 
     check_space(app, common.uid, 1)?;
     let slot = app.pool.reserve(common.uid).map_err(Failure::store)?;
-    let slot = slot.ok_or_else(too_many_wait)?;
+    let slot = slot.ok_or_else(too_many_waiting)?;
     let secrets = Secrets::take_from(&mut input, &schema);
     let task = Task {
         id: new_id()?,
@@ -120,23 +123,23 @@ pub fn accept(
         model: common.model,
         input,
         secrets,
-        status: first_word,
+        status: initial_status,
     };
-    let answered = app
+    let first_response = app
         .store
         .insert(&task, submission.as_ref())
         .map_err(Failure::store)?;
     // A concurrent call may have used the same key.
-    if let (Some(submission), Some(answered)) = (&submission, &answered) {
-        return again(submission, answered);
+    if let (Some(submission), Some(first_response)) = (&submission, &first_response) {
+        return repeat_response(submission, first_response);
     }
     slot.submit(task.id.clone(), &task.model, pin);
-    app.metrics.accepted(&task.model);
+    app.metrics.count_accepted(&task.model);
     // The whole id would give access to the outputs.
     tracing::info!("task {:.8}… of {} accepted", task.id, task.model);
     Ok(Accepted {
         data: json!({"id": task.id, "status": task.status}),
-        again: false,
+        is_repeat: false,
     })
 }
 
@@ -145,7 +148,7 @@ pub fn accept(
 /// # Errors
 ///
 /// 400 if both are present and differ.
-fn one_key(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
+fn merge_keys(header: Option<Key>, field: Option<Key>) -> Result<Option<Key>, Failure> {
     match (header, field) {
         (Some(header), Some(field)) if header != field => Err(Failure::bad_request(
             "The header Idempotency-Key and the field idempotency_key differ.",
@@ -173,8 +176,11 @@ pub(super) fn check_space(app: &App, uid: &str, more: u64) -> Result<(), Failure
 }
 
 /// Returns the first response again; 422 if the key was used for another request.
-fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failure> {
-    if submission.fingerprint != answered.fingerprint {
+fn repeat_response(
+    submission: &Submission,
+    first_response: &FirstResponse,
+) -> Result<Accepted, Failure> {
+    if submission.fingerprint != first_response.fingerprint {
         return Err(Failure::new(
             StatusCode::UNPROCESSABLE_ENTITY,
             "idempotency_key_reused",
@@ -182,8 +188,8 @@ fn again(submission: &Submission, answered: &Answered) -> Result<Accepted, Failu
         ));
     }
     Ok(Accepted {
-        data: json!({"id": answered.id, "status": answered.status}),
-        again: true,
+        data: json!({"id": first_response.id, "status": first_response.status}),
+        is_repeat: true,
     })
 }
 
@@ -197,7 +203,7 @@ pub struct Common<'a> {
 }
 
 impl<'a> Common<'a> {
-    /// Reads the common fields of a request, with `id` where it has one.
+    /// Reads the common fields of a request, including `id` if `with_id` is set.
     ///
     /// # Errors
     ///
@@ -237,7 +243,7 @@ impl<'a> Common<'a> {
 }
 
 /// Returns a 429: the user's limit of waiting tasks is reached.
-fn too_many_wait() -> Failure {
+fn too_many_waiting() -> Failure {
     let mut failure = Failure::new(
         StatusCode::TOO_MANY_REQUESTS,
         "too_many_waiting",
@@ -247,11 +253,11 @@ fn too_many_wait() -> Failure {
     failure
 }
 
-/// Returns a 402: the user's disk limit is reached.
+/// Returns a 402: the user's tasks have reached their disk limit.
 fn account_full(taken: u64, most: u64) -> Failure {
     let megabytes = |bytes: u64| bytes as f64 / 1e6;
-    // Not 429, because waiting does not help. Not 409, which with an idempotency key means that the same submission is
-    // in progress.
+    // The status is not 429, because waiting does not help; and not 409, which with an idempotency key would mean that
+    // the same submission is in progress.
     Failure::new(
         StatusCode::PAYMENT_REQUIRED,
         "account_disk_full",

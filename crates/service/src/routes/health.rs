@@ -12,7 +12,7 @@ use serde_json::{Map, Value, json};
 use super::needs_account;
 use crate::auth;
 use crate::failure::{Failure, Refusal};
-use crate::metrics::{CONTENT_TYPE, Now};
+use crate::metrics::{CONTENT_TYPE, Snapshot};
 use crate::state::App;
 use crate::store::now_ms;
 
@@ -31,7 +31,7 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
         .readiness
         .check(&app.store, &app.pool, &app.outputs)
         .await;
-    let words: Map<String, Value> = checks
+    let states: Map<String, Value> = checks
         .iter()
         .map(|check| {
             let state = check.problem.as_deref().unwrap_or("ok");
@@ -40,14 +40,14 @@ pub async fn ready(State(app): State<Arc<App>>) -> Response {
         .collect();
     let problems: Vec<&str> = checks.iter().filter_map(|c| c.problem.as_deref()).collect();
     if problems.is_empty() {
-        return Json(json!({"success": true, "checks": words})).into_response();
+        return Json(json!({"success": true, "checks": states})).into_response();
     }
     let reason = "not_ready";
     let body = json!({
         "success": false,
         "error": reason,
         "message": problems.join(" "),
-        "checks": words,
+        "checks": states,
     });
     let refusal = Extension(Refusal(reason.to_owned()));
     (StatusCode::SERVICE_UNAVAILABLE, refusal, Json(body)).into_response()
@@ -65,7 +65,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
         Some(token) => {
             auth::bearer(&headers, Some(token))?;
         }
-        None if app.token.is_some() || app.metrics_elsewhere || needs_account(&app).await => {
+        None if app.token.is_some() || app.has_metrics_address || needs_account(&app).await => {
             return Err(Failure::new(
                 StatusCode::FORBIDDEN,
                 "metrics_closed",
@@ -83,7 +83,7 @@ pub async fn metrics(State(app): State<Arc<App>>, headers: HeaderMap) -> Result<
 /// # Errors
 ///
 /// 401 without the metrics token, if one is set; 500 if the metrics can't be encoded.
-pub async fn metrics_apart(
+pub async fn metrics_on_own_address(
     State(app): State<Arc<App>>,
     headers: HeaderMap,
 ) -> Result<Response, Failure> {
@@ -96,13 +96,13 @@ pub async fn metrics_apart(
 fn render_metrics(app: &App) -> Result<Response, Failure> {
     let (loads, oldest) = app.pool.load();
     let waited = oldest.map(|since| now_ms().saturating_sub(since).max(0).unsigned_abs());
-    let now = Now {
+    let now = Snapshot {
         loads,
         oldest_wait: Duration::from_millis(waited.unwrap_or_default()),
-        away: app
+        unavailable: app
             .models
             .remotes()
-            .map(|remote| (remote.id().clone(), remote.away().is_some()))
+            .map(|remote| (remote.id().clone(), remote.unavailable().is_some()))
             .collect(),
     };
     let text = app.metrics.text(&now).map_err(Failure::internal)?;

@@ -105,17 +105,17 @@ pub fn router(app: Arc<App>) -> Router {
         .route(health::METRICS, get(health::metrics))
         .fallback(fallback)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn_with_state(app.clone(), delayed))
+        .layer(from_fn_with_state(app.clone(), delay))
         .layer(cors(app.access.clone()))
         .layer(from_fn_with_state(app.access.clone(), check_access))
-        .layer(from_fn_with_state(app.clone(), observed::observed))
+        .layer(from_fn_with_state(app.clone(), observed::observe))
         .with_state(app)
 }
 
 /// Returns the router of `--metrics-listen`.
 pub fn metrics_router(app: Arc<App>, access: Arc<Access>) -> Router {
     Router::new()
-        .route(health::METRICS, get(health::metrics_apart))
+        .route(health::METRICS, get(health::metrics_on_own_address))
         .route(health::LIVE, get(health::live))
         .route(health::READY, get(health::ready))
         .layer(from_fn_with_state(access, check_access))
@@ -137,7 +137,7 @@ fn cors(access: Arc<Access>) -> CorsLayer {
         .allow_origin(AllowOrigin::predicate(move |origin, parts| {
             origin
                 .to_str()
-                .is_ok_and(|origin| access.lets_in(origin, parts))
+                .is_ok_and(|origin| access.is_origin_allowed(origin, parts))
         }))
         .allow_methods([Method::GET, Method::HEAD, Method::POST, Method::OPTIONS])
         .allow_headers([
@@ -158,8 +158,8 @@ fn cors(access: Arc<Access>) -> CorsLayer {
         .max_age(PREFLIGHT_AGE)
 }
 
-/// `--latency`.
-async fn delayed(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+/// Delays each response by `--latency`.
+async fn delay(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     if !app.latency.is_zero() {
         tokio::time::sleep(app.latency).await;
     }
@@ -175,11 +175,11 @@ async fn fallback(State(app): State<Arc<App>>, request: Request) -> Response {
     };
     if inside(OUTPUTS) {
         let preparing = app.clone();
-        let prepared = blocking(move || Ok(preparing.samples.prepare(&path))).await;
+        let prepared = run_blocking(move || Ok(preparing.samples.prepare(&path))).await;
         return match prepared {
             Ok(Ok(())) => app.outputs.serve(request).await,
-            Ok(Err(error)) => outputs::sandboxed(Failure::internal(error).into_response()),
-            Err(failure) => outputs::sandboxed(failure.into_response()),
+            Ok(Err(error)) => outputs::sandbox(Failure::internal(error).into_response()),
+            Err(failure) => outputs::sandbox(failure.into_response()),
         };
     }
     let interface = inside("/api") || inside("/v2");
@@ -201,24 +201,24 @@ async fn method_not_allowed(method: Method) -> Failure {
 }
 
 /// Runs blocking or CPU-bound work on the blocking threads.
-async fn blocking<T: Send + 'static>(
+async fn run_blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Failure> + Send + 'static,
 ) -> Result<T, Failure> {
-    // Log lines of the work belong to the call.
+    // Log lines of the work get the id of the call.
     let call = tracing::Span::current();
     tokio::task::spawn_blocking(move || call.in_scope(work))
         .await
         .unwrap_or_else(|error| Err(Failure::internal(error)))
 }
 
-/// Whether clients need an account; `true` if the store can't be read.
+/// Returns whether clients need an account; `true` if the store can't be read.
 async fn needs_account(app: &Arc<App>) -> bool {
     match app.accounts.has_accounts_cached() {
         Some(has_accounts) => has_accounts,
         None => {
             let app = app.clone();
-            let looked = blocking(move || Ok(app.accounts.has_accounts())).await;
-            looked.unwrap_or(true)
+            let has_accounts = run_blocking(move || Ok(app.accounts.has_accounts())).await;
+            has_accounts.unwrap_or(true)
         }
     }
 }

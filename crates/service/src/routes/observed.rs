@@ -19,9 +19,9 @@ pub const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The maximum length of an id that is adopted from the caller.
 const MAX_LENGTH: usize = 128;
 
-/// Counts and logs a call. Logs only the route: neither tokens and prompts, nor the URL.
-pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
-    let begun = Instant::now();
+/// Counts and logs a call. Logs its route, but no tokens, prompts or URLs.
+pub async fn observe(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
+    let started = Instant::now();
     let id = request_id(request.headers());
     let route = route(&request);
     let reads = matches!(
@@ -29,15 +29,15 @@ pub async fn observed(State(app): State<Arc<App>>, request: Request, next: Next)
         Method::GET | Method::HEAD | Method::OPTIONS
     ) || route.starts_with("/v2/status")
         || route.starts_with("/v2/response");
-    // At the highest level, so that no filter removes the id from a line.
+    // The span has the highest level, so that no log filter removes the id from a line.
     let call = tracing::error_span!("call", request_id = %id);
     let mut response = next.run(request).instrument(call.clone()).await;
-    let took = begun.elapsed();
+    let took = started.elapsed();
     let status = response.status();
-    app.metrics.called(&route, status.as_u16(), took);
+    app.metrics.count_call(&route, status.as_u16(), took);
     let refusal = response.extensions_mut().remove::<Refusal>();
     if let Some(Refusal(reason)) = &refusal {
-        app.metrics.refused(reason);
+        app.metrics.count_refusal(reason);
     }
     call.in_scope(|| {
         let status = status.as_u16();
@@ -67,7 +67,7 @@ fn request_id(headers: &HeaderMap) -> String {
     }
 }
 
-/// Returns the route as the router writes it, so that there are few values.
+/// Returns the route with its placeholders, so that metrics have few labels.
 fn route(request: &Request) -> String {
     match request.extensions().get::<MatchedPath>() {
         Some(path) => path.as_str().to_owned(),

@@ -8,7 +8,7 @@ use axum::extract::{Request, State};
 use serde_json::{Value, json};
 
 use super::generate::Common;
-use super::{Call, blocking};
+use super::{Call, run_blocking};
 use crate::failure::{Failure, success};
 use crate::outputs::ROUTE as OUTPUTS;
 use crate::runner::Remote;
@@ -26,7 +26,7 @@ pub async fn status(
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, request).await?;
     Ok(success(
-        blocking(move || progress_of(&app, &call, &call.body)).await?,
+        run_blocking(move || progress_of(&app, &call, &call.body)).await?,
     ))
 }
 
@@ -41,7 +41,7 @@ pub async fn response(
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let call = Call::of(&app, request).await?;
     Ok(success(
-        blocking(move || output_of(&app, &call, &call.body)).await?,
+        run_blocking(move || output_of(&app, &call, &call.body)).await?,
     ))
 }
 
@@ -53,7 +53,7 @@ pub async fn response(
 /// does not respond.
 pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure> {
     let task = find(app, call, body)?;
-    let mut data = json!({"id": task.id, "status": word(&task.status)});
+    let mut data = json!({"id": task.id, "status": standard_status(&task.status)});
     if let Some(error) = task.error {
         data["error"] = error.into();
     } else if !task.status.is_terminal()
@@ -67,14 +67,16 @@ pub fn progress_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failur
 
 /// Returns why the task's model is unavailable, or its latest progress message.
 fn progress_line(app: &App, task: &Progress) -> Option<String> {
-    let away = app.models.remote(&task.model).and_then(Remote::away);
-    let away = away.map(|why| format!("The model is away: {why}"));
-    away.or_else(|| app.pool.message(&task.id))
-        .or_else(|| task.words.clone())
+    let unavailable = app.models.remote(&task.model).and_then(Remote::unavailable);
+    let unavailable = unavailable.map(|why| format!("The model is away: {why}"));
+    unavailable
+        .or_else(|| app.pool.message(&task.id))
+        .or_else(|| task.message.clone())
 }
 
-/// Returns one of the three standardized words: `starting` and `queued` only occur in the response to generate.
-fn word(status: &StatusWord) -> &StatusWord {
+/// Returns the status with `processing` for all unfinished tasks: `starting` and `queued` occur only in the response to
+/// generate.
+fn standard_status(status: &StatusWord) -> &StatusWord {
     if status.is_terminal() {
         status
     } else {
@@ -83,7 +85,7 @@ fn word(status: &StatusWord) -> &StatusWord {
 }
 
 /// Returns `{status, output}` when completed, `{status, error}` when failed, and otherwise
-/// `{status: "processing"}`: an early request is no error. Blocks.
+/// `{status: "processing"}`: an early request is not an error. Blocks.
 ///
 /// # Errors
 ///
@@ -100,7 +102,7 @@ pub fn output_of(app: &App, call: &Call, body: &Value) -> Result<Value, Failure>
             json!({"status": task.status, "output": urls})
         }
         StatusWord::Failed => json!({"status": task.status, "error": task.error}),
-        other => json!({"status": word(&other)}),
+        other => json!({"status": standard_status(&other)}),
     })
 }
 
@@ -111,7 +113,7 @@ fn find(app: &App, call: &Call, body: &Value) -> Result<Progress, Failure> {
         .progress(common.id)
         .map_err(Failure::store)?
         .filter(|task| {
-            call.is_of(&task.uid) && task.uid == common.uid && task.model == common.model
+            call.can_access(&task.uid) && task.uid == common.uid && task.model == common.model
         })
         .ok_or_else(|| {
             Failure::not_found(

@@ -14,9 +14,9 @@ use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-use super::blocking;
-use super::call::{Admitted, Chunks, admitted, decline};
+use super::call::{Admitted, Chunks, admit, discard_body};
 use super::generate::{check_space, new_id};
+use super::run_blocking;
 use crate::connections::Peer;
 use crate::failure::{Failure, success};
 use crate::idempotency;
@@ -34,7 +34,7 @@ const MAX_TIME: Duration = Duration::from_secs(15 * 60);
 ///
 /// # Errors
 ///
-/// As for [`admitted`]; also 403 if uploads are off, 413 if the file is larger than `--upload-limit`, 415 if its type is
+/// As for [`admit`]; also 403 if uploads are off, 413 if the file is larger than `--upload-limit`, 415 if its type is
 /// not accepted, 422 if it is a broken image or one with too many pixels, 402 or 503 without disk space, 408 if it does
 /// not arrive in time, 400 if it is incomplete, 500 or 503 if the store or the outputs don't respond.
 pub async fn create(
@@ -44,7 +44,7 @@ pub async fn create(
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<Peer>().cloned();
     let max_bytes = app.uploads.max_bytes.unwrap_or(u64::MAX);
-    let admitted = admitted(&app, &parts.headers, peer.as_ref(), max_bytes).await;
+    let admitted = admit(&app, &parts.headers, peer.as_ref(), max_bytes).await;
     let checked = match app.uploads.max_bytes {
         Some(_) => admitted,
         None => admitted.and(Err(uploads_off())),
@@ -52,13 +52,13 @@ pub async fn create(
     let owner = match checked {
         Ok(admitted) => owner_of(&app, admitted),
         Err(failure) => {
-            decline(&parts.headers, body);
+            discard_body(&parts.headers, body);
             return Err(failure);
         }
     };
     let incoming = {
         let (app, owner) = (app.clone(), owner.clone());
-        blocking(move || {
+        run_blocking(move || {
             check_space(&app, &owner, 1)?;
             let folder = app.outputs.incoming();
             Incoming::new(&folder.map_err(Failure::outputs_unavailable)?)
@@ -68,7 +68,7 @@ pub async fn create(
     let incoming = match incoming {
         Ok(incoming) => incoming,
         Err(failure) => {
-            decline(&parts.headers, body);
+            discard_body(&parts.headers, body);
             return Err(failure);
         }
     };
@@ -81,7 +81,7 @@ pub async fn create(
     let _permit = app.uploads.decoding.acquire().await;
     let upload = {
         let app = app.clone();
-        blocking(move || store(&app, owner, &received, &incoming)).await?
+        run_blocking(move || store(&app, owner, &received, &incoming)).await?
     };
     let mut data = json!({
         "url": app.access.origin(&parts.headers).url(&format!("{OUTPUTS}/{}", upload.name)),

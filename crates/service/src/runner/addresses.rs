@@ -1,8 +1,8 @@
 //! Decides which addresses the service may fetch when a server names one: those of the server itself, those
 //! that the models file names, and public ones.
 //!
-//! A model can be asked to print any address, and what the service fetches becomes an output that the user
-//! can read. So loopback, private, link-local and other special addresses are refused.
+//! Prevents server-side request forgery: a user can make a model return any address, and fetched files become outputs
+//! that the user can read. So loopback, private, link-local and other special addresses are refused.
 
 use std::fmt;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
@@ -18,8 +18,8 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// Returns `None` unless the address is absolute, with http or https. The names of this machine's loopback
-    /// interface are the same host: servers use `localhost` and `127.0.0.1` interchangeably.
+    /// Returns the origin of an absolute http(s) address; `None` for other addresses. All names of the loopback interface
+    /// count as one host, because servers use `localhost` and `127.0.0.1` interchangeably.
     pub fn of(uri: &Uri) -> Option<Self> {
         let scheme = uri.scheme_str()?.to_ascii_lowercase();
         let default_port = match scheme.as_str() {
@@ -66,24 +66,25 @@ impl FetchPolicy {
         }
     }
 
-    /// Whether the address is at the server itself, which gets the key.
+    /// Returns whether the address is at the server itself. Only such requests contain the key.
     pub fn is_own(&self, uri: &Uri) -> bool {
         let origin = Origin::of(uri);
         origin.is_some() && origin == self.own
     }
 
-    /// Whether the address may be fetched regardless of its IP address.
-    pub fn is_named(&self, uri: &Uri) -> bool {
+    /// Returns whether the address may be fetched regardless of its IP address.
+    pub fn is_allowed(&self, uri: &Uri) -> bool {
         let origin = Origin::of(uri);
         self.is_own(uri) || origin.is_some_and(|origin| self.allowed.contains(&origin))
     }
 
-    /// Whether the address may be fetched from a host with this IP address.
+    /// Returns whether the address may be fetched from a host with this IP address.
     pub fn permits(&self, uri: &Uri, ip: IpAddr) -> bool {
-        self.is_named(uri) || is_public(ip)
+        self.is_allowed(uri) || is_public(ip)
     }
 
-    /// Resolves an address in the server's response; one without http or https is relative to the server's root.
+    /// Resolves an address in the server's response. Addresses without a scheme are relative to the server's root;
+    /// schemes other than http and https give `None`.
     pub fn absolute(&self, text: &str) -> Option<Uri> {
         let text = text.trim();
         let root = &self.root;
@@ -101,14 +102,14 @@ impl FetchPolicy {
     }
 }
 
-/// Whether a text begins like an absolute http(s) address, in any case.
+/// Returns whether a text begins with `http://` or `https://`, in upper or lower case.
 pub fn is_http(text: &str) -> bool {
     ["http://", "https://"]
         .iter()
         .any(|scheme| strip_prefix(text, scheme).is_some())
 }
 
-/// As [`str::strip_prefix`], in either case of ASCII letters.
+/// As [`str::strip_prefix`], but ignores the case of ASCII letters.
 pub fn strip_prefix<'a>(text: &'a str, prefix: &str) -> Option<&'a str> {
     let (head, rest) = text.split_at_checked(prefix.len())?;
     head.eq_ignore_ascii_case(prefix).then_some(rest)
@@ -120,8 +121,8 @@ fn root(uri: &Uri) -> String {
     format!("{scheme}://{authority}")
 }
 
-/// Whether a target is this machine or in its network: packets to it come from the address `source`. Machines of one
-/// IPv6 network (/64) have public addresses, behind one firewall.
+/// Returns whether a target is this machine or in its IPv6 network (/64). Its machines have public addresses behind one
+/// firewall. `source` is the address of this machine in packets to the target.
 pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
     match (source, target) {
         (IpAddr::V6(source), IpAddr::V6(target)) => {
@@ -131,7 +132,7 @@ pub fn shares_network(source: IpAddr, target: IpAddr) -> bool {
     }
 }
 
-/// Whether an IP address is public. Addresses that embed an IPv4 address are judged by that, or refused.
+/// Returns whether an IP address is public. An IPv6 address that embeds an IPv4 address is public only if that address is.
 pub fn is_public(ip: IpAddr) -> bool {
     match ip {
         IpAddr::V4(ip) => is_public_v4(ip),
@@ -139,7 +140,7 @@ pub fn is_public(ip: IpAddr) -> bool {
     }
 }
 
-/// By the registry of special-purpose addresses (RFC 6890 and its updates).
+/// Returns whether an IPv4 address is not in the registry of special-purpose addresses (RFC 6890 and its updates).
 fn is_public_v4(ip: Ipv4Addr) -> bool {
     !matches!(
         ip.octets(),
@@ -157,7 +158,7 @@ fn is_public_v4(ip: Ipv4Addr) -> bool {
             | [198, 18 | 19, ..]
             | [198, 51, 100, _]
             | [203, 0, 113, _]
-            // Azure's own service for its machines, though in a public range.
+            // Azure's internal service for virtual machines, although it is in a public range.
             | [168, 63, 129, 16]
     )
 }
@@ -167,11 +168,11 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         return is_public_v4(ip);
     }
     match ip.segments() {
-        // NAT64: what leads to IPv4 from a network without it.
+        // NAT64: leads to an IPv4 address.
         [0x64, 0xff9b, 0, 0, 0, 0, high, low] => {
             is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low)))
         }
-        // ISATAP: IPv6 in IPv4, of which any prefix may be used.
+        // ISATAP: an IPv4 address after any prefix.
         [.., 0 | 0x200, 0x5efe, high, low]
             if !is_public_v4(Ipv4Addr::from((u32::from(high) << 16) | u32::from(low))) =>
         {
@@ -181,7 +182,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
         [0x2001, 0..=0x1ff | 0xdb8, ..] => false,
         // 6to4, and documentation.
         [0x2002, ..] | [0x3fff, 0..=0xfff, ..] => false,
-        // All that has been assigned for use in public.
+        // The assigned global unicast addresses.
         [0x2000..=0x3fff, ..] => true,
         _ => false,
     }
@@ -191,7 +192,7 @@ fn is_public_v6(ip: Ipv6Addr) -> bool {
 mod tests {
     use super::*;
 
-    /// The service fetched `http://169.254.169.254/…` for a model that printed it.
+    /// Guards against fetching `http://169.254.169.254/…` because a model printed it.
     #[test]
     fn only_addresses_of_the_public_internet_are_public() {
         for ip in [
@@ -291,10 +292,10 @@ mod tests {
         }
     }
 
-    /// The service fetched what lies behind its own firewall, by a public address.
+    /// Guards against fetching from machines behind the same firewall by their public addresses.
     #[test]
-    fn this_machine_and_its_ipv6_network_are_near() {
-        for (source, target, is_near) in [
+    fn this_machine_and_its_ipv6_network_are_recognized() {
+        for (source, target, expected) in [
             ("5.6.7.8", "5.6.7.8", true),
             ("5.6.7.8", "5.6.7.9", false),
             ("192.168.0.2", "8.8.8.8", false),
@@ -304,12 +305,12 @@ mod tests {
             ("::1", "5.6.7.8", false),
         ] {
             let found = shares_network(source.parse().unwrap(), target.parse().unwrap());
-            assert_eq!(found, is_near, "{source} {target}");
+            assert_eq!(found, expected, "{source} {target}");
         }
     }
 
     #[test]
-    fn the_servers_own_and_named_origins_are_permitted_wherever_they_are() {
+    fn own_and_allowed_origins_are_permitted_at_any_ip() {
         let files: Uri = "https://files.internal/".parse().unwrap();
         let policy = FetchPolicy::new("http://localhost:5000/v1", &[Origin::of(&files).unwrap()]);
         let permits =
@@ -338,11 +339,14 @@ mod tests {
         );
         assert!(!permits("http://localhost@me.example:5000/", "127.0.0.1"));
         assert!(policy.is_own(&"http://localhost:5000/".parse().unwrap()));
-        assert!(!policy.is_own(&files), "the key is the server's");
+        assert!(
+            !policy.is_own(&files),
+            "the key is not sent to other origins"
+        );
     }
 
     #[test]
-    fn addresses_are_read_relative_to_the_server() {
+    fn addresses_are_resolved_relative_to_the_server() {
         let policy = FetchPolicy::new("https://api.example/v1", &[]);
         for (text, absolute) in [
             (

@@ -17,7 +17,7 @@ impl Collected {
     ///
     /// # Errors
     ///
-    /// Any other error than [`Ended::Failed`]: it is not about this file.
+    /// Every error except [`Ended::Failed`], because it does not concern this file alone.
     pub fn add(&mut self, file: Result<Artifact, Ended>) -> Result<(), Ended> {
         match file {
             Ok(file) => self.files.push(file),
@@ -42,14 +42,14 @@ impl Collected {
     }
 
     fn report_text(&self, noun: &str, expected: usize) -> Option<String> {
-        let came = self.files.len();
-        let count = expected.max(came + self.missing.len());
-        let lost = count - came;
+        let received = self.files.len();
+        let count = expected.max(received + self.missing.len());
+        let lost = count - received;
         if lost == 0 {
             return None;
         }
         let why = match self.missing[..] {
-            [] => format!("the server's answer has only {came}."),
+            [] => format!("the server's answer has only {received}."),
             _ => self.reasons(),
         };
         Some(format!("{lost} of {count} {noun} missing: {why}"))
@@ -62,16 +62,16 @@ mod tests {
 
     #[test]
     fn received_files_are_kept_and_missing_ones_are_reported() {
-        let came = || Ok(file::artifact(b"a".to_vec(), "", ""));
+        let received = || Ok(file::artifact(b"a".to_vec(), "", ""));
         let mut collected = Collected::default();
-        collected.add(came()).unwrap();
+        collected.add(received()).unwrap();
         assert_eq!(collected.report_text("files", 0), None);
         assert_eq!(
             collected.report_text("pictures", 2).unwrap(),
             "1 of 2 pictures missing: the server's answer has only 1."
         );
         collected.add(Err(Ended::Failed("Gone.".into()))).unwrap();
-        collected.add(came()).unwrap();
+        collected.add(received()).unwrap();
         collected.add(Err(Ended::Failed("Dead.".into()))).unwrap();
         assert_eq!(
             collected.report_text("files", 1).unwrap(),

@@ -18,8 +18,10 @@ mod results;
 
 use results::Item;
 
-/// The timeout of a request, including the download of a file.
+/// The timeout of a request without files.
 const SHORT: Duration = Duration::from_secs(10);
+
+/// The timeout of an upload.
 const FETCH: Duration = Duration::from_secs(120);
 
 /// The interval of polls for progress.
@@ -70,19 +72,19 @@ impl Runner for Workflow {
         let submission = uuid(run.id);
         // An earlier attempt, before the service was killed, may have submitted the task.
         let mut prompt = self.find(run, &submission)?;
-        let mut asked_before = prompt.is_some();
+        let mut was_submitted = prompt.is_some();
         loop {
             let Some(id) = &prompt else {
-                if asked_before {
+                if was_submitted {
                     // ComfyUI loses its queue when it restarts.
                     (run.report_progress)("ComfyUI has lost the task; it is sent again");
                 }
                 prompt = Some(self.submit(run, &submission)?);
-                asked_before = true;
+                was_submitted = true;
                 continue;
             };
-            if let Some(entry) = self.ask(run, &format!("/history/{id}"))?.get(id)
-                && is_over(entry)
+            if let Some(entry) = self.get_json(run, &format!("/history/{id}"))?.get(id)
+                && is_complete(entry)
             {
                 return self.outputs(run, entry);
             }
@@ -102,36 +104,40 @@ impl Runner for Workflow {
 }
 
 impl Workflow {
-    /// Whether the prompt is in the queue or the history.
+    /// Returns whether the prompt is in the queue or the history.
     fn has(&self, run: &Run<'_>, id: &str) -> Result<bool, Ended> {
-        let waits = self.waiting(run)?.iter().any(|item| item[1] == id);
-        Ok(waits || self.ask(run, &format!("/history/{id}"))?.get(id).is_some())
+        let waits = self.queued_prompts(run)?.iter().any(|item| item[1] == id);
+        Ok(waits
+            || self
+                .get_json(run, &format!("/history/{id}"))?
+                .get(id)
+                .is_some())
     }
 
     /// Returns the prompts that run or wait.
-    fn waiting(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
-        let queue = self.ask(run, "/queue")?;
+    fn queued_prompts(&self, run: &Run<'_>) -> Result<Vec<Value>, Ended> {
+        let queue = self.get_json(run, "/queue")?;
         let lists = ["queue_running", "queue_pending"].iter();
         let items = lists.filter_map(|name| queue[*name].as_array()).flatten();
         Ok(items.cloned().collect())
     }
 
-    /// Returns the prompt id of the task, if ComfyUI has it. Older versions choose the id themselves, but store the
-    /// submission.
+    /// Returns the prompt id of the task if ComfyUI has received it. Older versions choose the id themselves, but store
+    /// the submission as the client id.
     fn find(&self, run: &Run<'_>, submission: &str) -> Result<Option<String>, Ended> {
         let is_ours = |item: &&Value| {
             item[1] == submission || item.pointer("/3/client_id") == Some(&json!(submission))
         };
-        let waiting = self.waiting(run)?;
-        let history = self.ask(run, "/history")?;
+        let queued_prompts = self.queued_prompts(run)?;
+        let history = self.get_json(run, "/history")?;
         let ended = history.as_object().into_iter().flatten();
         let ended = ended.map(|(_, entry)| &entry["prompt"]);
-        let found = waiting.iter().chain(ended).find(is_ours);
+        let found = queued_prompts.iter().chain(ended).find(is_ours);
         Ok(found.and_then(|item| item[1].as_str()).map(str::to_owned))
     }
 
     fn submit(&self, run: &Run<'_>, submission: &str) -> Result<String, Ended> {
-        let graph = self.filled_in(run)?;
+        let graph = self.fill_in(run)?;
         let body = json!({"prompt": graph, "prompt_id": submission, "client_id": submission});
         let reply = self.call(run, move |client, address| {
             client.json("POST", &format!("{address}/prompt"), &[], &body, SHORT)
@@ -150,16 +156,16 @@ impl Workflow {
                     .map(|nodes| json!(nodes).to_string())
                     .unwrap_or_default();
                 let nodes: String = nodes.chars().take(500).collect();
-                let words = format!("ComfyUI refused the workflow: {} {nodes}", reply.reason());
-                Err(Ended::Failed(words.trim().to_owned()))
+                let message = format!("ComfyUI refused the workflow: {} {nodes}", reply.reason());
+                Err(Ended::Failed(message.trim().to_owned()))
             }
-            _ => Err(run.deferred(reply.reason(), reply.retry_after)),
+            _ => Err(run.defer(reply.reason(), reply.retry_after)),
         }
     }
 
     /// Returns the graph with the input filled in. Uploads outputs of this service and sets their names.
-    fn filled_in(&self, run: &Run<'_>) -> Result<Value, Ended> {
-        let given = run.given(|path| {
+    fn fill_in(&self, run: &Run<'_>) -> Result<Value, Ended> {
+        let given = run.convert_input(|path| {
             let name = format!(
                 "atelier-{}-{}",
                 run.id,
@@ -178,7 +184,7 @@ impl Workflow {
             if reply.is_success() {
                 Ok(reply.json()["name"].clone())
             } else {
-                Err(run.deferred(reply.reason(), reply.retry_after))
+                Err(run.defer(reply.reason(), reply.retry_after))
             }
         })?;
         let mut graph = self.graph.clone();
@@ -196,7 +202,7 @@ impl Workflow {
         }
         let items = results::items(entry);
         if items.is_empty() {
-            let why = results::missing(entry, &self.graph, &self.bindings);
+            let why = results::explain_missing_results(entry, &self.graph, &self.bindings);
             return Err(Ended::Failed(why));
         }
         let mut collected = Collected::default();
@@ -238,7 +244,7 @@ impl Workflow {
             ("/queue", json!({"delete": [prompt]})),
             ("/interrupt", json!({"prompt_id": prompt})),
         ];
-        // Older versions interrupt whatever runs, so check that it is this prompt.
+        // Older versions interrupt any running prompt, so this checks that the running prompt is this one.
         let running = self.client.get(&format!("{}/queue", self.address), SHORT);
         let runs = running.is_ok_and(|reply| {
             let body = reply.json();
@@ -253,7 +259,7 @@ impl Workflow {
         }
     }
 
-    fn ask(&self, run: &Run<'_>, path: &str) -> Result<Value, Ended> {
+    fn get_json(&self, run: &Run<'_>, path: &str) -> Result<Value, Ended> {
         let path = path.to_owned();
         let reply = self.call(run, move |client, address| {
             client.get(&format!("{address}{path}"), SHORT)
@@ -261,11 +267,12 @@ impl Workflow {
         if reply.is_success() {
             Ok(reply.json())
         } else {
-            Err(run.deferred_poll(reply.reason(), reply.retry_after))
+            Err(run.defer_poll(reply.reason(), reply.retry_after))
         }
     }
 
-    /// A failed call is retryable: the next attempt looks for the task before it sends it again.
+    /// Calls the server. A failed call is retryable, because the next attempt looks for the task before it submits it
+    /// again.
     fn call(
         &self,
         run: &Run<'_>,
@@ -280,8 +287,8 @@ impl Workflow {
     }
 }
 
-/// Whether an entry of the history is complete: it may exist while it is still written.
-fn is_over(entry: &Value) -> bool {
+/// Returns whether an entry of the history is complete. ComfyUI may still be writing it.
+fn is_complete(entry: &Value) -> bool {
     match entry.pointer("/status/completed") {
         Some(Value::Bool(true)) => true,
         _ => entry.pointer("/status/status_str") == Some(&json!("error")),
@@ -293,9 +300,9 @@ fn failure(entry: &Value) -> String {
     let mut messages = messages.into_iter().flatten();
     let found = messages.find_map(|message| match message[0].as_str()? {
         "execution_error" => {
-            let words = message[1]["exception_message"].as_str().unwrap_or_default();
+            let text = message[1]["exception_message"].as_str().unwrap_or_default();
             let node = message[1]["node_type"].as_str().unwrap_or("a node");
-            Some(format!("{node} failed: {}", words.trim()))
+            Some(format!("{node} failed: {}", text.trim()))
         }
         "execution_interrupted" => Some("It was interrupted in ComfyUI.".to_owned()),
         _ => None,

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use atelier_contract::Parameters;
 use serde_json::Value;
 
-use super::file::{self, LARGEST};
+use super::file::{self, MAX_FILE_BYTES};
 use super::{Run, Runner};
 use crate::model::Ended;
 use crate::outputs::Artifact;
@@ -56,7 +56,7 @@ impl Runner for Program {
 
     fn check(&self) -> Result<(), String> {
         match fs::metadata(&self.program) {
-            Ok(found) if found.is_file() && !may_run(&found) => Err(format!(
+            Ok(found) if found.is_file() && !is_executable(&found) => Err(format!(
                 "{} may not be executed: chmod +x",
                 self.program.display()
             )),
@@ -85,19 +85,19 @@ impl Runner for Program {
 }
 
 #[cfg(unix)]
-fn may_run(program: &fs::Metadata) -> bool {
+fn is_executable(program: &fs::Metadata) -> bool {
     use std::os::unix::fs::PermissionsExt;
     program.permissions().mode() & 0o111 != 0
 }
 
 #[cfg(not(unix))]
-fn may_run(_program: &fs::Metadata) -> bool {
+fn is_executable(_program: &fs::Metadata) -> bool {
     true
 }
 
 impl Program {
     fn run_in(&self, run: &Run<'_>, folder: &Path) -> Result<Vec<Artifact>, Ended> {
-        let input = Value::Object(run.given(|path| {
+        let input = Value::Object(run.convert_input(|path| {
             let path = path.canonicalize().map_err(blocked)?;
             Ok(path.display().to_string().into())
         })?);
@@ -116,10 +116,10 @@ impl Program {
         let status = ended?;
         if !status.success() {
             let last: Vec<String> = last.into();
-            let words = last.join("\n");
-            return Err(Ended::Failed(match words.trim() {
+            let text = last.join("\n");
+            return Err(Ended::Failed(match text.trim() {
                 "" => format!("The program ended with {status}."),
-                words => format!("The program ended with {status}: {words}"),
+                text => format!("The program ended with {status}: {text}"),
             }));
         }
         collect(folder)
@@ -131,7 +131,7 @@ impl Program {
             .args(&self.arguments)
             .current_dir(folder)
             .env_clear()
-            .envs(environment::passed_on(&self.environment))
+            .envs(environment::inherited(&self.environment))
             .env(TASK_VARIABLE, task)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -152,14 +152,14 @@ fn wait(
     last: &mut VecDeque<String>,
 ) -> Result<ExitStatus, Ended> {
     // Reads a limited number of lines, so that endless output delays neither the time limit nor a stop.
-    let mut read_lines = |patience: Duration| {
-        let until = Instant::now() + patience;
+    let mut read_lines = |timeout: Duration| {
+        let until = Instant::now() + timeout;
         for _ in 0..BUFFERED_LINES {
             let left = until.saturating_duration_since(Instant::now());
-            let Some(said) = lines.and_then(|lines| lines.recv_timeout(left).ok()) else {
+            let Some(output) = lines.and_then(|lines| lines.recv_timeout(left).ok()) else {
                 return;
             };
-            let line = match said {
+            let line = match output {
                 Output::Line(line) => line,
                 Output::Bar(bar) => {
                     report(run, &bar);
@@ -184,7 +184,7 @@ fn wait(
             break Err(ended);
         }
     };
-    // Kills remaining child processes, too. The program's id is not reused before its status is collected.
+    // Also kills remaining child processes. The system does not reuse the process id before the status is collected.
     kill_group(child);
     let status = child.wait().map_err(blocked);
     read_lines(Duration::from_millis(200));
@@ -197,7 +197,7 @@ fn report(run: &Run<'_>, line: &str) {
     }
 }
 
-/// Whether the program has ended. Does not collect its status.
+/// Returns whether the program has ended. Does not collect its status.
 #[cfg(unix)]
 fn has_ended(child: &mut Child) -> io::Result<bool> {
     use rustix::process::{Pid, WaitId, WaitIdOptions, waitid};
@@ -236,16 +236,19 @@ fn lines_of(mut stderr: impl Read + Send + 'static) -> Receiver<Output> {
         let mut bytes = [0; 4096];
         let mut line = Line::default();
         while let Ok(count @ 1..) = stderr.read(&mut bytes) {
-            let mut said: Vec<Output> = bytes[..count]
+            let mut output: Vec<Output> = bytes[..count]
                 .iter()
                 .filter_map(|byte| line.push(*byte))
                 .collect();
-            said.extend(line.bar());
-            if said.into_iter().any(|said| sender.send(said).is_err()) {
+            output.extend(line.bar());
+            if output
+                .into_iter()
+                .any(|output| sender.send(output).is_err())
+            {
                 return;
             }
         }
-        // The receiver may be gone.
+        // The receiver may have been dropped.
         let _ = line.end().map(|rest| sender.send(rest));
     });
     lines
@@ -276,27 +279,27 @@ impl Line {
         (self.text.len() >= MAX_LINE).then(|| self.end()).flatten()
     }
 
-    fn words(&self) -> Option<String> {
+    fn text(&self) -> Option<String> {
         let shown = match self.text.trim_ascii() {
             [] => &self.before,
             _ => &self.text,
         };
-        let words = String::from_utf8_lossy(shown).trim().to_owned();
-        (!words.is_empty()).then_some(words)
+        let text = String::from_utf8_lossy(shown).trim().to_owned();
+        (!text.is_empty()).then_some(text)
     }
 
     fn bar(&self) -> Option<Output> {
-        self.is_bar.then(|| self.words().map(Output::Bar)).flatten()
+        self.is_bar.then(|| self.text().map(Output::Bar)).flatten()
     }
 
     fn end(&mut self) -> Option<Output> {
-        let words = self.words();
+        let text = self.text();
         *self = Self::default();
-        words.map(Output::Line)
+        text.map(Output::Line)
     }
 }
 
-/// Kills processes of earlier attempts at the task, which are left if the service was killed. Only for Linux.
+/// Kills processes of earlier attempts at the task that are left after the service was killed. Only for Linux.
 fn kill_leftovers(task: &str) {
     #[cfg(target_os = "linux")]
     {
@@ -337,9 +340,9 @@ fn collect(folder: &Path) -> Result<Vec<Artifact>, Ended> {
     }
     let sizes = files.iter().filter_map(|file| fs::metadata(file).ok());
     let size: u64 = sizes.map(|found| found.len()).sum();
-    if files.len() > MAX_FILES || size > LARGEST {
+    if files.len() > MAX_FILES || size > MAX_FILE_BYTES {
         return Err(Ended::Failed(format!(
-            "The program wrote {} files of {size} bytes; at most {MAX_FILES} files of {LARGEST} bytes are permitted.",
+            "The program wrote {} files of {size} bytes; at most {MAX_FILES} files of {MAX_FILE_BYTES} bytes are permitted.",
             files.len()
         )));
     }

@@ -14,12 +14,14 @@ use crate::outputs::Artifact;
 /// The timeout of one try.
 const FETCH: Duration = Duration::from_secs(120);
 
-/// How often an address is tried that answers 4xx, and one that does so in passing or not at all.
+/// The maximum number of tries if the server responds with a permanent 4xx status.
 const MAX_REFUSALS: u32 = 4;
+
+/// The maximum number of tries after other errors, or without a response.
 const MAX_TRIES: u32 = 8;
 
 /// Fetches a file from an address in a response of `client`'s server. Retries a few times, because the file may have
-/// cost money, but a dead address does not use up the time limit.
+/// been paid for, but not until the time limit expires.
 ///
 /// # Errors
 ///
@@ -39,8 +41,8 @@ pub fn fetch(run: &Run<'_>, client: &Client, text: &str) -> Result<Artifact, End
     fetch_from(run, client, &uri, &name, false)
 }
 
-/// Fetches the file called `name` from an address. With `waits`, tries that no answer comes to do not count: the
-/// server keeps the file while it is away.
+/// Fetches the file called `name` from an address. With `keeps_file`, tries without a response don't count, because the
+/// server keeps the file while it is unavailable.
 ///
 /// # Errors
 ///
@@ -50,10 +52,10 @@ pub fn fetch_from(
     client: &Client,
     uri: &Uri,
     name: &str,
-    waits: bool,
+    keeps_file: bool,
 ) -> Result<Artifact, Ended> {
-    // Without path and query: a signed address is a secret.
-    let place = Origin::of(uri).map_or_else(String::new, |origin| origin.to_string());
+    // The log contains only the origin, because a signed address is a secret.
+    let origin = Origin::of(uri).map_or_else(String::new, |origin| origin.to_string());
     let mut wait = Duration::from_millis(500);
     let (mut tries, mut counted) = (0, 0);
     loop {
@@ -64,7 +66,7 @@ pub fn fetch_from(
             Err(Ended::Failed(why)) => return Err(not_fetched(uri, tries, &why)),
             fetched => fetched?,
         };
-        let (why, status, asked) = match fetched {
+        let (why, status, requested_wait) = match fetched {
             Ok(reply) if reply.is_success() => {
                 return Ok(file::artifact(reply.body, &reply.content_type, name));
             }
@@ -73,9 +75,9 @@ pub fn fetch_from(
             Err(error) => (error.to_string(), None, None),
         };
         let shown = (run.hide)(&why);
-        tracing::warn!("task {}: an output at {place}: {shown}", run.id);
-        wait = wait.max(asked.unwrap_or_default());
-        counted += u32::from(status.is_some() || !waits);
+        tracing::warn!("task {}: an output at {origin}: {shown}", run.id);
+        wait = wait.max(requested_wait.unwrap_or_default());
+        counted += u32::from(status.is_some() || !keeps_file);
         if counted >= max_tries(status) || wait >= run.time_left() {
             return Err(not_fetched(uri, tries, &why));
         }

@@ -15,7 +15,7 @@ use crate::model::Ended;
 use crate::outputs::Artifact;
 
 /// The maximum size of a file, in bytes.
-pub const LARGEST: u64 = 512 << 20;
+pub const MAX_FILE_BYTES: u64 = 512 << 20;
 
 /// The extensions and content types of known files.
 const TYPES: [(&str, &str); 20] = [
@@ -122,7 +122,7 @@ pub fn of_base64(text: &str) -> Option<Vec<u8>> {
     LENIENT.decode(usual.trim_end_matches('=')).ok()
 }
 
-/// Whether bytes begin like a known image, video or audio format.
+/// Returns whether bytes begin like a known image, video or audio format.
 pub fn is_known(bytes: &[u8]) -> bool {
     magic(bytes).is_some()
 }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(extension(b"\x89PNG\r\n\x1a\n", "text/html", "a.exe"), "png");
         assert_eq!(extension(b"x", "text/plain; charset=utf-8", ""), "txt");
         assert_eq!(extension(b"x", "", "out.JPEG"), "jpg");
-        assert_eq!(extension(b"x", "text/html", "a.html"), "bin", "no page");
+        assert_eq!(extension(b"x", "text/html", "a.html"), "bin", "not HTML");
         assert_eq!(extension(b"", "", ""), "bin");
     }
 

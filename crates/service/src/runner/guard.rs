@@ -45,8 +45,8 @@ impl From<GuardError> for ureq::Error {
 pub struct GuardedResolver<R> {
     pub policy: Arc<FetchPolicy>,
     pub inner: R,
-    /// [`is_near`], except in tests.
-    pub is_near: fn(IpAddr) -> bool,
+    /// [`is_in_own_network`], except in tests.
+    pub is_in_own_network: fn(IpAddr) -> bool,
 }
 
 impl<R: Resolver> Resolver for GuardedResolver<R> {
@@ -68,11 +68,11 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
         let is_proxy = config
             .proxy()
             .is_some_and(|proxy| std::ptr::eq(proxy.uri(), uri));
-        let is_named = is_proxy || self.policy.is_named(uri);
+        let is_allowed = is_proxy || self.policy.is_allowed(uri);
         let mut permitted = self.empty();
         for address in found.iter() {
             let ip = address.ip();
-            if is_named || (self.policy.permits(uri, ip) && !(self.is_near)(ip)) {
+            if is_allowed || (self.policy.permits(uri, ip) && !(self.is_in_own_network)(ip)) {
                 permitted.push(*address);
             }
         }
@@ -85,14 +85,14 @@ impl<R: Resolver> Resolver for GuardedResolver<R> {
     }
 }
 
-/// Whether an address is this machine's own, or in its IPv6 network: the firewall that keeps others out does not apply
-/// between them.
-pub fn is_near(ip: IpAddr) -> bool {
+/// Returns whether an address belongs to this machine or its IPv6 network. A firewall that protects these hosts from others does
+/// not protect them from this service.
+pub fn is_in_own_network(ip: IpAddr) -> bool {
     let ip = ip.to_canonical();
     source_towards(ip).is_some_and(|source| shares_network(source, ip))
 }
 
-/// Returns the source address of packets to `ip`. Sends none.
+/// Returns the source address of packets to `ip`. Sends no packet.
 fn source_towards(ip: IpAddr) -> Option<IpAddr> {
     let any: IpAddr = match ip {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -103,13 +103,14 @@ fn source_towards(ip: IpAddr) -> Option<IpAddr> {
     Some(socket.local_addr().ok()?.ip())
 }
 
-/// Returns a connector that obeys the policy, directly or through a proxy. Requires a [`GuardedResolver`].
+/// Returns a connector that enforces the policy, directly or through a proxy. Requires a [`GuardedResolver`].
 pub fn connector(policy: Arc<FetchPolicy>) -> impl Connector {
     let guard = ProxyGuard {
         policy,
         inner: DefaultConnector::default(),
     };
-    // What a proxy was asked for by IP address is not encrypted yet: the certificate is that of the name.
+    // TLS is added after the connection through the proxy, so the certificate is checked for the host name, not the IP
+    // address.
     guard.chain(RustlsConnector::default())
 }
 
@@ -129,15 +130,15 @@ impl<C: Connector> Connector for ProxyGuard<C> {
         chained: Option<()>,
     ) -> Result<Option<C::Out>, ureq::Error> {
         let protocol = details.config.proxy().map(|proxy| proxy.protocol());
-        let is_asked = matches!(protocol, Some(ProxyProtocol::Http | ProxyProtocol::Https));
-        if !details.addrs.is_empty() || self.policy.is_named(details.uri) {
+        let is_http_proxy = matches!(protocol, Some(ProxyProtocol::Http | ProxyProtocol::Https));
+        if !details.addrs.is_empty() || self.policy.is_allowed(details.uri) {
             return self.inner.connect(details, chained);
         }
         // Fails if no address is permitted.
         let addrs = details
             .resolver
             .resolve(details.uri, details.config, details.timeout)?;
-        if !is_asked {
+        if !is_http_proxy {
             return self.inner.connect(details, chained);
         }
         // The proxy may not support IPv6.
@@ -185,7 +186,7 @@ mod tests {
 
     use super::*;
 
-    /// Answers with the next of its lists.
+    /// Resolves each name to the next list of addresses.
     #[derive(Debug)]
     struct Names(Mutex<Vec<Vec<String>>>);
 
@@ -204,7 +205,7 @@ mod tests {
         }
     }
 
-    /// Notes what it is asked to connect to.
+    /// Records the requested addresses, and opens no connection.
     #[derive(Debug, Clone, Default)]
     struct Connections(Arc<Mutex<Vec<SocketAddr>>>);
 
@@ -231,7 +232,7 @@ mod tests {
         let resolver = GuardedResolver {
             policy: policy(),
             inner: Names(Mutex::new(names.collect())),
-            is_near: |ip| ip == IpAddr::from([9, 9, 9, 9]),
+            is_in_own_network: |ip| ip == IpAddr::from([9, 9, 9, 9]),
         };
         let config = Agent::config_builder().proxy(proxy).build();
         Agent::with_parts(config, connector, resolver)
@@ -266,9 +267,9 @@ mod tests {
         message
     }
 
-    /// Gets an address by a proxy on loopback that answers for any server. The name is resolved to `found` first, and
-    /// then the proxy's. Returns the reply, and the messages that the proxy has received.
-    fn proxied(found: &[&str], url: &str) -> (Result<String, String>, Vec<Vec<u8>>) {
+    /// Fetches `url` through a proxy on loopback that responds for every server. The host name is resolved to `found`,
+    /// and then the proxy's name to its address. Returns the reply, and the messages that the proxy has received.
+    fn fetch_through_proxy(found: &[&str], url: &str) -> (Result<String, String>, Vec<Vec<u8>>) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -278,7 +279,7 @@ mod tests {
             for answer in ["\r\n", "content-length: 2\r\n\r\nhi"] {
                 let message = read_message(&mut stream);
                 received.lock().unwrap().push(message);
-                // The caller may have gone.
+                // The client may have disconnected.
                 let _ = stream.write_all(format!("HTTP/1.1 200 OK\r\n{answer}").as_bytes());
             }
         });
@@ -293,8 +294,8 @@ mod tests {
         (reply, seen)
     }
 
-    /// A name that is public when it is checked and private when it is connected to (DNS rebinding): it is
-    /// resolved once, so a second answer is never asked for.
+    /// Guards against DNS rebinding: a name whose addresses are public at the check and private at the connection. Names
+    /// are resolved only once.
     #[test]
     fn connects_to_the_addresses_that_were_checked() {
         let names: [&[&str]; 2] = [
@@ -306,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn connects_to_no_private_address_but_the_servers_own() {
+    fn private_addresses_are_refused_except_the_servers_own() {
         let (seen, error) = connections(&[&["10.0.0.1:80"]], "http://in.example/a?key=1");
         assert!(seen.is_empty(), "{seen:?}");
         for word in [
@@ -320,11 +321,11 @@ mod tests {
         assert_eq!(seen.len(), 1);
     }
 
-    /// A proxy resolved the name once more, and connected to whatever it found then.
+    /// Guards against a proxy that resolves the name again, and connects to another address.
     #[test]
-    fn a_proxy_is_asked_for_the_address_that_was_checked() {
+    fn a_proxy_connects_to_the_address_that_was_checked() {
         let found = ["10.0.0.1:80", "8.8.8.8:80"];
-        let (reply, seen) = proxied(&found, "http://rebinds.example/a");
+        let (reply, seen) = fetch_through_proxy(&found, "http://rebinds.example/a");
         assert_eq!(reply.unwrap(), "hi");
         assert!(seen[0].starts_with(b"CONNECT 8.8.8.8:80 HTTP/1.1\r\n"));
         let request = String::from_utf8_lossy(&seen[1]).to_ascii_lowercase();
@@ -335,10 +336,10 @@ mod tests {
         );
     }
 
-    /// Asked for an IP address, a proxy must not get the call itself, nor another server's certificate be accepted.
+    /// Guards against an unencrypted request to the proxy, and against accepting the certificate of another server.
     #[test]
     fn through_a_proxy_tls_uses_the_name_of_the_server() {
-        let (reply, seen) = proxied(&["8.8.8.8:443"], "https://files.example/a?key");
+        let (reply, seen) = fetch_through_proxy(&["8.8.8.8:443"], "https://files.example/a?key");
         reply.unwrap_err();
         assert!(seen[0].starts_with(b"CONNECT 8.8.8.8:443 HTTP/1.1\r\n"));
         assert_eq!(seen[1][0], 0x16, "a TLS handshake");
@@ -346,23 +347,23 @@ mod tests {
         assert!(seen[1].windows(name.len()).any(|part| part == name));
     }
 
-    /// The address of the proxy itself was permitted, as an output too.
+    /// Guards against fetching an output from the proxy's own address, which is permitted for connections to the proxy.
     #[test]
     fn an_output_at_the_address_of_the_proxy_is_not_fetched() {
-        let (reply, seen) = proxied(&["PROXY"], "http://PROXY");
+        let (reply, seen) = fetch_through_proxy(&["PROXY"], "http://PROXY");
         let error = reply.unwrap_err();
         assert!(error.contains("allow_fetch"), "{error}");
         assert!(seen.is_empty());
     }
 
-    /// What keeps others from a port of this machine does not keep the service from it.
+    /// A firewall protects the ports of this machine from other hosts, but not from the service.
     #[test]
     fn a_public_address_of_this_machine_is_not_fetched() {
         let (seen, error) = connections(&[&["9.9.9.9:80"]], "http://me.example/a");
         assert!(seen.is_empty(), "{seen:?}");
         assert!(error.contains("this machine"), "{error}");
-        assert!(is_near("127.0.0.1".parse().unwrap()));
-        assert!(is_near("::ffff:127.0.0.1".parse().unwrap()));
-        assert!(!is_near("8.8.8.8".parse().unwrap()));
+        assert!(is_in_own_network("127.0.0.1".parse().unwrap()));
+        assert!(is_in_own_network("::ffff:127.0.0.1".parse().unwrap()));
+        assert!(!is_in_own_network("8.8.8.8".parse().unwrap()));
     }
 }

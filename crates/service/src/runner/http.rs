@@ -11,13 +11,13 @@ use ureq::unversioned::resolver::DefaultResolver;
 use ureq::{Agent, Body};
 
 use super::addresses::{FetchPolicy, Origin};
-use super::file::LARGEST;
-use super::guard::{GuardError, GuardedResolver, connector, is_near};
+use super::file::MAX_FILE_BYTES;
+use super::guard::{GuardError, GuardedResolver, connector, is_in_own_network};
 
 /// How long a server may take to accept a connection.
 const CONNECT: Duration = Duration::from_secs(10);
 
-/// How many redirects of one file are followed.
+/// The maximum number of redirects of a GET request.
 const MAX_REDIRECTS: u32 = 5;
 
 /// A client for one server, and for the addresses in its responses; cheap to clone.
@@ -37,7 +37,7 @@ pub struct Reply {
     pub content_type: String,
     /// The wait that `Retry-After` requests.
     pub retry_after: Option<Duration>,
-    /// The whole body, of at most [`LARGEST`] bytes.
+    /// The whole body, of at most [`MAX_FILE_BYTES`] bytes.
     pub body: Vec<u8>,
 }
 
@@ -56,15 +56,15 @@ pub enum CallError {
 }
 
 impl Client {
-    /// `address` is the server's, which alone gets `key`; `allowed` is where else its answers may lead
-    /// although it is not public.
+    /// Creates a client for the server at `address`. Only this server receives `key`. `allowed` are other origins that
+    /// its responses may refer to although they are not public.
     pub fn new(address: &str, key: Option<&str>, allowed: &[Origin]) -> Self {
         let policy = Arc::new(FetchPolicy::new(address, allowed));
         let config = Agent::config_builder()
             .http_status_as_error(false)
             .timeout_connect(Some(CONNECT))
-            // A kept connection may be gone by the time of the next request, and then it is
-            // unknown whether that has arrived.
+            // The server may close an idle connection during the next request. Then it would be unknown whether the
+            // request has arrived.
             .max_idle_connections(0)
             .user_agent(concat!("atelier-service/", env!("CARGO_PKG_VERSION")))
             .build();
@@ -72,7 +72,7 @@ impl Client {
         let resolver = GuardedResolver {
             policy: policy.clone(),
             inner: DefaultResolver::default(),
-            is_near,
+            is_in_own_network,
         };
         Self {
             agent: Agent::with_parts(config, connector, resolver),
@@ -81,7 +81,7 @@ impl Client {
         }
     }
 
-    /// The addresses that may be fetched with it.
+    /// Returns the policy of this client: which addresses it may fetch.
     pub fn policy(&self) -> &FetchPolicy {
         &self.policy
     }
@@ -122,8 +122,8 @@ impl Client {
     ///
     /// [`CallError::Refused`] if the address, or one that it redirects to, may not be fetched;
     /// [`CallError::NotSent`] if the request is malformed or no server could be reached; [`CallError::Broken`]
-    /// if it may have arrived, but no whole reply came within `time`. A reply with an HTTP status of failure
-    /// is none.
+    /// if it may have arrived, but no complete reply was received within `time`. A reply with an error status is not an
+    /// error.
     pub fn send(
         &self,
         request: ureq::http::request::Builder,
@@ -136,11 +136,11 @@ impl Client {
         if let Some(authorization) = &self.authorization
             && self.policy.is_own(request.uri())
         {
-            // Not sent to where a redirect leads.
+            // ureq removes this header when it follows a redirect.
             let headers = request.headers_mut();
             headers.insert("authorization", authorization.clone());
         }
-        // A request that may cost money is sent to no other place than the one that was named.
+        // Only GET requests follow redirects: other requests may cost money, and go only to the configured server.
         let redirects = match *request.method() {
             Method::GET => MAX_REDIRECTS,
             _ => 0,
@@ -161,12 +161,12 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
         value.to_str().ok().map(str::to_owned)
     };
     let content_type = header("content-type").unwrap_or_default();
-    // A date is that of the server's clock, which may differ from this one.
+    // A date in Retry-After is relative to the server's clock, which may differ from this machine's.
     let date = header("date").and_then(|date| httpdate::parse_http_date(&date).ok());
     let now = date.unwrap_or_else(SystemTime::now);
     let retry_after = header("retry-after").and_then(|value| parse_retry_after(&value, now));
     let status = response.status().as_u16();
-    let body = response.body_mut().with_config().limit(LARGEST);
+    let body = response.body_mut().with_config().limit(MAX_FILE_BYTES);
     Ok(Reply {
         status,
         content_type,
@@ -175,7 +175,7 @@ fn read(mut response: Response<Body>) -> Result<Reply, CallError> {
     })
 }
 
-/// Parses `Retry-After`: a number of seconds, or an HTTP date. A date that is past is no wait.
+/// Parses `Retry-After`: a number of seconds, or an HTTP date. A past date gives zero.
 fn parse_retry_after(value: &str, now: SystemTime) -> Option<Duration> {
     let value = value.trim();
     if let Ok(seconds) = value.parse() {
@@ -240,7 +240,7 @@ impl Reply {
         (200..300).contains(&self.status)
     }
 
-    /// Parses the body as JSON; `null` if it is none.
+    /// Parses the body as JSON; returns `null` if it is not JSON.
     pub fn json(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or_default()
     }
@@ -248,18 +248,18 @@ impl Reply {
     /// Returns a short reason from an error response.
     pub fn reason(&self) -> String {
         let body = self.json();
-        let words = ["/error/message", "/error", "/detail", "/message"]
+        let message = ["/error/message", "/error", "/detail", "/message"]
             .iter()
             .find_map(|pointer| match body.pointer(pointer)? {
                 Value::String(text) => Some(text.clone()),
                 Value::Null => None,
                 other => Some(other.to_string()),
             });
-        let words = words.unwrap_or_else(|| String::from_utf8_lossy(&self.body).into_owned());
-        let words: String = words.trim().chars().take(500).collect();
-        match words.as_str() {
+        let message = message.unwrap_or_else(|| String::from_utf8_lossy(&self.body).into_owned());
+        let message: String = message.trim().chars().take(500).collect();
+        match message.as_str() {
             "" => format!("HTTP {}", self.status),
-            words => format!("HTTP {}: {words}", self.status),
+            message => format!("HTTP {}: {message}", self.status),
         }
     }
 }

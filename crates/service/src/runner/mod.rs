@@ -24,7 +24,7 @@ pub mod pictures;
 pub mod run;
 pub mod watch;
 
-pub use run::{Run, out_of_time};
+pub use run::{Run, time_limit_message};
 
 /// Runs tasks of a remote model.
 pub trait Runner: Send + Sync {
@@ -43,7 +43,7 @@ pub trait Runner: Send + Sync {
         None
     }
 
-    /// Whether the model is a program on this machine, which does not become available by itself.
+    /// Returns whether the model is a program on this machine. If it is unavailable, the operator has to fix that.
     fn is_program(&self) -> bool {
         false
     }
@@ -72,40 +72,40 @@ pub trait Runner: Send + Sync {
 /// A remote model.
 pub struct Remote {
     id: ModelId,
-    words: Words,
+    info: ModelInfo,
     at_once: usize,
     time_limit: Duration,
     runner: Box<dyn Runner>,
     /// Why the model is unavailable, if it is.
-    away: Mutex<Option<String>>,
+    unavailable: Mutex<Option<String>>,
 }
 
-/// How the models file presents a model.
+/// The information about a model in the models file that does not depend on its runner.
 #[derive(Debug, Clone, Default)]
-pub struct Words {
+pub struct ModelInfo {
     pub name: String,
     pub description: String,
     pub makes: Option<Media>,
     pub preview: Option<String>,
-    /// All http(s) addresses are passed on to the model.
+    /// Whether all http(s) addresses are passed on to the model.
     pub addresses: bool,
 }
 
 impl Remote {
     pub fn new(
         id: ModelId,
-        words: Words,
+        info: ModelInfo,
         at_once: usize,
         time_limit: Duration,
         runner: Box<dyn Runner>,
     ) -> Self {
         Self {
             id,
-            words,
+            info,
             at_once,
             time_limit,
             runner,
-            away: Mutex::new(None),
+            unavailable: Mutex::new(None),
         }
     }
 
@@ -124,16 +124,16 @@ impl Remote {
 
     /// Returns the address of the preview, if the models file has one.
     pub fn preview(&self) -> Option<&str> {
-        self.words.preview.as_deref()
+        self.info.preview.as_deref()
     }
 
-    /// Whether all http(s) addresses are passed on to the model.
-    pub fn takes_addresses(&self) -> bool {
-        self.words.addresses
+    /// Returns whether all http(s) addresses are passed on to the model.
+    pub fn accepts_addresses(&self) -> bool {
+        self.info.addresses
     }
 
     /// Returns why the model is unavailable; `None` if it is available.
-    pub fn away(&self) -> Option<String> {
+    pub fn unavailable(&self) -> Option<String> {
         self.lock().clone()
     }
 
@@ -145,13 +145,13 @@ impl Remote {
     /// Checks whether the model is available, and stores the result. Blocks.
     pub fn check(&self) {
         let found = self.runner.check().err();
-        let mut away = self.lock();
-        match (&*away, &found) {
-            (None, Some(why)) => tracing::warn!("{} is away: {why}", self.id),
-            (Some(_), None) => tracing::info!("{} is back", self.id),
+        let mut unavailable = self.lock();
+        match (&*unavailable, &found) {
+            (None, Some(why)) => tracing::warn!("{} is unavailable: {why}", self.id),
+            (Some(_), None) => tracing::info!("{} is available again", self.id),
             _ => {}
         }
-        *away = found;
+        *unavailable = found;
     }
 
     pub fn is_program(&self) -> bool {
@@ -177,17 +177,19 @@ impl Remote {
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<String>> {
-        self.away.lock().unwrap_or_else(PoisonError::into_inner)
+        self.unavailable
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Model for Remote {
     fn about(&self) -> About<'_> {
         About {
-            name: &self.words.name,
+            name: &self.info.name,
             category: &self.id.category,
             subcategory: &self.id.subcategory,
-            description: &self.words.description,
+            description: &self.info.description,
             details: &[],
         }
     }
@@ -231,7 +233,7 @@ impl Model for Remote {
     }
 
     fn extension(&self) -> &'static str {
-        match self.words.makes {
+        match self.info.makes {
             Some(Media::Image) => "png",
             Some(Media::Video) => "webm",
             Some(Media::Audio) => "wav",

@@ -17,7 +17,7 @@ use crate::outputs::Artifact;
 /// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// A server, and what is sent to it in addition to the parameters.
+/// A server, and the fields of requests in addition to the parameters.
 pub struct Images {
     pub client: Client,
     /// The address, including `/v1`.
@@ -25,7 +25,7 @@ pub struct Images {
     pub model: Option<String>,
     /// Additional fields of each request.
     pub fields: Map<String, Value>,
-    /// The server treats a repeated request with the same `Idempotency-Key` as the same request.
+    /// Whether the server treats a repeated request with the same `Idempotency-Key` as the same request.
     pub idempotent: bool,
     pub parameters: Parameters,
 }
@@ -58,7 +58,7 @@ impl Runner for Images {
             return Err(unknown("the service was stopped before it came"));
         }
         let mut body = self.fields.clone();
-        body.extend(run.given(to_data_uri)?);
+        body.extend(run.convert_input(to_data_uri)?);
         if let Some(model) = &self.model {
             body.insert("model".into(), model.as_str().into());
         }
@@ -89,14 +89,14 @@ impl Runner for Images {
                 self.files(run, &reply, is_saved)
             }
             Verdict::NotProcessed => not_processed(run, why, wait),
-            Verdict::Unknown if self.idempotent => Err(run.deferred(why, wait)),
+            Verdict::Unknown if self.idempotent => Err(run.defer(why, wait)),
             Verdict::Unknown => Err(unknown(&why)),
             Verdict::Refused => Err(Ended::Failed(format!("The server refused: {why}"))),
         }
     }
 }
 
-/// What a response means for a request that costs money.
+/// The outcome of a request that costs money, as far as the response shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Verdict {
     Made,
@@ -108,9 +108,9 @@ enum Verdict {
     Refused,
 }
 
-/// Decides by the status. 408 and 5xx also come from gateways whose upstream accepted the request and was
-/// slow; 503 is certain only with `Retry-After`. 401, 402 and 403 are answered before anything is made, and
-/// are for the operator to resolve.
+/// Returns the outcome by the status. Gateways also send 408 and 5xx while a slow upstream processes the request; 503
+/// certainly means that it was not processed only with `Retry-After`. Servers send 401, 402 and 403 before they process
+/// anything, and the operator can resolve these.
 fn verdict(status: u16, has_retry_after: bool, idempotent: bool) -> Verdict {
     match status {
         200..=299 => Verdict::Made,
@@ -129,12 +129,12 @@ fn not_processed(
     wait: Option<Duration>,
 ) -> Result<Vec<Artifact>, Ended> {
     run.mark_unsent()?;
-    Err(run.deferred(why, wait))
+    Err(run.defer(why, wait))
 }
 
 impl Images {
-    /// Returns the pictures of an answer. Those that are missing are reported in a text after the others. With
-    /// a saved answer, an attempt that the service stops is continued after its restart.
+    /// Returns the pictures of a response, followed by a text that reports missing ones. If the response is saved, an
+    /// attempt that is interrupted by a stop continues after the restart.
     fn files(&self, run: &Run<'_>, reply: &Reply, is_saved: bool) -> Result<Vec<Artifact>, Ended> {
         let body = reply.json();
         let mut collected = Collected::default();
@@ -143,7 +143,7 @@ impl Images {
                 Picture::Bytes(bytes) => Ok(file::artifact(bytes, "", "")),
                 Picture::Missing(why) => Err(Ended::Failed(why)),
                 Picture::Address(address) => match fetch(run, &self.client, &address) {
-                    // Without a saved answer or a key to ask again with, the address would be lost.
+                    // Without a saved response or an idempotency key, the address would be lost.
                     Err(Ended::Stopped) if !is_saved && !self.idempotent => {
                         Err(Ended::Failed(format!(
                             "The service was stopped before the output at {address} was fetched."
@@ -163,8 +163,8 @@ impl Images {
                 "The server's answer has no picture: {why}"
             )));
         }
-        let asked = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
-        let report = collected.report(run, "pictures", asked);
+        let requested = run.input.get("n").and_then(Value::as_u64).unwrap_or(1) as usize;
+        let report = collected.report(run, "pictures", requested);
         Ok(collected.files.into_iter().chain(report).collect())
     }
 }
@@ -180,7 +180,7 @@ fn excerpt_of(reply: &Reply) -> String {
     }
 }
 
-/// Leaves it to the user whether to pay again.
+/// Returns the error for an unknown outcome. The user decides whether to pay again.
 fn unknown(why: &str) -> Ended {
     Ended::Unknown(format!(
         "The task was sent to the server, and no answer came ({why}). It may have been made and paid \
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_answer_that_says_so_was_certainly_not_processed() {
+    fn only_some_statuses_mean_certainly_not_processed() {
         for status in 100..600 {
             for (has_retry_after, idempotent) in
                 [(false, false), (false, true), (true, false), (true, true)]

@@ -5,11 +5,13 @@ use serde_json::Value;
 use super::addresses::{is_http, strip_prefix};
 use super::file;
 
-/// Keys of an entry that hold base64, and that hold an address or either.
+/// Keys of an entry that contain base64.
 const BASE64_KEYS: [&str; 4] = ["b64_json", "b64", "base64", "image_base64"];
+
+/// Keys of an entry that contain an address or base64.
 const OTHER_KEYS: [&str; 4] = ["url", "image_url", "uri", "image"];
 
-/// The most characters of an answer that a message repeats.
+/// The maximum length of an excerpt of a response in a message, in characters.
 const MAX_EXCERPT: usize = 500;
 
 /// One entry of a response.
@@ -39,7 +41,7 @@ pub fn excerpt(body: &Value) -> String {
     text.chars().take(MAX_EXCERPT).collect()
 }
 
-/// The list that has pictures, whatever it is called; else `data` as it is.
+/// Returns the list that contains pictures, under any key. Without pictures, returns the list `data`.
 fn entries<'a>(body: &'a Value, depth: u8) -> Vec<&'a Value> {
     match body {
         Value::Array(list) => list.iter().collect(),
@@ -52,7 +54,7 @@ fn entries<'a>(body: &'a Value, depth: u8) -> Vec<&'a Value> {
                     .then_some(entries)
             };
             let usual = ["data", "images"].iter().filter_map(|key| fields.get(*key));
-            // An answer may repeat the address of its input next to the list.
+            // The usual keys take precedence, because a response may also contain the address of its input.
             let of_usual = usual.map(with_pictures).find_map(|found| found);
             let itself = || has_picture(body).then(|| vec![body]);
             let of_others = || fields.values().find_map(with_pictures);
@@ -96,7 +98,7 @@ fn picture(entry: &Value) -> Picture {
         .unwrap_or_else(|| Picture::Missing(missing()))
 }
 
-/// A `data:` URI, an address, or base64 of a kind of file that is known: `/9j/…` is a JPEG, not a path.
+/// Reads a `data:` URI, an address, or base64 of a known file type: `/9j/…` is a JPEG, not a path.
 fn of_text(text: &str) -> Option<Picture> {
     let text = text.trim();
     if strip_prefix(text, "data:").is_some() {
@@ -123,7 +125,7 @@ mod tests {
     const PNG: &[u8] = b"\x89PNG\r\n\x1a\n\xfb\xff\xfe";
     const BASE64: &str = "iVBORw0KGgr7//4=";
 
-    /// More than half of the forms that compatible servers answer in lost a finished picture.
+    /// Guards against losing pictures in the response formats of compatible servers.
     #[test]
     fn pictures_are_read_in_every_form() {
         let data_uri = format!("data:image/png;base64,{BASE64}");
@@ -150,7 +152,7 @@ mod tests {
                 json!({"object": "list", "url": "/v1/images", "image": "/in.png", "data": [entry]}),
                 json!([entry]),
             ] {
-                // A bare text is an entry of a list alone.
+                // A bare text is an entry only in a list.
                 if entry.is_string() && body["data"].is_string() {
                     continue;
                 }

@@ -1,4 +1,4 @@
-//! One attempt at a task of a remote model: its input, its time limit, and what it stores.
+//! One attempt at a task of a remote model: its input, its time limit, and the state that it stores.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ const WRITE_RETRY: Duration = Duration::from_secs(1);
 
 /// One attempt at a task.
 pub struct Run<'a> {
-    /// The task's id: the same at every attempt.
+    /// The task's id, which is the same in all attempts.
     pub id: &'a str,
     pub input: &'a Map<String, Value>,
     pub outputs: &'a Outputs,
@@ -24,7 +24,7 @@ pub struct Run<'a> {
     pub time_limit: Duration,
     /// The error that ended the attempt before this one.
     pub last_error: Option<&'a str>,
-    /// An earlier attempt has called [`Run::mark_sent`].
+    /// Whether an earlier attempt has called [`Run::mark_sent`].
     pub sent: bool,
     pub store: &'a dyn Store,
     /// Reports a progress message to clients.
@@ -34,15 +34,15 @@ pub struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Stores that the task is about to be sent to a server that may charge for it. `again`: the server honours
-    /// an idempotency key, so the task may be sent more than once.
+    /// Stores that the task is about to be sent to a server that may charge for it. With `may_resend`, it may be sent
+    /// more than once, because the server honours an idempotency key.
     ///
     /// # Errors
     ///
     /// [`Ended::Blocked`] if the store can't write it, or another attempt has sent the task or ended it since
     /// this one began.
-    pub fn mark_sent(&self, again: bool) -> Result<(), Ended> {
-        match self.store.set_sent(self.id, again).map_err(blocked)? {
+    pub fn mark_sent(&self, may_resend: bool) -> Result<(), Ended> {
+        match self.store.set_sent(self.id, may_resend).map_err(blocked)? {
             true => Ok(()),
             false => Err(blocked("another attempt has sent this task, or ended it")),
         }
@@ -95,7 +95,7 @@ impl Run<'_> {
             return Err(Ended::Stopped);
         }
         if time >= left {
-            let message = out_of_time(self.time_limit, self.last_error);
+            let message = time_limit_message(self.time_limit, self.last_error);
             return Err(Ended::Failed(message));
         }
         Ok(())
@@ -123,9 +123,9 @@ impl Run<'_> {
         }
     }
 
-    /// Waits as long as a server requests (`Retry-After`), and returns why the task is deferred. If the wait exceeds
-    /// the time limit, the task fails at once with `why`.
-    pub fn deferred(&self, why: String, wait: Option<Duration>) -> Ended {
+    /// Waits as long as a server requests (`Retry-After`), then returns [`Ended::Retry`] with `why`. If the wait exceeds
+    /// the time limit, returns [`Ended::Failed`] at once.
+    pub fn defer(&self, why: String, wait: Option<Duration>) -> Ended {
         let Some(wait) = wait else {
             return Ended::Retry(why);
         };
@@ -143,17 +143,17 @@ impl Run<'_> {
         }
     }
 
-    /// Like [`Self::deferred`], for a poll of a task that was sent: a long wait does not fail the task before its time
+    /// Like [`Self::defer`], for a poll of a task that was sent: a long wait does not fail the task before its time
     /// limit.
-    pub fn deferred_poll(&self, why: String, wait: Option<Duration>) -> Ended {
-        self.deferred(why, wait.map(|wait| wait.min(self.time_left() / 2)))
+    pub fn defer_poll(&self, why: String, wait: Option<Duration>) -> Ended {
+        self.defer(why, wait.map(|wait| wait.min(self.time_left() / 2)))
     }
 
     pub fn time_left(&self) -> Duration {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Returns a local path of the output that a value refers to, if it does.
+    /// Returns a local path of the output that a value refers to; `None` if it is not the address of an output.
     ///
     /// # Errors
     ///
@@ -169,8 +169,8 @@ impl Run<'_> {
     ///
     /// # Errors
     ///
-    /// As for [`Self::own_file`], and as `file` fails.
-    pub fn given(
+    /// As for [`Self::own_file`]; also errors of `file`.
+    pub fn convert_input(
         &self,
         file: impl Fn(&Path) -> Result<Value, Ended>,
     ) -> Result<Map<String, Value>, Ended> {
@@ -209,7 +209,7 @@ fn blocked(error: impl std::fmt::Display) -> Ended {
 }
 
 /// Returns the message that a task's time limit has expired, with the last error of its attempts, if any.
-pub fn out_of_time(limit: Duration, last_error: Option<&str>) -> String {
+pub fn time_limit_message(limit: Duration, last_error: Option<&str>) -> String {
     let limit = limit.as_secs();
     let last = last_error.map(|error| format!(" The last error: {error}"));
     let last = last.unwrap_or_default();

@@ -8,8 +8,8 @@ use crate::model::Stop;
 /// Logs the warnings about each model's entry, and checks all models once, concurrently.
 pub fn check_all(remotes: &[Arc<Remote>]) {
     for remote in remotes {
-        for words in remote.warnings() {
-            tracing::warn!("{}: {words}", remote.id());
+        for warning in remote.warnings() {
+            tracing::warn!("{}: {warning}", remote.id());
         }
     }
     std::thread::scope(|scope| {

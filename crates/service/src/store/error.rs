@@ -12,10 +12,10 @@ pub enum StoreError {
     #[error("the database failed: {source}")]
     Server {
         source: Box<dyn Error + Send + Sync>,
-        /// The connection or the server failed, not the statement.
-        may_pass: bool,
+        /// Whether the connection or the server failed, and not the statement.
+        is_retryable: bool,
     },
-    #[error("the database can't be brought to this version: {0}")]
+    #[error("the database can't be migrated to this version: {0}")]
     Migration(#[source] Box<dyn Error + Send + Sync>),
     #[error("the queue failed: {0}")]
     Queue(String),
@@ -24,18 +24,18 @@ pub enum StoreError {
 }
 
 impl StoreError {
-    /// Whether the disk is full.
+    /// Returns whether the disk is full.
     pub fn is_full(&self) -> bool {
         self.code() == Some(ErrorCode::DiskFull)
     }
 
-    /// Whether the error is retryable: the disk or the connection failed, not the statement.
-    pub fn may_pass(&self) -> bool {
+    /// Returns whether the error is retryable: the disk or the connection failed, not the statement.
+    pub fn is_retryable(&self) -> bool {
         use ErrorCode::{
             CannotOpen, DatabaseBusy, DiskFull, OutOfMemory, ReadOnly, SystemIoFailure,
         };
-        if let Self::Server { may_pass, .. } = self {
-            return *may_pass;
+        if let Self::Server { is_retryable, .. } = self {
+            return *is_retryable;
         }
         matches!(
             self.code(),
@@ -43,7 +43,7 @@ impl StoreError {
         )
     }
 
-    /// Whether another process has locked the database.
+    /// Returns whether another process has locked the database.
     pub fn is_busy(&self) -> bool {
         self.code() == Some(ErrorCode::DatabaseBusy)
     }

@@ -9,8 +9,8 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, Row, params};
 use serde_json::{Map, Value};
 
 use super::{
-    Answered, EndPosition, Ended, Failed, Order, Progress, Store, StoreError, Task, Unfinished,
-    json, now_ms, oldest_kept,
+    EndPosition, Ended, Failed, FirstResponse, Order, Progress, Store, StoreError, Task,
+    Unfinished, json, now_ms, oldest_valid_key_ms,
 };
 use crate::idempotency::Submission;
 use crate::secrets::Secrets;
@@ -28,7 +28,7 @@ use migrations::MIGRATIONS;
 #[derive(Debug)]
 pub struct Sqlite {
     connection: Mutex<Connection>,
-    /// The write-ahead log may contain secrets of ended tasks.
+    /// Whether the write-ahead log may contain secrets of ended tasks.
     has_old_secrets: AtomicBool,
 }
 
@@ -67,7 +67,7 @@ impl Sqlite {
         }
         let database = Self {
             connection: Mutex::new(connection),
-            // A killed process may have left some.
+            // A killed process may have left secrets in the log.
             has_old_secrets: AtomicBool::new(true),
         };
         database.with(|connection| {
@@ -138,19 +138,19 @@ impl Store for Sqlite {
         &self,
         task: &Task,
         submission: Option<&Submission>,
-    ) -> Result<Option<Answered>, StoreError> {
+    ) -> Result<Option<FirstResponse>, StoreError> {
         let now = now_ms();
         let input = Value::Object(task.input.clone()).to_string();
         self.with(|connection| {
             // The connection is locked, so no other transaction can begin before this one ends.
             let transaction = connection.unchecked_transaction()?;
             if let Some(submission) = submission {
-                if let Some(answered) = answered(&transaction, submission, now)? {
-                    return Ok(Some(answered));
+                if let Some(first_response) = first_response(&transaction, submission, now)? {
+                    return Ok(Some(first_response));
                 }
                 transaction
                     .prepare_cached("DELETE FROM submission WHERE created_ms <= ?1")?
-                    .execute([oldest_kept(now)])?;
+                    .execute([oldest_valid_key_ms(now)])?;
                 transaction
                     .prepare_cached(
                         "INSERT INTO submission (account, key, fingerprint, id, status, created_ms)
@@ -184,7 +184,7 @@ impl Store for Sqlite {
                 .prepare_cached("INSERT INTO input (seq, input) VALUES (?1, ?2)")?
                 .execute(params![seq, input])?;
             upload::use_in(&transaction, seq, &input)?;
-            if let Some(secrets) = task.secrets.stored() {
+            if let Some(secrets) = task.secrets.to_stored() {
                 transaction
                     .prepare_cached("INSERT INTO secret (seq, secret) VALUES (?1, ?2)")?
                     .execute(params![seq, secrets])?;
@@ -194,8 +194,8 @@ impl Store for Sqlite {
         })
     }
 
-    fn answered(&self, submission: &Submission) -> Result<Option<Answered>, StoreError> {
-        self.with(|connection| answered(connection, submission, now_ms()))
+    fn first_response(&self, submission: &Submission) -> Result<Option<FirstResponse>, StoreError> {
+        self.with(|connection| first_response(connection, submission, now_ms()))
     }
 
     fn progress(&self, id: &str) -> Result<Option<Progress>, StoreError> {
@@ -205,7 +205,7 @@ impl Store for Sqlite {
                     "SELECT id, uid, category, subcategory, status, output, error
                      FROM task WHERE id = ?1",
                 )?
-                .query_row([id], read)
+                .query_row([id], read_progress)
                 .optional()
         })
     }
@@ -224,11 +224,11 @@ impl Store for Sqlite {
                 })
                 .optional()
         })?;
-        // Parsed after the connection is unlocked.
+        // Parses the input after the connection is unlocked.
         Ok(found.map(|(model, input, sent, secrets)| Order {
             model,
             sent,
-            secrets: Secrets::of_stored(secrets.as_deref()),
+            secrets: Secrets::from_stored(secrets.as_deref()),
             is_sender_alive: false,
             input: match json(&input) {
                 Value::Object(input) => input,
@@ -262,14 +262,14 @@ impl Store for Sqlite {
         self.with(|connection| connection.pragma_update(None, "user_version", SCHEMA_VERSION))
     }
 
-    fn set_sent(&self, id: &str, again: bool) -> Result<bool, StoreError> {
+    fn set_sent(&self, id: &str, may_resend: bool) -> Result<bool, StoreError> {
         let changed = self.with(|connection| {
             connection
                 .prepare_cached(
                     "UPDATE task SET sent_ms = ?2
                      WHERE id = ?1 AND finished_ms IS NULL AND (sent_ms IS NULL OR ?3)",
                 )?
-                .execute(params![id, now_ms(), again])
+                .execute(params![id, now_ms(), may_resend])
         })?;
         Ok(changed > 0)
     }
@@ -299,13 +299,13 @@ impl Store for Sqlite {
         self.finish(id, &StatusWord::Completed, &output, None, bytes)
     }
 
-    /// No other process can have a result, so each failure is final.
+    /// Every failure is permanent, because no other process can have a result.
     fn fail(&self, id: &str, message: &str, _failure: Failed) -> Result<(), StoreError> {
         self.finish(id, &StatusWord::Failed, "[]", Some(message), 0)
     }
 
-    /// A single process runs the tasks, and has the messages in memory.
-    fn set_words(&self, _id: &str, _words: &str) {}
+    /// Does nothing: the only process has the messages in memory.
+    fn set_message(&self, _id: &str, _message: &str) {}
 
     fn save_answer(&self, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
         answer::save_answer(self, id, answer)
@@ -340,12 +340,12 @@ impl Store for Sqlite {
         usage::remove(self, tasks)
     }
 
-    fn unmeasured(&self, count: usize) -> Result<Vec<String>, StoreError> {
-        usage::unmeasured(self, count)
+    fn tasks_without_size(&self, count: usize) -> Result<Vec<String>, StoreError> {
+        usage::tasks_without_size(self, count)
     }
 
-    fn measured(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
-        usage::measured(self, tasks)
+    fn set_sizes(&self, tasks: &[(String, u64)]) -> Result<(), StoreError> {
+        usage::set_sizes(self, tasks)
     }
 
     fn upload(
@@ -370,11 +370,11 @@ impl Store for Sqlite {
     }
 }
 
-fn answered(
+fn first_response(
     connection: &Connection,
     submission: &Submission,
     now: i64,
-) -> rusqlite::Result<Option<Answered>> {
+) -> rusqlite::Result<Option<FirstResponse>> {
     connection
         .prepare_cached(
             "SELECT id, status, fingerprint FROM submission
@@ -384,10 +384,10 @@ fn answered(
             params![
                 submission.account,
                 submission.key.as_str(),
-                oldest_kept(now)
+                oldest_valid_key_ms(now)
             ],
             |row| {
-                Ok(Answered {
+                Ok(FirstResponse {
                     id: row.get(0)?,
                     status: StatusWord::from(row.get::<_, String>(1)?.as_str()),
                     fingerprint: row.get(2)?,
@@ -397,7 +397,7 @@ fn answered(
         .optional()
 }
 
-fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
+fn read_progress(row: &Row<'_>) -> rusqlite::Result<Progress> {
     let status: String = row.get(4)?;
     Ok(Progress {
         id: row.get(0)?,
@@ -406,7 +406,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
         status: StatusWord::from(status.as_str()),
         output: serde_json::from_value(json(&row.get::<_, String>(5)?)).unwrap_or_default(),
         error: row.get(6)?,
-        words: None,
+        message: None,
     })
 }
 
@@ -414,7 +414,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Progress> {
 ///
 /// # Errors
 ///
-/// [`StoreError::Database`] if the file is missing or no database, or another process has locked it.
+/// [`StoreError::Database`] if the file is missing or is not a database, or another process has locked it.
 pub fn version_of(path: &Path) -> Result<i64, StoreError> {
     let connection = Connection::open_with_flags(path, OpenFlags::SQLITE_OPEN_READ_WRITE)?;
     Ok(connection.query_row("PRAGMA user_version", [], |row| row.get(0))?)

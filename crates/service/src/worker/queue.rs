@@ -1,4 +1,4 @@
-//! The tasks that wait for the threads of this process, and those that run on them.
+//! The waiting and the running tasks of this process.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -9,7 +9,7 @@ use atelier_contract::ModelId;
 use tokio::sync::oneshot;
 
 use super::AccountLimits;
-use super::obstacle::Obstacle;
+use super::retryable_error::RetryableError;
 use super::shared_queue::SharedQueue;
 use crate::model::Stop;
 use crate::outputs::pins::Pin;
@@ -20,7 +20,7 @@ pub struct Queue {
     turns: Mutex<Turns>,
     pub changed: Condvar,
     pub stop: Stop,
-    /// No further tasks are started.
+    /// Whether no further tasks are started.
     pub draining: AtomicBool,
     pub limits: AccountLimits,
     /// The lanes of the remote models; all others use [`DEFAULT_LANE`].
@@ -36,7 +36,7 @@ const DEFAULT_LANE: usize = 0;
 pub struct Turns {
     lanes: Vec<Lane>,
     pub running_by_owner: Tally,
-    /// Tasks that are accepted, or about to be, and have not started.
+    /// Counts tasks that have a reservation or are accepted, and have not started.
     pub waiting_by_owner: Tally,
     /// Tasks in a lane that have not started.
     pub waiting_by_model: Backlog,
@@ -91,13 +91,13 @@ impl Queue {
     }
 
     pub fn wake_all(&self) {
-        // Locked, so that no thread misses this between its check and its wait.
+        // Locks, so that no thread misses the notification between its check and its wait.
         let _turns = self.lock();
         self.changed.notify_all();
     }
 
-    /// Waits for the next task of a lane. Returns `None` once no further tasks are started.
-    pub fn next(&self, lane: usize) -> Option<Turn> {
+    /// Waits for the next task of a lane. Returns `None` when the pool is draining or stopping.
+    pub fn next_turn(&self, lane: usize) -> Option<Turn> {
         let mut turns = self.lock();
         loop {
             if self.stop.is_set() || self.draining.load(Ordering::Relaxed) {
@@ -121,7 +121,7 @@ impl Queue {
     }
 
     /// Ends a task's turn: the task has ended, or is retried later.
-    pub fn done(&self, lane: usize, mut turn: Turn, worked: Result<(), Obstacle>) {
+    pub fn finish_turn(&self, lane: usize, mut turn: Turn, worked: Result<(), RetryableError>) {
         let mut turns = self.lock();
         turns.messages.remove(&turn.id);
         turns.running_by_owner.take(&turn.owner);
@@ -134,18 +134,20 @@ impl Queue {
                 let _ = notifier.send(());
             }
         }
-        if let Err(obstacle) = worked {
+        if let Err(error) = worked {
             let wait = turn.wait();
-            tracing::error!("task {}: {obstacle}; trying again in {wait:?}", turn.id);
-            turn.count_failure(match obstacle {
-                Obstacle::Model(error) => Some(error),
-                Obstacle::Store(_) | Obstacle::Write(_) | Obstacle::Blocked(_) => None,
+            tracing::error!("task {}: {error}; trying again in {wait:?}", turn.id);
+            turn.count_failure(match error {
+                RetryableError::Model(error) => Some(error),
+                RetryableError::Store(_)
+                | RetryableError::Write(_)
+                | RetryableError::Blocked(_) => None,
             });
             turns.waiting_by_owner.add(&turn.owner);
             turns.waiting_by_model.add(&turn);
             turns.lanes[lane].postpone(Instant::now() + wait, turn);
         }
-        // A thread has to wait until the retry is due, and the owner may now start another task.
+        // Wakes all threads: one has to wait until the retry is due, and others may run another task of the owner now.
         self.changed.notify_all();
     }
 }
@@ -156,10 +158,10 @@ impl Turns {
         self.lanes[lane].push(turn);
     }
 
-    fn begin(&mut self, lane: usize, most: Option<usize>) -> Option<Turn> {
-        let most = most.unwrap_or(usize::MAX);
+    fn begin(&mut self, lane: usize, max_running: Option<usize>) -> Option<Turn> {
+        let max_running = max_running.unwrap_or(usize::MAX);
         let running = &self.running_by_owner;
-        let mut turn = self.lanes[lane].pop(|owner| running.of(owner) < most)?;
+        let mut turn = self.lanes[lane].pop(|owner| running.of(owner) < max_running)?;
         turn.first_attempt.get_or_insert_with(Instant::now);
         self.waiting_by_owner.take(&turn.owner);
         self.running_by_owner.add(&turn.owner);

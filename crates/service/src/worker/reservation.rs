@@ -14,7 +14,7 @@ use crate::turns::Turn;
 pub struct Reservation {
     queue: Arc<Queue>,
     owner: String,
-    used: bool,
+    is_used: bool,
 }
 
 impl Pool {
@@ -24,22 +24,22 @@ impl Pool {
     ///
     /// The database of a shared queue does not respond; never with SQLite.
     pub fn reserve(&self, owner: &str) -> Result<Option<Reservation>, StoreError> {
-        let reservation = |used| Reservation {
+        let reservation = |is_used| Reservation {
             queue: self.queue.clone(),
             owner: owner.to_owned(),
-            used,
+            is_used,
         };
         if let Some(shared) = &self.queue.shared {
             let is_full = match self.queue.limits.waiting {
-                Some(most) => shared.unfinished_of(owner)?.waiting >= most,
+                Some(max) => shared.unfinished_of(owner)?.waiting >= max,
                 None => false,
             };
             // The database counts the tasks, so there is nothing to release.
             return Ok((!is_full).then(|| reservation(true)));
         }
         let mut turns = self.queue.lock();
-        let most = self.queue.limits.waiting.unwrap_or(usize::MAX);
-        if turns.waiting_by_owner.of(owner) >= most {
+        let max = self.queue.limits.waiting.unwrap_or(usize::MAX);
+        if turns.waiting_by_owner.of(owner) >= max {
             return Ok(None);
         }
         turns.waiting_by_owner.add(owner);
@@ -50,7 +50,7 @@ impl Pool {
 impl Reservation {
     /// Queues a task that is stored.
     pub fn submit(mut self, id: String, model: &ModelId, pin: Pin) {
-        self.used = true;
+        self.is_used = true;
         if let Some(shared) = &self.queue.shared {
             // The database pins the input files for all processes.
             return shared.push(&id, &self.owner, model, now_ms());
@@ -67,7 +67,7 @@ impl Reservation {
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if !self.used {
+        if !self.is_used {
             self.queue.lock().waiting_by_owner.take(&self.owner);
         }
     }

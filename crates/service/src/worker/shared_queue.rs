@@ -52,22 +52,22 @@ pub trait SharedQueue: Send + Sync {
     /// Starts the periodic maintenance of the queue, until `stop` is set.
     fn start_maintenance(&self, stop: Stop);
 
-    /// Takes no further jobs, and releases the jobs of all but these tasks, until `stop` is set. This process
-    /// keeps the others, although its queue workers have ended.
-    fn release_all_but(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop);
+    /// Takes no further jobs, and repeatedly releases this process's jobs except those of `tasks`, until `stop` is set.
+    /// This process keeps the jobs of `tasks`, although its queue workers have ended.
+    fn release_all_except(&self, tasks: Box<dyn Fn() -> Vec<String> + Send>, stop: Stop);
 
     /// Releases all jobs of this process, once it runs no tasks. If that fails, other processes take the jobs when
     /// this process's heartbeat times out.
     fn release_all(&self);
 
-    /// Returns whether the task may run now, with fewer than `most` other tasks of its owner running. If not, it
-    /// gets another turn when one of those has ended.
+    /// Returns whether the task may run now: fewer than `max_running` other tasks of its owner are running. If not, the
+    /// task gets another turn when one of these has ended.
     ///
     /// # Errors
     ///
     /// The database does not respond.
-    fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError>;
+    fn begin_turn(&self, turn: &mut Turn, max_running: usize) -> Result<bool, StoreError>;
 
-    /// Ends the turn: the next waiting task of the owner enters the queue.
+    /// Ends the turn, and adds the next waiting task of the owner to the queue.
     fn end_turn(&self, turn: &Turn);
 }

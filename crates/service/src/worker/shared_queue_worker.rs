@@ -5,8 +5,8 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 
 use super::Pool;
-use super::obstacle::Obstacle;
 use super::queue::Queue;
+use super::retryable_error::RetryableError;
 use super::shared_queue::{DEFAULT_LANE, Dispatcher};
 use crate::runner::Remote;
 use crate::turns::Turn;
@@ -40,7 +40,7 @@ impl Queue {
         let mut turns = self.lock();
         let notifiers = turns.end_notifiers.entry(turn.id.clone()).or_default();
         notifiers.push(notifier);
-        // A task that was released to other processes and came back is already in a lane.
+        // A task that this process has released and received again is already in a lane.
         if notifiers.len() == 1 {
             turns.waiting_by_owner.add(&turn.owner);
             turns.push(lane, turn);
@@ -55,7 +55,7 @@ impl Queue {
         if let Some(shared) = &self.shared {
             let queue = self.clone();
             let running = move || queue.lock().running_by_model.ids();
-            shared.release_all_but(Box::new(running), self.stop.clone());
+            shared.release_all_except(Box::new(running), self.stop.clone());
         }
     }
 
@@ -64,16 +64,16 @@ impl Queue {
     ///
     /// # Errors
     ///
-    /// As for `work`; also [`Obstacle::Store`] if the database can't be queried.
+    /// As for `work`; also [`RetryableError::Store`] if the database can't be queried.
     pub fn run_turn(
         &self,
         turn: &mut Turn,
-        work: impl FnOnce(&Turn) -> Result<(), Obstacle>,
-    ) -> Result<(), Obstacle> {
-        let (Some(shared), Some(most)) = (&self.shared, self.limits.running) else {
+        work: impl FnOnce(&Turn) -> Result<(), RetryableError>,
+    ) -> Result<(), RetryableError> {
+        let (Some(shared), Some(max_running)) = (&self.shared, self.limits.running) else {
             return work(turn);
         };
-        if !shared.begin_turn(turn, most)? {
+        if !shared.begin_turn(turn, max_running)? {
             return Ok(());
         }
         let worked = work(turn);

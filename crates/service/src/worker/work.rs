@@ -8,12 +8,12 @@ use atelier_contract::StatusWord;
 use atelier_procedural::Job;
 
 use super::WorkerContext;
-use super::obstacle::Obstacle;
 use super::queue::Queue;
+use super::retryable_error::RetryableError;
 use crate::model::{Ended, Pace, Stop};
 use crate::models::open_output;
 use crate::outputs::Artifact;
-use crate::runner::{Run, out_of_time};
+use crate::runner::{Run, time_limit_message};
 use crate::secrets::Secrets;
 use crate::store::{Failed, Order};
 use crate::turns::Turn;
@@ -27,9 +27,9 @@ const NOT_OFFERED: &str = "This model is no longer offered.";
 ///
 /// # Errors
 ///
-/// An [`Obstacle`], after which the task is retried: the store or the outputs can't be written, or the model
-/// reported a retryable error. A failed task is no error.
-pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), Obstacle> {
+/// A [`RetryableError`], after which the task is retried: the store or the outputs can't be written, or the model
+/// reported a retryable error. A failed task is not an error.
+pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), RetryableError> {
     let WorkerContext {
         store,
         models,
@@ -54,11 +54,11 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         return Ok(());
     }
     let Some(model) = models.find(&model) else {
-        fail(context, queue, turn, NOT_OFFERED, Failed::ForGood);
+        fail(context, queue, turn, NOT_OFFERED, Failed::Permanent);
         return Ok(());
     };
     // Includes secrets that were accepted before their parameter was marked as secret.
-    let secrets = secrets.and(Secrets::take_from(&mut input.clone(), &model.schema()));
+    let secrets = secrets.merge(Secrets::take_from(&mut input.clone(), &model.schema()));
     let remote = models.remote(&turn.model);
     let limit = remote.map(|remote| remote.time_limit());
     let now = Instant::now();
@@ -70,7 +70,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             context,
             queue,
             turn,
-            &out_of_time(limit, Some(error)),
+            &time_limit_message(limit, Some(error)),
             Failed::UnlessResult,
         );
         return Ok(());
@@ -90,7 +90,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
             store: &**store,
             report_progress: &|message| {
                 let message = secrets.hide_in(message);
-                store.set_words(id, &message);
+                store.set_message(id, &message);
                 queue.lock().messages.insert(id.clone(), message);
             },
             hide: &|text| secrets.hide_in(text),
@@ -121,7 +121,7 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         Ok(artifacts) => {
             let paths = match remote {
                 // Another run might cost money again: keep the output until there is space for it.
-                Some(_) => repeat(&queue.stop, id, || outputs.save(id, &artifacts)),
+                Some(_) => write_with_retries(&queue.stop, id, || outputs.save(id, &artifacts)),
                 None => Some(outputs.save(id, &artifacts)?),
             };
             if let Some(paths) = paths {
@@ -134,15 +134,15 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
         Err(Ended::Failed(error))
             if order.is_sender_alive && !is_last_attempt() && store.saved_answer(id)?.is_some() =>
         {
-            Err(Obstacle::Model(error))
+            Err(RetryableError::Model(error))
         }
         Err(Ended::Failed(message)) => {
-            fail(context, queue, turn, &message, Failed::ForGood);
+            fail(context, queue, turn, &message, Failed::Permanent);
             Ok(())
         }
         Err(Ended::Unknown(_)) if order.is_sender_alive && !is_last_attempt() => {
             let error = "Another process has sent the task, and may be waiting for the answer: it may have been made and paid for.";
-            Err(Obstacle::Model(error.into()))
+            Err(RetryableError::Model(error.into()))
         }
         Err(Ended::Unknown(message)) => {
             fail(context, queue, turn, &message, Failed::UnlessResult);
@@ -154,14 +154,14 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
                     context,
                     queue,
                     turn,
-                    &out_of_time(limit, Some(&error)),
+                    &time_limit_message(limit, Some(&error)),
                     Failed::UnlessResult,
                 );
                 Ok(())
             }
-            _ => Err(Obstacle::Model(error)),
+            _ => Err(RetryableError::Model(error)),
         },
-        Err(Ended::Blocked(error)) => Err(Obstacle::Blocked(error)),
+        Err(Ended::Blocked(error)) => Err(RetryableError::Blocked(error)),
         Err(Ended::Stopped) => Ok(()),
     }
 }
@@ -171,8 +171,10 @@ pub fn work(context: &WorkerContext, queue: &Queue, turn: &Turn) -> Result<(), O
 fn complete(context: &WorkerContext, queue: &Queue, turn: &Turn, paths: &[String], bytes: u64) {
     let id = &turn.id;
     let write = || context.store.complete(id, paths, bytes);
-    if repeat(&queue.stop, id, write).is_some() {
-        context.metrics.ended(&turn.model, &StatusWord::Completed);
+    if write_with_retries(&queue.stop, id, write).is_some() {
+        context
+            .metrics
+            .count_ended(&turn.model, &StatusWord::Completed);
     }
 }
 
@@ -182,13 +184,15 @@ fn fail(context: &WorkerContext, queue: &Queue, turn: &Turn, message: &str, fail
     // A server or a program may send a NUL, which PostgreSQL can't store in text.
     let message = message.replace('\0', "");
     let write = || context.store.fail(id, &message, failure);
-    if repeat(&queue.stop, id, write).is_some() {
-        context.metrics.ended(&turn.model, &StatusWord::Failed);
+    if write_with_retries(&queue.stop, id, write).is_some() {
+        context
+            .metrics
+            .count_ended(&turn.model, &StatusWord::Failed);
     }
 }
 
 /// Retries a write until it works. Returns `None` when the service stops.
-fn repeat<T, E: Display>(
+fn write_with_retries<T, E: Display>(
     stop: &Stop,
     id: &str,
     mut write: impl FnMut() -> Result<T, E>,

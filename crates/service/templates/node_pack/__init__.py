@@ -11,5 +11,5 @@ for _name in MODULES:
     NODE_CLASS_MAPPINGS.update(_module.NODE_CLASS_MAPPINGS)
     NODE_DISPLAY_NAME_MAPPINGS.update(_module.NODE_DISPLAY_NAME_MAPPINGS)
 
-# The nodes' documentation, for ComfyUI's own help.
+# Contains the nodes' help pages and the editor script.
 WEB_DIRECTORY = "./web"

@@ -1,4 +1,4 @@
-//! More callers at once than a process has threads that wait for its database.
+//! More concurrent callers than a process has threads that can wait for the database.
 
 use std::io::{Read, Write};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::support::request;
-use super::{OWN, Place};
+use super::{Cluster, OWN};
 
-/// More than the threads that tokio has for what waits.
+/// More than tokio's limit of blocking threads.
 const CALLERS: usize = 700;
 
-/// Far more than it takes.
+/// Much longer than the calls take.
 const TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Guards against a process that answers no requests any more, for good: threads that heard the database waited for
-/// it like all others.
+/// Guards against a deadlock: if the threads that receive the database's responses also wait for the database, the
+/// process never answers again.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_crowd_is_answered() {
-    let place = Place::new();
-    let server = place.serve("a", &[]);
+fn more_callers_than_threads_are_answered() {
+    let cluster = Cluster::new();
+    let server = cluster.serve("a", &[]);
     let mut task = request(OWN, json!({"prompt": "a"}));
     task["id"] = "none".into();
     let body = json!({"requests": vec![task; 10]}).to_string();
@@ -31,12 +31,12 @@ fn a_crowd_is_answered() {
         body.len()
     );
     let answered = AtomicUsize::new(0);
-    let begun = Instant::now();
+    let started = Instant::now();
     std::thread::scope(|scope| {
         for _ in 0..CALLERS {
             scope.spawn(|| {
-                // Long enough that a process asks again whether there are accounts.
-                while begun.elapsed() < Duration::from_secs(4) {
+                // Long enough that the cached check for accounts expires.
+                while started.elapsed() < Duration::from_secs(4) {
                     let mut stream = server.connect();
                     stream.set_read_timeout(Some(TIMEOUT)).unwrap();
                     let mut answer = Vec::new();
@@ -49,7 +49,7 @@ fn a_crowd_is_answered() {
             });
         }
     });
-    assert!(begun.elapsed() < TIMEOUT, "{:?}", begun.elapsed());
+    assert!(started.elapsed() < TIMEOUT, "{:?}", started.elapsed());
     assert!(answered.load(Ordering::Relaxed) >= CALLERS);
     assert_eq!(server.get("/healthz").status, 200);
 }

@@ -1,36 +1,38 @@
-//! The tables of the queue's library, on which the service has statements of its own.
+//! The tables of the queue's library that the service's own statements use.
 
 use std::process::Command;
 
-use super::Place;
+use super::Cluster;
 
-/// Guards against another version of apalis-postgres with tables for which the statements in
-/// `src/cluster/postgres/queue_tables.rs` were not written.
+/// Guards against another version of apalis-postgres with other tables: the statements in
+/// `src/cluster/postgres/queue_tables.rs` were written for these.
 #[test]
 #[ignore = "needs PostgreSQL: ./dev test cluster"]
-fn tables_of_the_queue_are_those_that_the_statements_were_written_for() {
-    let place = Place::new();
-    let _service = place.serve("one", &[]);
-    let ask = |statement: &str| {
-        let asked = Command::new("psql")
+fn queue_tables_match_the_statements() {
+    let cluster = Cluster::new();
+    let _service = cluster.serve("one", &[]);
+    let query = |statement: &str| {
+        let output = Command::new("psql")
             .args(["--tuples-only", "--no-align", "--command", statement])
-            .arg(&place.database)
+            .arg(&cluster.database)
             .output()
             .unwrap();
-        String::from_utf8(asked.stdout).unwrap().trim().to_owned()
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
-    let columns = ask(
+    let columns = query(
         "SELECT table_name || '.' || column_name || ' ' || udt_name \
          FROM information_schema.columns \
          WHERE table_schema = 'apalis' AND table_name IN ('jobs', 'workers') ORDER BY table_name, column_name",
     );
     assert_eq!(columns, COLUMNS.trim());
-    let trigger = ask("SELECT prosrc FROM pg_proc \
-         WHERE proname = 'notify_new_jobs' AND pronamespace = 'apalis'::regnamespace");
+    let trigger = query(
+        "SELECT prosrc FROM pg_proc \
+         WHERE proname = 'notify_new_jobs' AND pronamespace = 'apalis'::regnamespace",
+    );
     let words: Vec<&str> = trigger.split_whitespace().collect();
     assert_eq!(words.join(" "), TRIGGER);
-    // Any other change, such as of the words for a job's states, is in a migration.
-    let newest = ask("SELECT max(version) FROM apalis._sqlx_migrations");
+    // Other changes, such as renamed states of jobs, would come with a migration.
+    let newest = query("SELECT max(version) FROM apalis._sqlx_migrations");
     assert_eq!(newest, "20260902075949");
 }
 
@@ -57,7 +59,7 @@ workers.storage_name text
 workers.worker_type text
 ";
 
-/// A job that is given back is announced likewise: workers read the first two.
+/// The service's statement notifies workers of released jobs in the same way. Workers read the first two fields.
 const TRIGGER: &str = "BEGIN IF NEW.run_at <= now() THEN \
     PERFORM pg_notify( 'apalis::job::insert', \
     json_build_object( 'job_type', NEW.job_type, 'id', NEW.id, 'run_at', NEW.run_at )::text ); \

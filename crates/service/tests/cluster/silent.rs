@@ -1,4 +1,4 @@
-//! A worker that is silent for a while, and was taken for dead.
+//! Workers that are paused for a while, and considered dead by the others.
 
 use std::fs;
 use std::sync::{Arc, Mutex};
@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::json;
 
-use super::support::small_server::{SmallServer, json as said};
-use super::{LEASE, Place, Worker, finished};
+use super::support::small_server::{SmallServer, json_response};
+use super::{Cluster, LEASE, Worker, wait_for_end};
 
 const MODEL: (&str, &str) = ("image", "paid");
 const GENERATIONS: &str = "/v1/images/generations";
 const FILE: &str = "/files/0.png";
 
-/// A server that takes orders, and answers when it is told to.
+/// A server that accepts requests, and responds after `answers` is set.
 struct Paid {
     server: SmallServer,
     answers: Arc<Mutex<bool>>,
@@ -23,45 +23,45 @@ struct Paid {
 impl Paid {
     fn start() -> Self {
         let answers = Arc::new(Mutex::new(false));
-        let told = answers.clone();
-        let server = SmallServer::start(move |asked| {
-            wait_if(asked.path == GENERATIONS, &told);
-            said(200, json!({"data": [{"b64_json": "iVBORw0KGgo="}]}))
+        let shared = answers.clone();
+        let server = SmallServer::start(move |request| {
+            wait_if(request.path == GENERATIONS, &shared);
+            json_response(200, json!({"data": [{"b64_json": "iVBORw0KGgo="}]}))
         });
         Self { server, answers }
     }
 
-    /// Its answer has the address of a file, which `files` gives out.
+    /// Starts a server whose response contains the address of a file. It serves the file when `files` is set.
     fn start_with_files(files: &Arc<Mutex<bool>>) -> Self {
         let answers = Arc::new(Mutex::new(false));
-        let (told, files) = (answers.clone(), files.clone());
-        let server = SmallServer::start(move |asked| {
-            wait_if(asked.path == GENERATIONS, &told);
-            wait_if(asked.path == FILE, &files);
-            match asked.path.as_str() {
+        let (shared, files) = (answers.clone(), files.clone());
+        let server = SmallServer::start(move |request| {
+            wait_if(request.path == GENERATIONS, &shared);
+            wait_if(request.path == FILE, &files);
+            match request.path.as_str() {
                 FILE => Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec())),
-                _ => said(200, json!({"data": [{"url": FILE}]})),
+                _ => json_response(200, json!({"data": [{"url": FILE}]})),
             }
         });
         Self { server, answers }
     }
 
-    /// Offers it with this time limit, to processes that start from now on.
-    fn offer(&self, place: &Place, time_limit: &str) {
+    /// Writes a models file with this server and time limit. It applies to processes that start later.
+    fn write_models(&self, cluster: &Cluster, time_limit: &str) {
         let models = format!(
             "[[model]]\ncategory = \"image\"\nsubcategory = \"paid\"\nname = \"Paid\"\n\
              time_limit = \"{time_limit}\"\n[model.openai]\naddress = \"{}/v1\"\n",
             self.server.url()
         );
-        fs::write(place.folder.path().join("models.toml"), models).unwrap();
+        fs::write(cluster.folder.path().join("models.toml"), models).unwrap();
     }
 
-    fn orders(&self) -> usize {
-        self.server.asked(GENERATIONS).len()
+    fn request_count(&self) -> usize {
+        self.server.requests(GENERATIONS).len()
     }
 }
 
-/// Waits until the gate is open.
+/// Waits until `gate` is true, if the request is behind the gate.
 fn wait_if(is_behind_gate: bool, gate: &Mutex<bool>) {
     while is_behind_gate && !*gate.lock().unwrap() {
         std::thread::sleep(Duration::from_millis(10));
@@ -74,97 +74,101 @@ impl Worker {
     }
 }
 
-fn wait_until(place: &Place, what: &str, is_so: impl Fn() -> bool) {
+fn wait_until(cluster: &Cluster, what: &str, is_so: impl Fn() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(60);
     while !is_so() {
-        assert!(Instant::now() < deadline, "never: {what}\n{}", place.logs());
+        assert!(
+            Instant::now() < deadline,
+            "never: {what}\n{}",
+            cluster.logs()
+        );
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// Guards against a task that another worker fails although the one that has sent it is alive.
+/// Guards against a task that another worker marks as failed although the worker that has sent it is alive.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_task_that_a_silent_worker_has_sent_is_not_failed() {
-    let place = Place::new();
+fn a_task_sent_by_a_paused_worker_does_not_fail() {
+    let cluster = Cluster::new();
     let paid = Paid::start();
-    paid.offer(&place, "10m");
-    let server = place.serve("s0", &[]);
-    let first = place.work("w0");
+    paid.write_models(&cluster, "10m");
+    let server = cluster.serve("s0", &[]);
+    let first = cluster.work("w0");
     let task = server.generate(MODEL, json!({"prompt": "a"}));
-    wait_until(&place, "the order", || paid.orders() == 1);
+    wait_until(&cluster, "the request", || paid.request_count() == 1);
     first.signal(Signal::STOP);
-    let _second = place.work("w1");
-    let log = || fs::read_to_string(place.folder.path().join("w1.log")).unwrap();
-    wait_until(&place, "the second waits", || {
+    let _second = cluster.work("w1");
+    let log = || fs::read_to_string(cluster.folder.path().join("w1.log")).unwrap();
+    wait_until(&cluster, "the second waits", || {
         log().contains("Another process has sent the task")
     });
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;
-    let answer = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
+    let answer = wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(answer["status"], "completed", "{answer}");
-    assert_eq!(paid.orders(), 1);
+    assert_eq!(paid.request_count(), 1);
 }
 
-/// Guards against a result that is ignored because another worker has failed the task as unknown.
+/// Guards against ignoring a result because another worker has stored that the outcome is unknown.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn a_result_wins_over_an_unknown_outcome() {
-    let place = Place::new();
+    let cluster = Cluster::new();
     let paid = Paid::start();
-    paid.offer(&place, "10m");
-    let server = place.serve("s0", &[]);
-    let first = place.work("w0");
+    paid.write_models(&cluster, "10m");
+    let server = cluster.serve("s0", &[]);
+    let first = cluster.work("w0");
     let task = server.generate(MODEL, json!({"prompt": "a"}));
-    wait_until(&place, "the order", || paid.orders() == 1);
+    wait_until(&cluster, "the request", || paid.request_count() == 1);
     first.signal(Signal::STOP);
-    // It gives up soon.
-    paid.offer(&place, "1s");
-    let _second = place.work("w1");
-    let failed = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
+    // The second worker gives up soon.
+    paid.write_models(&cluster, "1s");
+    let _second = cluster.work("w1");
+    let failed = wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(failed["status"], "failed", "{failed}");
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;
-    wait_until(&place, "the result", || {
+    wait_until(&cluster, "the result", || {
         let answer = server.post("/v2/response", &task).json()["data"].clone();
         answer["status"] == "completed" && answer["output"].as_array().unwrap().len() == 1
     });
-    assert_eq!(paid.orders(), 1);
+    assert_eq!(paid.request_count(), 1);
 }
 
-/// Guards against an answer that is lost because it came after another worker had failed the task as unknown,
-/// and its own worker ended before the files were fetched.
+/// Guards against losing a response that arrives after another worker has stored that the outcome is unknown, if the
+/// worker that received it ends before it has fetched the files.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_late_answer_outlives_the_worker_that_got_it() {
-    let place = Place::new();
+fn a_late_response_survives_the_end_of_its_worker() {
+    let cluster = Cluster::new();
     let files = Arc::new(Mutex::new(false));
     let paid = Paid::start_with_files(&files);
-    paid.offer(&place, "10m");
-    let server = place.serve("s0", &[]);
-    let mut first = place.work("w0");
+    paid.write_models(&cluster, "10m");
+    let server = cluster.serve("s0", &[]);
+    let mut first = cluster.work("w0");
     let task = server.generate(MODEL, json!({"prompt": "a"}));
-    wait_until(&place, "the order", || paid.orders() == 1);
+    wait_until(&cluster, "the request", || paid.request_count() == 1);
     first.signal(Signal::STOP);
-    // It gives up soon.
-    paid.offer(&place, "1s");
-    let mut second = place.work("w1");
-    let failed = finished(&place, &server, &task, Instant::now() + 3 * LEASE);
+    // The second worker gives up soon.
+    paid.write_models(&cluster, "1s");
+    let mut second = cluster.work("w1");
+    let failed = wait_for_end(&cluster, &server, &task, Instant::now() + 3 * LEASE);
     assert_eq!(failed["status"], "failed", "{failed}");
     second.kill();
     first.signal(Signal::CONT);
     *paid.answers.lock().unwrap() = true;
-    wait_until(&place, "the first fetches", || {
-        !paid.server.asked(FILE).is_empty()
+    wait_until(&cluster, "the first fetches", || {
+        !paid.server.requests(FILE).is_empty()
     });
     first.kill();
 
     *files.lock().unwrap() = true;
-    paid.offer(&place, "10m");
-    let _third = place.work("w2");
-    wait_until(&place, "the result", || {
+    paid.write_models(&cluster, "10m");
+    let _third = cluster.work("w2");
+    wait_until(&cluster, "the result", || {
         let answer = server.post("/v2/response", &task).json()["data"].clone();
         answer["status"] == "completed" && answer["output"].as_array().unwrap().len() == 1
     });
-    assert_eq!(paid.orders(), 1);
+    assert_eq!(paid.request_count(), 1);
 }

@@ -1,4 +1,4 @@
-//! Whose turn it is, at all processes together.
+//! The scheduling of tasks across processes.
 
 use std::fs;
 use std::process::Command;
@@ -9,48 +9,49 @@ use std::time::{Duration, Instant};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
 
-use super::support::small_server::{SmallServer, json as said};
+use super::support::small_server::{SmallServer, json_response};
 use super::support::{STRATA, Server, request};
-use super::{LEASE, OWN, Place, Worker, finished};
+use super::{Cluster, LEASE, OWN, Worker, wait_for_end};
 
-/// Much less than it takes to find out that a process is dead.
+/// Much less than the time after which a process is considered dead.
 const TIMEOUT: Duration = Duration::from_secs(5);
 
-impl Place {
-    /// What is begun ends when this is dropped.
-    pub(super) fn hold(&self) -> Hold {
+impl Cluster {
+    /// Blocks the program of the model until the returned value is dropped.
+    pub(super) fn block_program(&self) -> Blocker {
         let file = self.folder.path().join("hold");
         std::fs::write(&file, "").unwrap();
-        Hold(file)
+        Blocker(file)
     }
 
-    fn begun(&self) -> usize {
+    /// Returns the number of runs of the program.
+    fn run_count(&self) -> usize {
         self.runs().values().sum()
     }
 
-    /// Waits until so many runs have begun.
-    pub(super) fn await_begun(&self, count: usize, patience: Duration) {
-        let by = Instant::now() + patience;
-        while self.begun() < count {
+    /// Waits until the program was started `count` times.
+    pub(super) fn await_runs(&self, count: usize, timeout: Duration) {
+        let by = Instant::now() + timeout;
+        while self.run_count() < count {
             assert!(Instant::now() < by, "{:?}\n{}", self.runs(), self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
-    /// Waits until so many tasks wait for others of their account.
+    /// Waits until `count` tasks wait for others of their account.
     fn await_refused(&self, count: &str) {
         let by = Instant::now() + Duration::from_secs(60);
         loop {
-            let asked = Command::new("psql")
+            let output = Command::new("psql")
                 .args(["--tuples-only", "--no-align", "--command"])
                 .arg("SELECT count(*) FROM turn WHERE process IS NULL")
                 .arg(&self.database)
                 .output()
                 .unwrap();
-            if String::from_utf8_lossy(&asked.stdout).trim() == count {
+            if String::from_utf8_lossy(&output.stdout).trim() == count {
                 break;
             }
-            assert!(Instant::now() < by, "{asked:?}\n{}", self.logs());
+            assert!(Instant::now() < by, "{output:?}\n{}", self.logs());
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -65,17 +66,18 @@ impl Place {
     }
 }
 
-pub(super) struct Hold(std::path::PathBuf);
+/// Blocks the program until it is dropped.
+pub(super) struct Blocker(std::path::PathBuf);
 
-impl Drop for Hold {
+impl Drop for Blocker {
     fn drop(&mut self) {
-        // It may have gone with its folder.
+        // The folder may have been removed already.
         let _ = std::fs::remove_file(&self.0);
     }
 }
 
 impl Worker {
-    fn ask_to_stop(&self) {
+    fn request_stop(&self) {
         kill_process(Pid::from_child(&self.0), Signal::TERM).unwrap();
     }
 }
@@ -87,118 +89,125 @@ fn task_of(server: &Server, model: (&str, &str), uid: &str) -> Value {
     json!({"uid": uid, "category": model.0, "subcategory": model.1, "id": answer["data"]["id"]})
 }
 
-/// Guards against tasks of a process that was asked to stop which wait until it is taken for dead.
+/// Guards against tasks of a stopped process that wait until the process is considered dead.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn jobs_of_a_stopped_worker_are_released_at_once() {
-    let place = Place::new();
-    let hold = place.hold();
-    let server = place.serve("s0", &[]);
-    let first = place.work("w0");
+    let cluster = Cluster::new();
+    let block_program = cluster.block_program();
+    let server = cluster.serve("s0", &[]);
+    let first = cluster.work("w0");
     let tasks = [task_of(&server, OWN, "a"), task_of(&server, OWN, "b")];
-    place.await_begun(2, LEASE);
-    let _second = place.work("w1");
-    place.await_working("w1");
-    first.ask_to_stop();
-    place.await_begun(4, TIMEOUT);
-    drop(hold);
+    cluster.await_runs(2, LEASE);
+    let _second = cluster.work("w1");
+    cluster.await_working("w1");
+    first.request_stop();
+    cluster.await_runs(4, TIMEOUT);
+    drop(block_program);
     for task in &tasks {
-        let answer = finished(&place, &server, task, Instant::now() + LEASE);
+        let answer = wait_for_end(&cluster, &server, task, Instant::now() + LEASE);
         assert_eq!(answer["status"], "completed");
     }
-    assert!(place.runs().values().all(|runs| *runs == 2));
+    assert!(cluster.runs().values().all(|runs| *runs == 2));
 }
 
-/// Guards against a task that another process begins while the first one still has time to end it, and
-/// against tasks which the first one keeps although it begins nothing any more.
+/// Guards against another process starting a task that the draining process still runs, and against a draining process
+/// that keeps tasks which it does not start any more.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn a_draining_worker_keeps_running_tasks_and_releases_waiting_ones() {
-    let place = Place::new();
-    let hold = place.hold();
-    let server = place.serve("s0", &[]);
-    let first = place.work_with("w0", &["--drain-seconds", "60"]);
+    let cluster = Cluster::new();
+    let block_program = cluster.block_program();
+    let server = cluster.serve("s0", &[]);
+    let first = cluster.work_with("w0", &["--drain-seconds", "60"]);
     let mut tasks = vec![task_of(&server, OWN, "a"), task_of(&server, OWN, "b")];
-    place.await_begun(2, LEASE);
+    cluster.await_runs(2, LEASE);
     tasks.push(task_of(&server, OWN, "c"));
-    first.ask_to_stop();
-    // It can do one more at the same time.
-    let _second = place.work("w1");
-    place.await_begun(3, LEASE);
+    first.request_stop();
+    // The second worker has capacity for one more task.
+    let _second = cluster.work("w1");
+    cluster.await_runs(3, LEASE);
     std::thread::sleep(Duration::from_secs(15));
-    assert_eq!(place.begun(), 3, "{}", place.logs());
-    drop(hold);
+    assert_eq!(cluster.run_count(), 3, "{}", cluster.logs());
+    drop(block_program);
     for task in &tasks {
-        finished(&place, &server, task, Instant::now() + LEASE);
+        wait_for_end(&cluster, &server, task, Instant::now() + LEASE);
     }
-    assert!(place.runs().values().all(|runs| *runs == 1));
+    assert!(cluster.runs().values().all(|runs| *runs == 1));
 }
 
-/// Guards against a bound that each process keeps for itself, and against a turn that no process has when
-/// the one before has ended.
+/// Guards against a limit that applies to each process separately, and against waiting tasks that no process starts after
+/// the task before them has ended.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
 fn the_running_limit_of_an_account_applies_across_processes() {
-    let place = Place::new();
-    let hold = place.hold();
-    let server = place.serve("s0", &[]);
+    let cluster = Cluster::new();
+    let block_program = cluster.block_program();
+    let server = cluster.serve("s0", &[]);
     let _workers = ["w0", "w1"].map(|data| {
-        let worker = place.work_with(data, &["--account-running", "1"]);
-        place.await_working(data);
+        let worker = cluster.work_with(data, &["--account-running", "1"]);
+        cluster.await_working(data);
         worker
     });
     let many: Vec<Value> = (0..6).map(|_| task_of(&server, OWN, "many")).collect();
     let one = task_of(&server, OWN, "one");
-    place.await_begun(2, LEASE);
+    cluster.await_runs(2, LEASE);
     std::thread::sleep(Duration::from_secs(6));
-    assert_eq!(place.begun(), 2, "one of each account\n{}", place.logs());
-    drop(hold);
+    assert_eq!(
+        cluster.run_count(),
+        2,
+        "one task of each account\n{}",
+        cluster.logs()
+    );
+    drop(block_program);
     let by = Instant::now() + LEASE;
     for task in many.iter().chain([&one]) {
-        assert_eq!(finished(&place, &server, task, by)["status"], "completed");
+        assert_eq!(
+            wait_for_end(&cluster, &server, task, by)["status"],
+            "completed"
+        );
     }
-    assert_eq!(place.runs().len(), 7);
-    assert_eq!(place.begun(), 7, "each once\n{}", place.logs());
+    assert_eq!(cluster.runs().len(), 7);
+    assert_eq!(cluster.run_count(), 7, "each task once\n{}", cluster.logs());
 }
 
-/// Guards against the turn of a dead process that no process gets back, when no other process has its model.
+/// Guards against a dead process whose turn still counts if no other process has its model.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_killed_worker_takes_no_turn_with_it() {
-    let place = Place::new();
-    let _hold = place.hold();
-    let server = place.serve("s0", &[]);
+fn the_turn_of_a_killed_worker_is_released() {
+    let cluster = Cluster::new();
+    let _hold = cluster.block_program();
+    let server = cluster.serve("s0", &[]);
     let args = ["--account-running", "1"];
-    let mut first = place.work_with("w0", &args);
+    let mut first = cluster.work_with("w0", &args);
     task_of(&server, OWN, "me");
-    place.await_begun(1, LEASE);
+    cluster.await_runs(1, LEASE);
     let waits = task_of(&server, STRATA, "me");
-    // It is refused a turn.
+    // Time for the worker to refuse the task a turn.
     std::thread::sleep(Duration::from_secs(1));
     first.kill();
-    std::fs::write(place.folder.path().join("models.toml"), "").unwrap();
-    let _second = place.work_with("w1", &args);
-    let answer = finished(&place, &server, &waits, Instant::now() + 2 * LEASE);
+    std::fs::write(cluster.folder.path().join("models.toml"), "").unwrap();
+    let _second = cluster.work_with("w1", &args);
+    let answer = wait_for_end(&cluster, &server, &waits, Instant::now() + 2 * LEASE);
     assert_eq!(answer["status"], "completed");
 }
 
-/// Guards against a time limit that restarts whenever a task waits for others of its account, and so never
-/// passes.
+/// Guards against a time limit that restarts each time a task waits for others of its account.
 #[test]
 #[ignore = "needs PostgreSQL and a bucket: ./dev test cluster"]
-fn a_refused_turn_keeps_the_begin_of_its_time_limit() {
+fn the_time_limit_continues_after_a_refused_turn() {
     const GENERATIONS: &str = "/v1/images/generations";
-    let place = Place::new();
-    let hold = place.hold();
+    let cluster = Cluster::new();
+    let block_program = cluster.block_program();
     let answers = Arc::new(AtomicBool::new(false));
-    let told = answers.clone();
-    let paid = SmallServer::start(move |asked| {
-        while asked.path == GENERATIONS && !told.load(Ordering::Relaxed) {
+    let shared = answers.clone();
+    let paid = SmallServer::start(move |request| {
+        while request.path == GENERATIONS && !shared.load(Ordering::Relaxed) {
             std::thread::sleep(Duration::from_millis(10));
         }
-        said(401, json!({"error": {"message": "wrong key"}}))
+        json_response(401, json!({"error": {"message": "wrong key"}}))
     });
-    let file = place.folder.path().join("models.toml");
+    let file = cluster.folder.path().join("models.toml");
     let own = fs::read_to_string(&file).unwrap();
     let offer = |time_limit: &str| {
         let model = format!(
@@ -210,36 +219,39 @@ fn a_refused_turn_keeps_the_begin_of_its_time_limit() {
     };
     let args = ["--account-running", "1"];
     offer("10m");
-    let server = place.serve("s0", &[]);
-    let mut first = place.work_with("w0", &args);
+    let server = cluster.serve("s0", &[]);
+    let mut first = cluster.work_with("w0", &args);
     let refused = task_of(&server, ("image", "paid"), "me");
     let by = Instant::now() + Duration::from_secs(60);
-    while paid.asked(GENERATIONS).is_empty() {
-        assert!(Instant::now() < by, "{}", place.logs());
+    while paid.requests(GENERATIONS).is_empty() {
+        assert!(Instant::now() < by, "{}", cluster.logs());
         std::thread::sleep(Duration::from_millis(20));
     }
     let sent = Instant::now();
     let other = task_of(&server, OWN, "me");
-    place.await_refused("1");
-    // The other has its turn after this attempt, and the next attempt is refused one.
+    cluster.await_refused("1");
+    // After this attempt, the other task gets the turn, and the next attempt is refused.
     answers.store(true, Ordering::Relaxed);
-    place.await_begun(1, Duration::from_secs(60));
-    place.await_refused("1");
-    first.ask_to_stop();
+    cluster.await_runs(1, Duration::from_secs(60));
+    cluster.await_refused("1");
+    first.request_stop();
     first.0.wait().unwrap();
 
     offer("1s");
     while sent.elapsed() < Duration::from_secs(1) {
         std::thread::sleep(Duration::from_millis(20));
     }
-    let _second = place.work_with("w1", &args);
-    drop(hold);
+    let _second = cluster.work_with("w1", &args);
+    drop(block_program);
     let by = Instant::now() + 3 * LEASE;
-    assert_eq!(finished(&place, &server, &other, by)["status"], "completed");
-    let failed = finished(&place, &server, &refused, by);
+    assert_eq!(
+        wait_for_end(&cluster, &server, &other, by)["status"],
+        "completed"
+    );
+    let failed = wait_for_end(&cluster, &server, &refused, by);
     let error = failed["error"].as_str().unwrap_or_default();
     for words in ["time limit of 1 s", "HTTP 401: wrong key"] {
         assert!(error.contains(words), "{failed}");
     }
-    assert_eq!(paid.asked(GENERATIONS).len(), 1, "{}", place.logs());
+    assert_eq!(paid.requests(GENERATIONS).len(), 1, "{}", cluster.logs());
 }

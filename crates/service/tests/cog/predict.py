@@ -1,4 +1,4 @@
-"""A small predictor for tests of the service against the real cog servers: no weights, real files."""
+"""A small predictor for tests of the service with real cog servers. It has no weights and writes real files."""
 
 import os
 import time
@@ -24,7 +24,7 @@ class Predictor(BasePredictor):
         seconds: float = Input(description="How long it takes", ge=0, le=60, default=0),
         fail: bool = Input(description="Fail after the work", default=False),
     ) -> List[Path]:
-        # So that a test can count what was really run.
+        # Lets a test count the runs.
         journal = os.environ.get("PREDICTIONS")
         if journal:
             with open(journal, "a") as file:

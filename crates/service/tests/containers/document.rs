@@ -1,4 +1,4 @@
-//! What a container's OpenAPI document declares.
+//! The inputs and outputs that a container's OpenAPI document declares.
 
 use std::path::Path;
 use std::process::Command;
@@ -8,35 +8,37 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use serde_json::json;
 use tempfile::TempDir;
 
-use super::support::small_server::{SmallServer, json as said};
+use super::support::small_server::{SmallServer, json_response};
 use super::support::{program, request};
-use super::{MODEL, container, declaring, start, succeeded};
+use super::{MODEL, container, container_with_output, start, succeeded};
 
-/// A worker that had a task before the container's first check took the addresses of its files for text.
+/// Guards against treating file addresses as text in a task that starts before the container's first check.
 #[test]
-fn the_first_task_of_a_new_start_knows_what_the_container_makes() {
+fn the_document_is_fetched_before_the_first_task_after_a_start() {
     let phase = Arc::new(AtomicUsize::new(0));
     let now = phase.clone();
-    let server = SmallServer::start(move |asked| match asked.path.as_str() {
-        "/health-check" if now.load(Ordering::SeqCst) == 0 => said(200, json!({"status": "READY"})),
-        // No check succeeds any more.
-        "/health-check" => said(200, json!({"status": "STARTING"})),
-        "/openapi.json" => said(
+    let server = SmallServer::start(move |received| match received.path.as_str() {
+        "/health-check" if now.load(Ordering::SeqCst) == 0 => {
+            json_response(200, json!({"status": "READY"}))
+        }
+        // Later checks fail.
+        "/health-check" => json_response(200, json!({"status": "STARTING"})),
+        "/openapi.json" => json_response(
             200,
             json!({"components": {"schemas": {"Output": {"type": "string", "format": "uri"},
                 "Input": {"properties": {"prompt": {"type": "string"}}}}}}),
         ),
         "/a.txt" => Some((200, "text/plain", b"a file".to_vec())),
-        path if path.ends_with("/cancel") => said(200, json!({})),
-        _ if now.load(Ordering::SeqCst) == 0 => said(409, json!({"detail": "busy"})),
-        _ => succeeded(json!(format!("http://{}/a.txt", asked.header("host")))),
+        path if path.ends_with("/cancel") => json_response(200, json!({})),
+        _ if now.load(Ordering::SeqCst) == 0 => json_response(409, json!({"detail": "busy"})),
+        _ => succeeded(json!(format!("http://{}/a.txt", received.header("host")))),
     });
     let data = TempDir::new().unwrap();
     let mut service = start(data.path(), &server.url());
     let task = service.generate(MODEL, json!({"prompt": "a"}));
     service.await_log("the container is busy");
     service.kill();
-    // As at a new machine.
+    // Removes the cached document, as on a new machine.
     std::fs::remove_dir_all(data.path().join("schemas")).unwrap();
     phase.store(1, Ordering::SeqCst);
     let service = start(data.path(), &server.url());
@@ -45,15 +47,15 @@ fn the_first_task_of_a_new_start_knows_what_the_container_makes() {
     assert_eq!(service.get(output[0].as_str().unwrap()).text(), "a file");
 }
 
-/// A container whose document has changed while the service was stopped was asked for its first task before it
-/// was asked for its document.
+/// Guards against sending the first task before fetching the document, which may have changed while the service was
+/// stopped.
 #[test]
 fn a_container_is_checked_before_its_first_task() {
     let busy = Arc::new(AtomicBool::new(true));
     let is_busy = busy.clone();
-    let server = container(move |asked| match asked.path.ends_with("/cancel") {
-        true => said(200, json!({})),
-        false if is_busy.load(Ordering::SeqCst) => said(409, json!({"detail": "busy"})),
+    let server = container(move |received| match received.path.ends_with("/cancel") {
+        true => json_response(200, json!({})),
+        false if is_busy.load(Ordering::SeqCst) => json_response(409, json!({"detail": "busy"})),
         false => succeeded(json!("done")),
     });
     let data = TempDir::new().unwrap();
@@ -67,23 +69,26 @@ fn a_container_is_checked_before_its_first_task() {
     assert_eq!(service.wait(&task)["status"], "completed");
     let path = format!("/predictions/{}", task["id"].as_str().unwrap());
     let first = |path: &str| {
-        let asked = server.asked(path).into_iter().map(|asked| asked.at);
-        asked.filter(|at| *at > killed).min().unwrap()
+        let times = server
+            .requests(path)
+            .into_iter()
+            .map(|received| received.at);
+        times.filter(|at| *at > killed).min().unwrap()
     };
     assert!(first("/openapi.json") < first(&path));
 }
 
-/// Each task of a container that demanded an input with a name of the interface was refused with 422.
+/// Guards against refusing all tasks of a container whose required input has the name of a common field.
 #[test]
-fn an_input_with_a_name_of_the_interface_has_another_name_here() {
-    let server = SmallServer::start(|asked| match asked.path.as_str() {
-        "/health-check" => said(200, json!({"status": "READY"})),
+fn an_input_with_the_name_of_a_common_field_is_renamed() {
+    let server = SmallServer::start(|received| match received.path.as_str() {
+        "/health-check" => json_response(200, json!({"status": "READY"})),
         "/openapi.json" => {
             let text = json!({"type": "string"});
             let properties = json!({"id": text, "category": {"enum": ["animal", "place"]},
                 "uid": {"type": "string", "default": "none"}});
             let input = json!({"required": ["id", "category"], "properties": properties});
-            said(200, json!({"components": {"schemas": {"Input": input}}}))
+            json_response(200, json!({"components": {"schemas": {"Input": input}}}))
         }
         _ => succeeded(json!("x")),
     });
@@ -97,7 +102,7 @@ fn an_input_with_a_name_of_the_interface_has_another_name_here() {
     assert_eq!(service.wait(&task)["status"], "completed");
     let path = format!("/predictions/{}", task["id"].as_str().unwrap());
     assert_eq!(
-        server.asked(&path)[0].json()["input"],
+        server.requests(&path)[0].json()["input"],
         json!({"id": "its own", "category": "place", "uid": "me"})
     );
     let body = request(MODEL, json!({"id": "its own", "input_category": "thing"}));
@@ -124,17 +129,17 @@ fn an_input_with_a_name_of_the_interface_has_another_name_here() {
     );
 }
 
-/// Files in dictionaries, lists of lists and choices stayed addresses, and so did those with `HTTP://`.
+/// Guards against returning the addresses of files in dictionaries, nested lists and unions, or with `HTTP://`.
 #[test]
 fn every_declared_file_of_an_output_is_fetched() {
     let file = json!({"type": "string", "format": "uri"});
     let files = json!({"type": "array", "items": file});
     let output = json!({"type": "object", "additionalProperties": {"anyOf": [file, files,
         {"type": "array", "items": files}, {"type": "null"}]}});
-    let server = declaring(output, |asked| {
-        let at = |n: usize| format!("http://{}/{n}.txt", asked.header("host"));
-        if asked.path.ends_with(".txt") {
-            return Some((200, "text/plain", asked.path.clone().into_bytes())).into();
+    let server = container_with_output(output, |received| {
+        let at = |n: usize| format!("http://{}/{n}.txt", received.header("host"));
+        if received.path.ends_with(".txt") {
+            return Some((200, "text/plain", received.path.clone().into_bytes())).into();
         }
         succeeded(
             json!({"vocals": at(0), "drums": at(1).replace("http", "HTTP"), "bass": null,

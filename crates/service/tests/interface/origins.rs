@@ -1,4 +1,4 @@
-//! Who may call by which name, and from which page; and the addresses that an answer has.
+//! The permitted host names and origins, and the addresses in responses.
 
 use super::support::Server;
 
@@ -43,13 +43,12 @@ fn pages_of_this_machine_may_call() {
             .header("access-control-allow-credentials")
             .is_empty()
     );
-    // What a browser keeps without the header is not to be used where it is needed.
+    // A browser must not use a response that it cached without CORS headers for a request that needs them.
     let vary = server.get("/api/models").header("vary").to_owned();
     assert!(vary.contains("origin"), "{vary}");
 }
 
-/// Guards against any web page that its owner opens using the service, by its own name or by one
-/// that was made to lead here.
+/// Guards against calls by other web pages, which send their own origin, or with DNS rebinding their own host name.
 #[test]
 fn other_hosts_and_origins_are_refused() {
     let server = Server::start(&[]);
@@ -100,7 +99,7 @@ fn other_hosts_and_origins_are_refused() {
 
 #[test]
 fn urls_follow_the_address_that_the_caller_used() {
-    // Guards against any client's header in the addresses, and in the downloaded files.
+    // Guards against using the headers of any client in addresses and downloaded files.
     let server = Server::start(&[]);
     let forwarded = [
         ("x-forwarded-host", "localhost:1"),

@@ -1,4 +1,4 @@
-//! `--rate`: so many calls, and when to come back.
+//! `--rate`: the limit of calls, and `Retry-After`.
 
 use serde_json::json;
 
@@ -8,7 +8,7 @@ use super::support::Server;
 fn calls_above_the_rate_get_retry_after() {
     let server = Server::start(&["--rate", "2/s", "--latency", "10ms"]);
     let task = json!({"uid": "me", "category": "image", "subcategory": "strata", "id": "x"});
-    // However slowly they are sent on a busy machine: side by side some are too many.
+    // Concurrent calls exceed the limit also on a slow machine.
     let refused = std::thread::scope(|scope| {
         let calls: Vec<_> = (0..24)
             .map(|_| scope.spawn(|| server.post("/v2/status", &task)))
@@ -26,7 +26,7 @@ fn calls_above_the_rate_get_retry_after() {
     );
 }
 
-/// Guards against a limit that ten items pass for the price of one, or that a new token resets.
+/// Guards against counting ten items as one call, and against resetting the limit with a new token.
 #[test]
 fn every_batch_item_counts_and_a_new_token_does_not_help() {
     let server = Server::start(&["--rate", "0.1/s"]);
@@ -36,7 +36,7 @@ fn every_batch_item_counts_and_a_new_token_does_not_help() {
     let refused = server.post("/v2/status", &task);
     assert_eq!(refused.status, 429);
     let wait: u64 = refused.header("retry-after").parse().unwrap();
-    // One item would be 10 s.
+    // A single item would give 10 s.
     assert!((11..=100).contains(&wait), "{wait}");
     let headers = [
         ("authorization", "Bearer another"),

@@ -1,11 +1,11 @@
-//! Calls and inputs that are refused, each with words of its own.
+//! Refused calls and inputs, and their error messages.
 
 use serde_json::{Value, json};
 
 use super::support::{STRATA, Server, request};
 
 #[test]
-fn wrong_inputs_are_refused_with_every_field_named() {
+fn invalid_inputs_are_refused_with_the_names_of_all_invalid_fields() {
     let server = Server::start(&[]);
     let refused = |body: &Value| {
         let answer = server.post("/v2/generate", body);
@@ -50,7 +50,7 @@ fn wrong_inputs_are_refused_with_every_field_named() {
 }
 
 #[test]
-fn an_image_comes_from_this_service_or_not_at_all() {
+fn only_images_of_this_service_are_accepted() {
     let server = Server::start(&["--speed", "0"]);
     let repaint = ("image", "repaint");
     let urls = server.output(STRATA, json!({"prompt": "a"}));
@@ -133,7 +133,7 @@ fn malformed_calls_are_refused() {
             "{path}"
         );
     }
-    // Guards against answers that are not JSON: the framework's own.
+    // Guards against the framework's default error responses, which are not JSON.
     for path in ["schema", "openai-function", "comfyui-node", "docs"] {
         let answer = server.get(&format!("/api/{path}/image/%ff"));
         assert_eq!(

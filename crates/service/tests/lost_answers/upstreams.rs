@@ -1,4 +1,4 @@
-//! The upstreams of the four kinds of models that run elsewhere.
+//! Simulates the upstreams of the four kinds of remote models.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,26 +10,26 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use super::support::Server;
-use super::support::small_server::{Asked, Said, SmallServer, json as said};
+use super::support::small_server::{Request, Response, SmallServer, json_response};
 use super::{COG, COMFYUI, COMMAND, GENERATIONS, OPENAI};
 
 const PNG: &str = "data:image/png;base64,iVBORw0KGgo=";
 
-/// One server that plays the upstream of each kind, and the folder of the program.
+/// A server that simulates the upstream of each kind, and the folder of the program.
 pub struct Upstreams {
     folder: TempDir,
     server: SmallServer,
     state: Arc<Mutex<State>>,
 }
 
-/// What the server is told, and what it remembers.
+/// The state of the server.
 #[derive(Default)]
 struct State {
-    /// Orders are answered; before, they wait.
+    /// Whether the server responds to tasks. Until then, they wait.
     answers: bool,
-    /// The connection of the next order breaks after it was accepted.
+    /// Whether the server closes the connection of the next task after accepting it.
     breaks: bool,
-    /// The prompts of ComfyUI.
+    /// The ids of ComfyUI's prompts.
     prompts: Vec<String>,
 }
 
@@ -39,14 +39,15 @@ impl Upstreams {
         let shared = state.clone();
         let upstreams = Self {
             folder: TempDir::new().unwrap(),
-            server: SmallServer::start(move |asked| answer(asked, &shared)),
+            server: SmallServer::start(move |request| answer(request, &shared)),
             state,
         };
         upstreams.write_program();
         upstreams
     }
 
-    /// It makes its file, notes its task, and waits for the file `go`; the file `break` makes it kill itself.
+    /// Writes the program. It writes its output, records its task, and waits for the file `go`. If the file `break`
+    /// exists, it kills itself.
     fn write_program(&self) {
         let folder = self.folder.path().display();
         let script = format!(
@@ -92,27 +93,32 @@ impl Upstreams {
         Server::start_with_models(data, &self.models(), &args)
     }
 
-    /// Answers all orders from now on.
+    /// Lets the server respond to all tasks from now on.
     pub fn answer(&self) {
         self.state.lock().unwrap().answers = true;
         fs::write(self.folder.path().join("go"), "").unwrap();
     }
 
-    /// Breaks the connection of the next order, or kills the program.
+    /// Closes the connection of the next task, or kills the program.
     pub fn break_next(&self) {
         self.state.lock().unwrap().breaks = true;
         fs::write(self.folder.path().join("break"), "").unwrap();
     }
 
-    /// How often a task was ordered from its upstream.
-    pub fn orders(&self, task: &Value) -> usize {
+    /// Returns how often a task was sent to its upstream.
+    pub fn times_sent(&self, task: &Value) -> usize {
         let id = task["id"].as_str().unwrap();
         let journal = fs::read_to_string(self.folder.path().join("journal")).unwrap();
         let prediction = format!("/predictions/{id}");
         match task["subcategory"].as_str().unwrap() {
-            "openai" => self.count(GENERATIONS, |asked| asked.header("idempotency-key") == id),
-            "comfyui" => self.count("/prompt", |asked| {
-                let prompt = asked.json()["prompt_id"].as_str().unwrap().replace('-', "");
+            "openai" => self.count(GENERATIONS, |request| {
+                request.header("idempotency-key") == id
+            }),
+            "comfyui" => self.count("/prompt", |request| {
+                let prompt = request.json()["prompt_id"]
+                    .as_str()
+                    .unwrap()
+                    .replace('-', "");
                 prompt == id.replace('-', "")
             }),
             "cog" => self.count(&prediction, |_| true),
@@ -120,40 +126,41 @@ impl Upstreams {
         }
     }
 
-    fn count(&self, path: &str, is_it: impl Fn(&Asked) -> bool) -> usize {
-        let asked = self.server.asked(path);
-        asked.iter().filter(|asked| is_it(asked)).count()
+    fn count(&self, path: &str, matches: impl Fn(&Request) -> bool) -> usize {
+        let requests = self.server.requests(path);
+        requests.iter().filter(|request| matches(request)).count()
     }
 
-    pub fn await_orders(&self, tasks: &[Value]) {
+    /// Waits until each of these tasks was sent to its upstream.
+    pub fn await_sent(&self, tasks: &[Value]) {
         for task in tasks {
-            wait_until(&format!("{task} is ordered"), || self.orders(task) >= 1);
+            wait_until(&format!("{task} is sent"), || self.times_sent(task) >= 1);
         }
     }
 }
 
-fn answer(asked: &Asked, state: &Mutex<State>) -> Said {
-    let path = asked.path.as_str();
-    let is_order = path == GENERATIONS || path.starts_with("/predictions/") || path == "/prompt";
-    if is_order && std::mem::take(&mut state.lock().unwrap().breaks) {
+fn answer(request: &Request, state: &Mutex<State>) -> Response {
+    let path = request.path.as_str();
+    let is_task = path == GENERATIONS || path.starts_with("/predictions/") || path == "/prompt";
+    if is_task && std::mem::take(&mut state.lock().unwrap().breaks) {
         if path == "/prompt" {
-            let id = asked.json()["prompt_id"].as_str().unwrap().to_owned();
+            let id = request.json()["prompt_id"].as_str().unwrap().to_owned();
             state.lock().unwrap().prompts.push(id);
         }
         return None;
     }
     match path {
-        "/health-check" => said(200, json!({"status": "READY"})),
-        "/openapi.json" => said(
+        "/health-check" => json_response(200, json!({"status": "READY"})),
+        "/openapi.json" => json_response(
             200,
             json!({"components": {"schemas": {"Input": {"properties": {
                 "prompt": {"type": "string"}}}, "Output": {"type": "string", "format": "uri"}}}}),
         ),
         "/prompt" => {
-            let id = asked.json()["prompt_id"].clone();
+            let id = request.json()["prompt_id"].clone();
             let prompts = &mut state.lock().unwrap().prompts;
             prompts.push(id.as_str().unwrap().to_owned());
-            said(200, json!({"prompt_id": id}))
+            json_response(200, json!({"prompt_id": id}))
         }
         "/queue" => {
             let state = state.lock().unwrap();
@@ -163,19 +170,19 @@ fn answer(asked: &Asked, state: &Mutex<State>) -> Said {
                 &state.prompts[..]
             };
             let waiting: Vec<Value> = waiting.iter().map(|id| json!([1, id, {}, {}])).collect();
-            said(200, json!({"queue_running": waiting, "queue_pending": []}))
+            json_response(200, json!({"queue_running": waiting, "queue_pending": []}))
         }
         GENERATIONS => {
             await_answers(state);
-            said(200, json!({"data": [{"b64_json": "iVBORw0KGgo="}]}))
+            json_response(200, json!({"data": [{"b64_json": "iVBORw0KGgo="}]}))
         }
         _ if path.starts_with("/predictions/") => {
             await_answers(state);
-            said(200, json!({"status": "succeeded", "output": PNG}))
+            json_response(200, json!({"status": "succeeded", "output": PNG}))
         }
-        _ if path.starts_with("/history") => said(200, history(&state.lock().unwrap())),
+        _ if path.starts_with("/history") => json_response(200, history(&state.lock().unwrap())),
         _ if path.starts_with("/view") => Some((200, "image/png", b"\x89PNG\r\n\x1a\n".to_vec())),
-        _ => said(200, json!({})),
+        _ => json_response(200, json!({})),
     }
 }
 
@@ -185,7 +192,7 @@ fn await_answers(state: &Mutex<State>) {
     }
 }
 
-/// ComfyUI's finished prompts.
+/// Returns the history of ComfyUI's finished prompts.
 fn history(state: &State) -> Value {
     let entry = |id: &String| {
         let file = json!({"filename": "a.png", "subfolder": "", "type": "output"});

@@ -1,6 +1,5 @@
-"""For one schema, the contract (form and service), the function's JSON schema, the function itself
-and the node accept the same inputs: parameter by parameter, value by value. Enumerations are texts in
-the function's schema."""
+"""Checks that the contract (form and service), the function's JSON schema, the function itself and the
+node accept the same value of each parameter. Values of enumerations are texts in the function's schema."""
 
 import json
 import sys
@@ -9,7 +8,7 @@ import jsonschema
 
 import support
 
-# [{model, base, parameter, kind, value, accepted}], the verdicts being the contract's.
+# [{model, base, parameter, kind, value, accepted}]; `accepted` is the result of the contract's validation.
 base_url, cases = sys.argv[1], json.load(sys.stdin)
 loaded = {}
 counts = {"schema": 0, "function": 0, "node": 0}
@@ -23,7 +22,7 @@ for case in cases:
             support.download(base_url, "comfyui-node", model))
     function, validator, (node_module, node, _) = loaded[model]
     inputs = dict(case["base"], **{name: value})
-    # The schema has a text for each value of an enumeration, which the function takes as well.
+    # The schema has a text for each value of an enumeration. The function accepts texts and values.
     texts = function.FUNCTION["parameters"]["properties"][name].get("enum")
     is_text_only = texts is not None and value in texts and not case["accepted"]
     if case["absent"]:
@@ -39,13 +38,13 @@ for case in cases:
         assert json.dumps(sent.get(name)) == json.dumps(case["sent"]), ("function sends", case, sent)
     counts["function"] += 1
 
-    # One difference, of JSON Schema's making: it has no "left out" that is written as null.
+    # The only difference: in the JSON schema, null does not omit a parameter.
     if value is not None or case["absent"]:
         expected = case["accepted"] if texts is None or case["absent"] else value in texts
         assert validator.is_valid(inputs) == expected, ("schema", case)
         counts["schema"] += 1
 
-    # What a widget of that kind can hold.
+    # Whether a widget of this kind can have this value.
     number = isinstance(value, (int, float)) and not isinstance(value, bool)
     holds = {
         "text": isinstance(value, str),
@@ -54,14 +53,14 @@ for case in cases:
         "boolean": isinstance(value, bool),
         "enum": isinstance(value, (str, int)) and not isinstance(value, bool),
     }[case["kind"]]
-    # -1 leaves a seed out, since ComfyUI's editor can't clear a number.
+    # -1 omits a seed, because ComfyUI's editor can't clear a number.
     if case["absent"] or not holds or (value == -1 and name in node_module.BLANK):
         continue
     widgets = support.defaults(node)
     widgets.update(case["base"])
     widgets[name] = value
     if case["kind"] == "enum":
-        # Choosing a label stands for choosing its value; what has no label can't be chosen.
+        # A label selects its value. Values without a label can't be selected.
         labels = [l for l, v in node_module.CHOICES[name].items() if type(v) is type(value) and v == value]
         widgets[name] = labels[0] if labels else "no such label"
     for other, choices in node_module.CHOICES.items():

@@ -1,9 +1,9 @@
-"""The node files in ComfyUI itself: its own server, driven over HTTP. Nothing of it is stubbed.
+"""Runs the node files in ComfyUI's own server over HTTP, without stubs.
 
-COMFYUI_DIR is a checkout, COMFYUI_PYTHON the interpreter that has its requirements (without it:
-`.venv/bin/python` or `venv/bin/python` in the checkout). The checkout is not written to: nodes, outputs and
-previews are in a folder of their own. With CHROMEDRIVER, the example workflows are opened in its own
-editor, in Chromium.
+COMFYUI_DIR is a checkout, COMFYUI_PYTHON an interpreter with its requirements (default:
+`.venv/bin/python` or `venv/bin/python` in the checkout). The checkout is not changed: nodes, outputs and
+previews are in a temporary folder. If CHROMEDRIVER is set, the example workflows are opened in ComfyUI's
+editor in Chromium.
 """
 
 import json
@@ -24,7 +24,7 @@ import support
 
 base_url = sys.argv[1]
 checkout = os.path.abspath(os.environ["COMFYUI_DIR"])
-assert os.path.isfile(os.path.join(checkout, "main.py")), checkout + " is no checkout of ComfyUI"
+assert os.path.isfile(os.path.join(checkout, "main.py")), checkout + " is not a checkout of ComfyUI"
 
 
 def interpreter():
@@ -35,11 +35,11 @@ def interpreter():
         path = os.path.join(checkout, folder, "bin", "python")
         if os.path.exists(path):
             return path
-    raise SystemExit("Name the interpreter that has ComfyUI's requirements in COMFYUI_PYTHON.")
+    raise SystemExit("Set COMFYUI_PYTHON to an interpreter with ComfyUI's requirements.")
 
 
 class Watched(BaseHTTPRequestHandler):
-    """Passes calls on to the service, counts them, and holds them up while it is told to."""
+    """A proxy of the service that records calls, and can block the calls of a path."""
 
     calls = []
     held = None  # (path, event)
@@ -59,7 +59,7 @@ class Watched(BaseHTTPRequestHandler):
             self.end_headers()
             self.wfile.write(reply.content)
         except OSError:
-            pass  # Who asked is gone.
+            pass  # The client has disconnected.
 
     def log_message(self, *_):
         pass
@@ -149,7 +149,7 @@ def node(kind, **inputs):
 
 
 def defaults(kind):
-    """What the widgets of a node hold when it is put on the canvas."""
+    """Returns the default values of a node's widgets."""
     held = {}
     for group in ("required", "optional"):
         for name, (_, options) in about[kind]["input"].get(group, {}).items():
@@ -158,7 +158,7 @@ def defaults(kind):
 
 
 class Browser:
-    """ComfyUI's own editor in Chromium, by the WebDriver protocol."""
+    """ComfyUI's editor in Chromium, controlled over WebDriver."""
 
     def __init__(self):
         free = socket.socket()
@@ -184,7 +184,7 @@ class Browser:
         requests.post(self.session + "/url", json={"url": comfy}, timeout=120)
 
     def run(self, script):
-        """What an asynchronous function of this body returns."""
+        """Runs an asynchronous function with this body; returns its result."""
         whole = """const done = arguments[0];
             (async () => { %s })().then(done, error => done({error: String(error)}))""" % script
         answer = requests.post(self.session + "/execute/async", timeout=150,
@@ -221,14 +221,14 @@ try:
         fetch = about[key + "_fetch"]
         assert fetch["output_node"] and fetch["output"] == shown["output"]
 
-    # What would be paid for by accident.
+    # Nodes that would cost money by accident.
     strata = dict(defaults("image_strata"), prompt="a calm evening", seed=1)
     assert "prompt_no_outputs" in refused({"1": node("image_strata", **strata)})
     before = generated()
     run({"1": node("image_strata", **strata), "2": node("PreviewAny", source="something else")})
-    assert generated() == before, "a node that leads nowhere has run"
+    assert generated() == before, "an unconnected node has run"
 
-    # Refused before anything runs, though a node further up would.
+    # Refused before any node runs, including the nodes before the invalid one.
     repaint = dict(defaults("image_repaint"), prompt="indigo and coral", seed=1)
     upstream = {"1": node("image_strata", **dict(strata, seed=77))}
     blank = dict(repaint, image_url=["1", 0], prompt="  ")
@@ -246,7 +246,7 @@ try:
                     "2": node("PreviewAny", source=["1", 0])})
     assert "seed takes INT, not STRING" in said, said
 
-    # Two pictures, saved as pictures, and each made over, by their addresses.
+    # Two pictures, which are saved, and repainted by their addresses.
     before = generated()
     outputs = run({
         "1": node("image_strata", **dict(strata, num_outputs=2)),
@@ -265,7 +265,7 @@ try:
     assert sorted(call["image_url"] for path, _, call in Watched.calls
                   if path == "/v2/generate" and call["subcategory"] == "repaint") == sorted(addresses)
 
-    # A film and a piece of music, as ComfyUI has them; a number from a list of numbers, as a number.
+    # A video and a sound in ComfyUI's types; a value of an enumeration of numbers, given as a number.
     film = dict(defaults("video_silk"), prompt="slow water", seed=5)
     numbers = [n for n, (kind, _) in about["video_silk"]["input"]["optional"].items()
                if isinstance(kind, list) and all(str(x).isdigit() for x in kind)]
@@ -288,13 +288,13 @@ try:
     assert outputs["1"]["images"] and outputs["1"]["animated"] and outputs["3"]["audio"]
     for saved, kind in (("2", "images"), ("4", "audio"), ("6", "images")):
         assert requests.get(comfy + "/view", params=outputs[saved][kind][0], timeout=30).ok
-    # All three at the same time: the last was started before the first was fetched.
+    # All three run concurrently: the last one was started before the first one was fetched.
     calls = Watched.calls[before:]
     started = max(at for path, at, _ in calls if path == "/v2/generate")
     fetched = min(at for path, at, _ in calls if path == "/v2/response")
     assert started < fetched, "one after the other"
 
-    # Seeds 1, 2, 1: the third is not paid for. Without a seed, and changed in between, it is.
+    # The third run repeats the first seed and starts no task. A run without a seed starts one.
     before = generated()
     for seed in (11, 12, 11, -1):
         run({"1": node("image_strata", **dict(strata, seed=seed)), "2": node("PreviewAny", source=["1", 0])})
@@ -302,7 +302,7 @@ try:
     assert "seed" not in Watched.calls[-3][2] or "seed" not in [
         c for p, _, c in Watched.calls if p == "/v2/generate"][-1]
 
-    # Cancel, while the service does not answer.
+    # Cancel while the service does not respond.
     for path, known in (("/v2/status", True), ("/v2/generate", False)):
         release = threading.Event()
         Watched.held = (path, release)
@@ -327,22 +327,22 @@ try:
             time.sleep(0.1)
         line = [l for l in log().splitlines() if words in l][-1]
         task = line.split("task ")[1].split(":")[0]
-        print("Cancel was heard after %.2f s; task %s" % (took, task))
-        # The same inputs again: that task, and no other.
+        print("Cancel took %.2f s; task %s" % (took, task))
+        # The same inputs again use that task.
         before = generated()
         outputs = run(graph)
         assert generated() == before and outputs["2"]["images"]
         fetched = run({"1": node("image_strata_fetch", id=task)})
         assert fetched["1"]["text"] == outputs["1"]["text"] and generated() == before
 
-    # A task that fails, and one that nobody knows.
+    # A task that fails, and an unknown task.
     done = wait(queue({"1": node("image_strata", **dict(strata, prompt="[fail]")),
                        "2": node("PreviewAny", source=["1", 0])}))
     assert "on purpose" in error_of(done), done
     done = wait(queue({"1": node("image_strata_fetch", id="nonsense")}))
     assert "nonsense" in error_of(done), done
 
-    # The node pack: one folder instead of the files.
+    # The node pack instead of the separate files.
     process.terminate()
     process.wait(60)
     shutil.rmtree(nodes)
@@ -378,7 +378,7 @@ try:
                 assert set(held) == set(options), (key, held)
                 before = generated()
                 outputs = run(graph)
-                # What another workflow has already made is not paid for again.
+                # The results of an earlier workflow are reused.
                 most = len([n for n in graph.values() if n["class_type"] in keys])
                 assert len(outputs) >= 3 and generated() - before <= most, outputs
             print("opened and run in its editor:", ", ".join(keys))

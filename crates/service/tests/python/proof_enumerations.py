@@ -1,5 +1,5 @@
-"""The contract (form and service), the function's JSON schema and the function itself know the same
-values of an enumeration, and send the same. The schema has a text for each."""
+"""Checks that the contract (form and service), the function's JSON schema and the function itself accept
+the same values of an enumeration, and send the same values. The schema has a text for each value."""
 
 import json
 import sys
@@ -35,7 +35,7 @@ for case in cases:
         if is_several:
             of_labels = [item in labels for item in value] if isinstance(value, list) else [False]
             is_known = all(of_labels)
-            # The function takes labels and values side by side.
+            # The function accepts lists of labels and values.
             if any(of_labels) and not verdict["accepted"]:
                 continue
         if is_known and not verdict["accepted"]:

@@ -1,4 +1,4 @@
-"""The MCP server files, driven by the official client over stdio and over streamable HTTP."""
+"""Calls the MCP server files with the official client, over stdio and over streamable HTTP."""
 
 import asyncio
 import importlib.metadata
@@ -41,7 +41,7 @@ async def proof(target, expected):
             tool = tools[name]
             assert tool.title == model["name"] and tool.description.startswith(model["description"])
             assert "fetch_result" in tool.description
-            # Said of what is joined, so that nobody relies on a second task or on none.
+            # The description says when an equal call joins a task.
             assert "An equal call while the task runs, or up to 10 minutes later" in tool.description
             assert tool.annotations.idempotent_hint is False
             jsonschema.Draft202012Validator.check_schema(tool.input_schema)
@@ -52,7 +52,7 @@ async def proof(target, expected):
             assert list(tool.input_schema["properties"]) == names
             assert tool.annotations.read_only_hint is False
 
-        # A whole generation, and what it says meanwhile.
+        # A whole generation with its progress messages.
         result = await client.call_tool(
             "image_tessera", {"prompt": "a calm evening", "num_outputs": 2, "seed": 2**64 - 1},
             progress_callback=progress)
@@ -66,13 +66,13 @@ async def proof(target, expected):
         assert [(link.name, link.mime_type) for link in links] == [
             ("image_tessera_%s_%d.png" % (task_id[:8], number), "image/png") for number in (1, 2)]
         assert any("task " + task_id in message for message in told), told
-        # By its id, also where nothing is known of it.
+        # Fetched by its id.
         again = await client.call_tool("fetch_result", {"task_id": task_id, "tool": "image_tessera"})
         assert again.structured_content == result.structured_content
         assert requests.get(urls[0], timeout=30).content.startswith(b"\x89PNG")
         assert any(message.startswith("sending") for message in told), told
 
-        # What the assistant can read and mend.
+        # Errors that the assistant can read and correct.
         for inputs, words in [({"prompt": " "}, "prompt is required"),
                               ({"prompt": "[fail]"}, "on purpose"),
                               ({"prompt": "a", "nonsense": 1}, "nonsense")]:
@@ -90,7 +90,7 @@ async def proof(target, expected):
             assert "nonsense" in str(error)
 
         if "audio_reverie" in tools:
-            # Calls that do not depend on each other run at the same time.
+            # Independent calls run concurrently.
             results = await asyncio.gather(*[
                 client.call_tool("image_tessera", {"prompt": "a", "seed": n}) for n in range(2)])
             assert all(not result.is_error for result in results)
@@ -129,7 +129,7 @@ try:
             assert server.poll() is None and time.monotonic() < until, "the server does not listen"
             time.sleep(0.1)
     asyncio.run(proof("http://127.0.0.1:%d/mcp" % port, names))
-    # A page that is open in a browser on this machine may not use it.
+    # Web pages in a browser on this machine may not call the server.
     page = requests.post(
         "http://127.0.0.1:%d/mcp" % port, json={}, timeout=30,
         headers={"Origin": "https://elsewhere.example", "Accept": "application/json, text/event-stream"})

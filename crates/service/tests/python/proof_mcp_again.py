@@ -1,5 +1,5 @@
-"""A client of the MCP server that gives up and asks again pays once. JSON-RPC by hand, as clients with a
-time limit and without a progress token speak it; a scripted service says when a task is done."""
+"""Checks that a client of the MCP server pays once if it times out and calls again. Writes JSON-RPC messages
+like a client with a time limit and without a progress token. A scripted service decides when a task ends."""
 
 import json
 import os
@@ -30,7 +30,7 @@ class Assistant:
 
     def read(self):
         for line in self.process.stdout:
-            # Nothing but JSON is on standard output.
+            # Standard output contains only JSON.
             self.messages.put(json.loads(line))
 
     def send(self, **message):
@@ -48,7 +48,7 @@ class Assistant:
 
     def give_up(self, number):
         self.send(method="notifications/cancelled", params={"requestId": number, "reason": "timeout"})
-        # Messages are read in order: once this is answered, the cancellation has been read.
+        # The server reads messages in order, so the response shows that it has read the cancellation.
         self.reply(self.ask("ping", {}))
 
     def message(self, is_wanted):
@@ -67,7 +67,7 @@ class Assistant:
 
 
 class Service(support.Script):
-    """A task is done when it is told so."""
+    """A service whose tasks end when `done` is set."""
 
     def __init__(self):
         self.done, self.accepting = threading.Event(), threading.Event()
@@ -97,7 +97,7 @@ class Service(support.Script):
 service = Service()
 assistant = Assistant(service)
 
-# While the task runs: the same call joins it, spelled differently, too.
+# While the task runs, an equal call joins it, also with an explicit null.
 first = assistant.call("a lighthouse")
 service.await_calls("status", 1)
 assistant.give_up(first)
@@ -112,11 +112,11 @@ answer = assistant.reply(other)
 (link,) = answer["content"][1:]
 assert link["name"] == "image_tessera_task-2_1.webp" and link["mimeType"] == "image/webp", link
 assert "note" not in answer["structuredContent"] and service.count("generate") == 2
-# An answer that has arrived is not given again: the person wants another one.
+# After a response that has arrived, an equal call starts a new task.
 answer = assistant.reply(assistant.call("a lighthouse"))["structuredContent"]
 assert answer["task_id"] == "task-3" and service.count("generate") == 3, answer
 
-# While the task is on its way to the service.
+# While the task is being sent to the service, an equal call joins it.
 service.accepting.clear()
 service.done.clear()
 first = assistant.call("a harbour")
@@ -128,7 +128,7 @@ service.done.set()
 assert assistant.reply(second)["structuredContent"]["task_id"] == "task-4"
 assert service.count("generate") == 4
 
-# After it has ended, where its answer has not arrived.
+# After the task has ended, if its response has not arrived.
 service.done.clear()
 first = assistant.call("a pier")
 service.await_calls("generate", 5)
@@ -139,7 +139,7 @@ service.await_calls("response", responses + 1)
 assert assistant.reply(assistant.call("a pier"))["structuredContent"]["task_id"] == "task-5"
 assert service.count("generate") == 5
 
-# Progress tells the id early.
+# The progress messages contain the id.
 service.done.clear()
 first = assistant.call("a tower", _meta={"progressToken": "p"})
 assistant.message(lambda m: m.get("method") == "notifications/progress"
@@ -148,7 +148,7 @@ service.done.set()
 assert assistant.reply(first)["structuredContent"]["task_id"] == "task-6"
 assistant.close()
 
-# Without progress the call is answered with the id in time; another process fetches the result.
+# Without progress, the response contains the id. Another process fetches the result.
 service.done.clear()
 assistant = Assistant(service, SERVICE_WAIT="1")
 answer = assistant.reply(assistant.call("a buoy"))
@@ -169,14 +169,14 @@ assert answer["urls"] == ["http://127.0.0.1/task-7/0.webp?x=1"], answer
 assert service.count("generate") == 7
 assistant.close()
 
-# A wait that has run out is taken up again; a failure is told once, and the next call tries anew.
+# After a timeout, the next call continues to wait for the same task.
 service.done.clear()
 assistant = Assistant(service, SERVICE_TIMEOUT="3")
 answer = assistant.reply(assistant.call("a reef"))
 assert answer["isError"] and "task-8" in answer["content"][0]["text"], answer
 service.done.set()
 while True:
-    # A wait of three seconds may run out once more.
+    # The wait of three seconds may time out again.
     answer = assistant.reply(assistant.call("a reef"))
     if not answer.get("isError"):
         break
@@ -184,7 +184,7 @@ while True:
 assert answer["structuredContent"]["task_id"] == "task-8" and service.count("generate") == 8
 assistant.close()
 
-# A status that is refused, such as for a token that was replaced, ends the wait and not the task.
+# A refused status, for instance because of a replaced token, ends the wait but not the task.
 service.answers["/v2/status"] = [(401, {}, {"success": False, "message": "wrong token"})]
 assistant = Assistant(service)
 answer = assistant.reply(assistant.call("a dune"))

@@ -1,4 +1,4 @@
-"""What the shared workflow does when the network or the service misbehaves."""
+"""Tests the shared workflow with errors of the network and the service."""
 
 import json
 import os
@@ -23,7 +23,7 @@ waits = []
 
 
 def run(timeout=600, **answers):
-    """Runs the workflow against scripted answers, without really waiting."""
+    """Runs the workflow against scripted responses, without waiting."""
     script = support.Script(**{
         "generate": [ACCEPTED], "status": [COMPLETED], "response": [OUTPUT], **answers
     })
@@ -62,13 +62,13 @@ script, urls = run()
 assert urls == ["u"] and script.calls[0][2]["Authorization"] == "Bearer t"
 del os.environ["NETRC"]
 
-# A generate that may have been received is never sent again.
+# A generate request that may have been received is not repeated.
 for answer in ["drop", NO_JSON, (500, {}, {}), (502, {"Retry-After": "1"}, {}), (503, {}, {}),
                (504, {}, b""), (200, {}, {"success": True, "data": {}})]:
     script = fails(run(generate=[answer, ACCEPTED]), module.OutcomeUnknown)
     assert script.count("generate") == 1, answer
 
-# One that was certainly refused may be; the service says when.
+# A refused request is repeated after the time of Retry-After.
 script, urls = run(generate=[(429, {"Retry-After": "7"}, {}), (503, {"Retry-After": "3"}, {}), ACCEPTED])
 assert urls == ["u"] and script.count("generate") == 3 and waits[:2] == [7.0, 3.0]
 date = {"Retry-After": "Wed, 21 Oct 2026 07:28:10 GMT", "Date": "Wed, 21 Oct 2026 07:28:00 GMT"}
@@ -90,7 +90,7 @@ script = fails(run(generate=[(307, {"Location": target.url + "/v2/generate"}, {}
 assert target.calls == []
 target.close()
 
-# Polling and fetching change nothing: they are repeated.
+# Polls and fetches have no side effects, so they are repeated.
 script, urls = run(status=["drop", (500, {}, {}), NO_JSON, (429, {"Retry-After": "4"}, {}), PROCESSING, COMPLETED],
                    response=["drop", (503, {}, {}), OUTPUT])
 assert urls == ["u"] and script.count("generate") == 1 and 4.0 in waits
@@ -99,40 +99,40 @@ script, error = run(status=[(200, {}, {"data": {"status": "failed", "error": {"m
 assert isinstance(error, module.GenerationFailed) and error.task_id == "7" and str(error) == "too dark"
 fails(run(status=[(200, {}, {"data": {"status": "FAILED"}})]), module.GenerationFailed, "no reason")
 
-# Outputs of any shape.
+# Outputs in all forms.
 for output, expected in [("u", ["u"]), (["a", "b"], ["a", "b"]), ([{"url": "a"}], ["a"]), ([], [])]:
     assert run(response=[(200, {}, {"data": {"status": "completed", "output": output}})])[1] == expected
 assert run(response=[(200, {}, {"data": {"status": "completed"}})])[1] == []
 
-# Time runs out: with the task's id, so that it can be found again.
+# A timeout contains the task's id, so that the result can be fetched later.
 module.time = type("Clock", (), {"monotonic": lambda self, t=[0.0]: t.__setitem__(0, t[0] + 1) or t[0],
                                  "time": time.time, "sleep": time.sleep})()
 script, error = run(timeout=60, status=[PROCESSING])
 assert isinstance(error, module.GenerationTimeout) and error.task_id == "7", error
 assert waits[0] == 1.0 and 2.0 in waits, waits
-# However short the time is, the task is asked for before the wait ends.
+# The status is requested at least once, also with a short timeout.
 script, error = run(timeout=4.5, status=[PROCESSING])
 assert isinstance(error, module.GenerationTimeout) and error.task_id == "7" and "7" in str(error), error
 assert script.count("status") == 1 and waits == [0.5], waits
 module.time = time
-# Nothing is sent when there is no time.
+# Nothing is sent if the timeout is zero.
 script, error = run(timeout=0)
 assert isinstance(error, module.GenerationTimeout) and error.task_id is None and not script.calls, error
-# What the chat model is told has the id, and the result can be fetched by it.
+# The error for the chat model contains the id, and the result can be fetched with it.
 script = support.Script(generate=[ACCEPTED], status=[PROCESSING], response=[OUTPUT])
 os.environ["SERVICE_BASE_URL"] = script.url
 try:
     module.execute(INPUTS, timeout=2)
     raise AssertionError("did not time out")
 except module.GenerationTimeout as error:
-    answer = json.loads(module._went_wrong(error))
+    answer = json.loads(module._error_text(error))
     assert answer["task_id"] == "7" and "Task 7" in answer["error"], answer
 script.answers["/v2/status"] = [COMPLETED]
 assert module.fetch_result("7") == ["u"] and script.count("generate") == 1
 del os.environ["SERVICE_BASE_URL"]
 script.close()
 
-# Nobody listens: nothing was sent, so it is tried again, then told.
+# Without a server, nothing was sent, so the request is repeated before the error.
 free = socket.socket()
 free.bind(("127.0.0.1", 0))
 address = "http://127.0.0.1:%d" % free.getsockname()[1]
@@ -157,21 +157,21 @@ for wrong in ("nonsense", "127.0.0.1:8080", "localhost:8080", "ftp://127.0.0.1/"
         raise AssertionError(wrong)
     except module.NetworkError as error:
         assert not waits and wrong in str(error) and "must begin with http://" in str(error), error
-# A token that no header can have is refused before anything is sent.
+# A token that is invalid in a header is refused before anything is sent.
 for wrong in ("t\u00f6ken", "token\u201d", "to\nken"):
     try:
         module.Service(base_url=address, token=wrong)
         raise AssertionError(wrong)
     except module.MissingCredentials as error:
         assert "SERVICE_TOKEN" in str(error) and "copy" in str(error) and wrong not in str(error), error
-# A finished output was never fetched from a service that says "succeeded".
+# Guards against not fetching the output of a service that reports "succeeded".
 SUCCEEDED = (200, {}, {"success": True, "data": {"id": "7", "status": "succeeded"}})
 script, urls = run(status=[SUCCEEDED])
 assert urls == ["u"] and script.count("response") == 1, (urls, script.calls)
 NOT_YET = (404, {}, {"success": False, "message": "no output"})
 script, urls = run(status=[SUCCEEDED, SUCCEEDED, COMPLETED], response=[NOT_YET, OUTPUT])
 assert urls == ["u"] and script.count("response") == 2, (urls, script.calls)
-# An error under a word of the service's own was never shown.
+# Guards against hiding an error that comes with an undefined status.
 ABORTED = (200, {}, {"data": {"id": "7", "status": "aborted", "error": "the worker was restarted"}})
 fails(run(timeout=2.5, status=[ABORTED]),
       module.GenerationTimeout, "Task 7", "aborted", "the worker was restarted")

@@ -1,4 +1,4 @@
-"""The function file driven by the real `openai` package and a chat endpoint that calls tools."""
+"""Runs the function file with the real `openai` package and a chat endpoint that calls tools."""
 
 import asyncio
 import json
@@ -25,7 +25,7 @@ for model in models:
     identity = "%s/%s" % (model["category"], model["subcategory"])
     path = support.download(base_url, "openai-function", identity)
     module = modules[identity] = support.import_function(path)
-    # What OpenAI demands of a function, and what JSON Schema demands of a schema.
+    # The requirements of OpenAI for functions, and of JSON Schema for schemas.
     function = module.FUNCTION
     assert 1 <= len(function["name"]) <= 64
     assert all(c.isascii() and (c.isalnum() or c in "_-") for c in function["name"])
@@ -50,7 +50,7 @@ for model in models:
         parameter["name"] for parameter in schema["parameters"]["required"]
     ]
 
-    # Strict mode: every argument required, null for what may be left out, no word that it lacks.
+    # Strict mode: every argument is required, optional ones may be null, and no unsupported keywords occur.
     (tool,) = module.chat_tools()
     strict = tool["function"]
     TypeAdapter(ChatCompletionFunctionToolParam).validate_python(tool)
@@ -70,7 +70,7 @@ for model in models:
     assert module.check_inputs(least) == {
         name: value for name, value in least.items() if value is not None}
 
-# What strict mode has no word for stays as it is.
+# A function that strict mode does not support stays unchanged.
 odd = {"name": "x", "description": "", "parameters": {"type": "object", "required": [],
        "additionalProperties": False, "properties": {"a": {"type": "array", "items": {}, "description": ""}}}}
 assert module.strict(odd) == dict(odd, strict=False)
@@ -91,7 +91,7 @@ assert "no function nonsense" in json.loads(every.call_function("nonsense", {}))
 
 
 async def together():
-    """Calls of one turn run at the same time; one that is cancelled ends the waiting at once."""
+    """Checks that calls of one turn run concurrently, and that cancelling a call ends its wait at once."""
     answers = await asyncio.gather(
         every.call_function_async("image_tessera", '{"prompt": "a", "seed": 2}'),
         every.call_function_async("image_tessera", {"prompt": " "}),
@@ -115,7 +115,7 @@ seen = []
 
 
 class Chat(BaseHTTPRequestHandler):
-    """Calls the tool wrongly, then rightly, then speaks of what came of it."""
+    """Calls the tool with an invalid input, then with a valid one, then returns a message with the result."""
 
     def do_POST(self):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
@@ -141,7 +141,7 @@ class Chat(BaseHTTPRequestHandler):
         self.send(reply)
 
     def response_to(self, request):
-        """By the Responses API: wrongly and rightly in one turn, then a word about both."""
+        """The Responses API: an invalid and a valid call in one turn, then a message with the result."""
         results = [item for item in request["input"] if item.get("type") == "function_call_output"]
         output = [
             {"type": "function_call", "id": "fc_%d" % n, "call_id": "call_%d" % n, "status": "completed",

@@ -1,4 +1,4 @@
-"""The node pack: unpacked, loaded as ComfyUI loads a folder of custom_nodes, its workflows held against
+"""Unpacks the node pack, loads it as ComfyUI loads a folder of custom_nodes, and compares its workflows with
 the nodes."""
 
 import importlib.util
@@ -23,7 +23,7 @@ assert archive.testzip() is None and all(n.startswith("atelier-nodes/") for n in
 archive.extractall(support.FOLDER)
 folder = os.path.join(support.FOLDER, "atelier-nodes")
 
-# As ComfyUI's load_custom_node does with a folder.
+# Loads the folder as ComfyUI's load_custom_node does.
 name = folder.replace(".", "_x_")
 spec = importlib.util.spec_from_file_location(name, os.path.join(folder, "__init__.py"))
 pack = importlib.util.module_from_spec(spec)
@@ -61,7 +61,7 @@ for model, key in zip(models, keys):
             continue
         of_pack = pack.NODE_CLASS_MAPPINGS[node["type"]]
         assert [o["type"] for o in node["outputs"]] == list(of_pack.RETURN_TYPES)
-        # A value a widget, in their order, and one for what becomes of the seed.
+        # One value per widget in their order, and one for the control of the seed.
         left, values = list(node["widgets_values"]), {}
         for group in of_pack.INPUT_TYPES().values():
             for name, (_, options) in group.items():

@@ -1,5 +1,5 @@
-"""A saved workflow whose model has other inputs since then: the script that the node gives ComfyUI's editor, run by
-Node with nodes that save and restore as ComfyUI's do."""
+"""Restores a saved workflow after the model's inputs have changed. Runs the node's script for ComfyUI's editor in
+Node.js, with nodes that save and restore like those of ComfyUI."""
 
 import json
 import os
@@ -29,7 +29,7 @@ with open(os.path.join(extension, "inputs.js"), "w", encoding="utf-8") as file:
 with open(os.path.join(place, "package.json"), "w", encoding="utf-8") as file:
     file.write('{"type": "module"}')
 
-# ComfyUI's LGraphNode as far as it saves and restores widgets (frontend 1.25): by position.
+# The part of ComfyUI's LGraphNode (frontend 1.25) that saves and restores widgets by position.
 with open(os.path.join(place, "scripts", "app.js"), "w", encoding="utf-8") as file:
     file.write("""
 export const told = [];
@@ -80,26 +80,26 @@ const open = (kind, widgets, data) => {
     return node.held();
 };
 
-// The same inputs, in another order, with others in between.
+// The same inputs; then in another order; then with another input.
 assert.deepEqual(open(Ours, { width: 1, height: 1, seed: 1, [CONTROL]: "randomize", steps: 1 }, saved), before.held());
 assert.equal(told.length, 0);
 assert.deepEqual(open(Ours, { height: 1, width: 1, seed: 1, [CONTROL]: "randomize", steps: 1 }, saved),
     { height: 1216, width: 832, seed: 7, [CONTROL]: "fixed", steps: 20 });
-assert.equal(told.length, 0, "every value is in its place");
+assert.equal(told.length, 0, "no warning if all values are restored");
 assert.deepEqual(open(Ours, { style: "plain", height: 1, width: 1, seed: 1, [CONTROL]: "randomize" }, saved),
     { style: "plain", height: 1216, width: 832, seed: 7, [CONTROL]: "fixed" });
 assert.equal(told.length, 1);
 assert.match(told[0].detail, /Not there any more: steps\\. New, with their defaults: style\\./);
 assert.equal(told[0].severity, "warn");
 
-// Two seeds have each their own control.
+// Each of two seeds has its own control.
 const seeds = { seed: 1, [CONTROL]: "fixed", seed_2: 2, [CONTROL + " "]: "increment" };
 const two = new Ours(seeds).serialize();
 const turned = new Ours({ seed_2: 0, [CONTROL]: "a", seed: 0, [CONTROL + " "]: "b" });
 turned.configure(two);
 assert.deepEqual(turned.serialize().widgets_values, [2, "increment", 1, "fixed"]);
 
-// A workflow that was saved without names, and a node of somebody else, are left as they are.
+// Workflows that were saved without names, and nodes of other packs, are not changed.
 const old = { ...saved, properties: { "Node name for S&R": "x" } };
 assert.deepEqual(open(Ours, { height: 1, width: 1 }, old), { height: 832, width: 1216 });
 assert.deepEqual(new Other({ a: 1 }).serialize(), { properties: {}, widgets_values: [1] });

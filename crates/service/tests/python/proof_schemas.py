@@ -1,4 +1,4 @@
-"""The functions' schemas are ones that every provider takes, and what they say is read back."""
+"""Checks that providers accept the functions' schemas, and that texts in the schemas are parsed as values."""
 
 import json
 import re
@@ -15,7 +15,7 @@ one = support.import_function(support.download(base_url, "openai-function", "ima
 
 
 def refused(at, schema):
-    """Why Gemini refuses a schema, which then refuses all tools of the request."""
+    """Yields the reasons for which Gemini would refuse a schema, and with it all tools of the request."""
     if not isinstance(schema.get("type"), str):
         yield at, "has not one type", schema
     for value in schema.get("enum", ()):
@@ -42,7 +42,7 @@ for module in every + [one]:
                 continue
             argument = parameter.get("argument", parameter["name"])
             shown = model["function"]["parameters"]["properties"][argument]
-            # Each text is read back as its value, and each value is taken as it is.
+            # Each text is parsed as its value, and each value is accepted unchanged.
             read = [module.check_inputs({argument: text}, [parameter])[parameter["name"]]
                     for text in shown["enum"]]
             assert [json.dumps(value) for value in read] == [json.dumps(v) for v in parameter["values"]]
@@ -52,12 +52,12 @@ for module in every + [one]:
             labelled += any(not isinstance(value, str) for value in parameter["values"])
         assert labelled >= 3 or name != "image_every-kind", labelled
 
-# The texts reach the service as values.
+# The service receives values instead of texts.
 urls = one.execute({"prompt": "a", "num_outputs": "4", "scale": "0.5", "upscale": "true", "mixed": "1 (2)"})
 sent = json.loads(requests.get(urls[0], timeout=30).text)
 expected = {"prompt": "a", "num_outputs": 4, "scale": 0.5, "upscale": True, "mixed": 1}
 assert json.dumps({name: sent[name] for name in expected}) == json.dumps(expected), sent
-# Strict mode where it can be; another provider's plain function where it is asked for.
+# Strict mode if possible, and plain functions for other providers.
 (function,) = [tool["function"] for tool in one.chat_tools(strict_mode=False)]
 assert function == dict(one.FUNCTION, strict=False)
 (tool,) = one.responses_tools(strict_mode=False)
@@ -71,9 +71,9 @@ for text, value in [("[1]", [1]), ('{"a": 2}', {"a": 2}), ("0.5", 0.5), ("some w
                     ('"1"', "1"), ("NaN", "NaN"), ("", "")]:
     assert one.read_arguments({"a_b": text, "text": "[1]"}, anything) == {"a_b": value, "text": "[1]"}
 assert one.read_arguments(json.dumps(json.dumps({"text": "a"})), anything) == {"text": "a"}
-# One that is null is left out, as it is or in JSON.
+# A null is omitted, also as JSON.
 assert one.read_arguments({"a_b": "null"}, anything) == one.read_arguments({"a b": None}, anything) == {}
-# The items of a list that declares none may be anything.
+# The items of a list without declared items may have any type.
 urls = one.execute({"prompt": "a", "loras": ["a", "0.5", '{"scale": 1}', '"2"', "true", 3]})
 sent = json.loads(requests.get(urls[0], timeout=30).text)
 assert sent["loras"] == ["a", 0.5, {"scale": 1}, "2", True, 3], sent
@@ -85,7 +85,7 @@ for wrong in ("", "null", "[]", "{", '"a"'):
     except one.InvalidInput:
         assert wrong != ""
 
-# A filler is no address of a file: it is refused before anything is sent, here and by the service.
+# A filler text is not the address of a file. The function refuses it before anything is sent, and so does the service.
 for word in ("null", "None", " undefined "):
     answer = json.loads(one.call_function("image_every-kind", {"prompt": "a", "image": word}))
     assert "image must be the address of a file" in answer["error"], answer

@@ -1,4 +1,4 @@
-"""Secret parameters in the files: no chat model and no workflow has them, the environment or the caller gives them."""
+"""Checks that secret parameters come from the environment or the caller, not from a chat model or a workflow."""
 
 import json
 import os
@@ -33,14 +33,14 @@ def error(work):
     raise AssertionError("no error")
 
 
-# No schema asks for them.
+# The schemas don't contain secret parameters.
 for function in (one.FUNCTION, every.MODELS["text_secret"]["function"], mcp.MODELS["text_secret"]["function"]):
     assert list(function["parameters"]["properties"]) == ["prompt"], function
     assert function["parameters"]["required"] == ["prompt"]
 assert list(mcp.tool("text_secret").input_schema["properties"]) == ["prompt"]
 assert list(node.INPUT_TYPES()["required"]) == ["prompt"] and not node.INPUT_TYPES()["optional"]
 
-# A missing one is named before anything is sent.
+# A missing secret causes an error before anything is sent.
 os.environ.pop(VARIABLE, None)
 script = support.Script(generate=[(500, {}, {})])
 os.environ["SERVICE_BASE_URL"] = script.url
@@ -53,20 +53,20 @@ asks = [
 for ask in asks:
     assert "Set the environment variable %s, which holds the secret api_key." % VARIABLE in error(ask), error(ask)
 assert VARIABLE in json.loads(one.call_function("text_secret", {"prompt": "a"}))["error"]
-# A chat model can't set one, whether it is there or not.
+# A chat model can't set a secret.
 os.environ[VARIABLE] = KEY
 for call in (one.call_function, every.call_function):
     answer = json.loads(call("text_secret", {"prompt": "a", "api_key": "sk-mine"}))
     assert "api_key is no parameter" in answer["error"], answer
 assert "api_key is no parameter" in error(lambda: mcp.run_of("text_secret", {"prompt": "a", "api_key": "x"}))
-# A value that does not fit is not repeated.
+# The error does not contain an invalid value.
 os.environ["ATELIER_ORG_ID"] = "x" * 50
 assert "x" not in error(asks[0]).split("org-id")[1] and "org-id must have at most" in error(asks[0]), error(asks[0])
 del os.environ["ATELIER_ORG_ID"]
 assert script.count("generate") == 0
 del os.environ["SERVICE_BASE_URL"]
 
-# The environment gives it, or the caller; what the caller gives wins.
+# The environment or the caller sets the secret; the caller's value takes precedence.
 assert sent(one.execute({"prompt": "a"})) == {"prompt": "a", "api_key": KEY}
 assert sent(every.execute("text_secret", {"prompt": "a"}, secrets={"api_key": "sk-2", "org-id": "o"})) == {
     "prompt": "a", "api_key": "sk-2", "org-id": "o"}
@@ -78,7 +78,7 @@ while run.ended is None:
 assert sent(run.urls)["api_key"] == KEY, run.error
 assert KEY not in "".join(mcp._runs)
 
-# A node keeps none: not in its widgets, not in the file beside it.
+# A node stores no secret: neither in its widgets nor in the file of ids.
 outcome = support.run_node(node, {"prompt": "a"})
 assert sent(outcome["result"][0])["api_key"] == KEY
 with open(node_module._IDS_FILE, encoding="utf-8") as file:

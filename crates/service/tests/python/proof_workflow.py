@@ -1,4 +1,4 @@
-"""Both files of every model: compiled, imported, run against the running service."""
+"""Compiles, imports and runs both files of every model with the running service."""
 
 import asyncio
 import logging
@@ -74,7 +74,7 @@ for model in models:
     assert node.CATEGORY == fetch.CATEGORY == "Atelier/" + model["category"]
     assert node_module.NODE_DISPLAY_NAME_MAPPINGS == {
         key: model["name"] + " (Atelier)", key + "_fetch": "Fetch result: %s (Atelier)" % model["name"]}
-    # What lies unconnected on the canvas is not run; fetching costs nothing.
+    # An unconnected node does not run. The node that fetches results costs nothing, so it runs.
     assert node.OUTPUT_NODE is False and fetch.OUTPUT_NODE is True
     kind = {"image": "IMAGE", "video": "VIDEO", "audio": "AUDIO"}[model["category"]]
     assert node.RETURN_TYPES == fetch.RETURN_TYPES == ("STRING", kind)
@@ -90,7 +90,7 @@ for model in models:
     def refused(values, types=()):
         return str(support.refusal(node, values, types))
 
-    # Before anything runs: what is wrong, once, and only that.
+    # Invalid inputs are refused before anything runs, with a single message.
     assert refused(dict(widgets, prompt=" ")) == "prompt is required"
     assert "must have at most" in refused(dict(widgets, prompt="x" * 10001))
     assert refused(widgets, {"seed": "STRING"}) == "seed takes INT, not STRING"
@@ -101,7 +101,7 @@ for model in models:
         support.validated(node, widgets, {"image_url": "STRING"})
     for name, parameter in names.items():
         for value in parameter.get("values", []):
-            # A number of a list of numbers, as its label or as the number that it is.
+            # A value of an enumeration of numbers, as its label or as a number.
             for held in (value, str(value)):
                 checked = node_module.inputs_from_widgets(support.validated(node, dict(widgets, **{name: held})))
                 assert checked[name] == value
@@ -145,12 +145,11 @@ for model in models:
     assert any("task " + starts[0] in text for text, _ in comfy.texts), comfy.texts
 
     if identity != "image/strata":
-        # The rest is the same in every file.
+        # The remaining code is the same in every file.
         print(identity)
         continue
 
-    # The same inputs are paid for once, though ComfyUI keeps nothing; others, and those without a
-    # seed, are tasks of their own.
+    # The same inputs are paid for once, also without ComfyUI's cache. Runs without a seed are new tasks.
     again = support.run_node(node, widgets)
     assert again["result"][0] == addresses and len(starts) == 1
     assert support.run_node(fetch, {"id": " %s " % starts[0]})["result"][0] == addresses
@@ -161,7 +160,7 @@ for model in models:
     support.run_node(node, widgets)
     del os.environ["SERVICE_REUSE"]
     assert len(starts) == 4
-    # Two nodes with the same inputs, at the same time.
+    # Two concurrent nodes with the same inputs.
     twice = dict(widgets, seed=3)
 
     async def both():
@@ -170,7 +169,7 @@ for model in models:
 
     one, other = asyncio.run(both())
     assert one["result"][0] == other["result"][0] and len(starts) == 5
-    # What the service does not know any more is made anew; what has failed is not kept.
+    # A task that the service no longer has is started again. Failed tasks are not stored.
     node_module._remember(node_module._key(node_module.check_inputs(
         node_module.inputs_from_widgets(widgets))), "nonsense")
     assert support.run_node(node, widgets)["result"][0] != [] and len(starts) == 6
@@ -180,7 +179,7 @@ for model in models:
             raise AssertionError("did not fail")
         except node_module.GenerationFailed as error:
             assert "on purpose" in str(error) and len(starts) == count
-    # No more of them than is said.
+    # The number of stored ids is limited.
     for number in range(node_module.MOST_IDS + 5):
         if number < 5 or number > node_module.MOST_IDS:
             node_module._remember(str(number), "x")
@@ -195,7 +194,7 @@ for model in models:
     assert "id is needed" in str(support.refusal(fetch, {"id": " "}))
     print(identity)
 
-# Cancel is heard while the service does not answer; the id is said, and the task is found again.
+# Cancel works while the service does not respond. The id is logged, and the task can be fetched.
 records = []
 logging.getLogger().addHandler(support.Records(records))
 logging.getLogger().setLevel(logging.INFO)
@@ -229,7 +228,7 @@ for held, words in (("status", "Canceled. Task task-9 goes on"), ("generate", "C
         assert time.monotonic() < until, records
         time.sleep(0.05)
     assert any("task-9 was started" in record for record in records)
-    # What was on its way when Cancel was pressed is kept, too.
+    # The id of a task that was being sent when Cancel was pressed is stored, too.
     assert node_module._ids()[node_module._key(node_module.check_inputs(
         node_module.inputs_from_widgets(widgets)))] == "task-9"
     records.clear()

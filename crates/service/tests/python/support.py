@@ -1,4 +1,4 @@
-"""Shared by the proofs: loading the two files as their users do, and a server that misbehaves."""
+"""Shared code of the tests: loads the two files as their users do, and provides a scripted server."""
 
 import asyncio
 import http.server
@@ -38,7 +38,7 @@ def download_all(base_url, kind):
 
 
 def import_function(path):
-    """As `import {category}_{subcategory}` does. Without credentials, without a network."""
+    """Imports a file as `import {category}_{subcategory}` does, without credentials and network."""
     saved = {name: os.environ.pop(name, None) for name in ("SERVICE_UID", "SERVICE_TOKEN")}
     connect, requests.post = requests.post, None
     sys.path.insert(0, FOLDER)
@@ -51,12 +51,12 @@ def import_function(path):
 
 
 class InterruptProcessingException(Exception):
-    """ComfyUI's own exception for its Cancel button."""
+    """Stands in for ComfyUI's exception for its Cancel button."""
 
 
 class Comfy:
-    """What the node uses of ComfyUI, which can't be installed as a package, and of torch, which is too
-    large for it. These are the stubs, all of them: comfy.model_management's interruption,
+    """Stubs for the parts of ComfyUI and torch that the node uses: ComfyUI can't be installed as a package,
+    and torch is too large. The complete list of stubs: comfy.model_management's interruption,
     comfy.utils.ProgressBar, comfy_execution.utils.get_executing_context, server.PromptServer's
     progress texts, folder_paths.get_temp_directory, comfy_api's VideoFromFile and VideoContainer,
     torch.from_numpy and torch.cat. numpy, Pillow and PyAV are real. `./dev test comfyui` has no stub.
@@ -79,7 +79,7 @@ class Comfy:
 
         def throw():
             if outer.interrupted:
-                # Told once, as ComfyUI does.
+                # Raised once, as in ComfyUI.
                 outer.interrupted = False
                 raise InterruptProcessingException()
 
@@ -126,7 +126,7 @@ class Comfy:
 
 
 def load_node(path):
-    """As ComfyUI's load_custom_node does; returns the node of the model and the one that fetches."""
+    """Loads a file as ComfyUI's load_custom_node does; returns the module, the model's node and the fetch node."""
     name = path.replace(".", "_x_")
     spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
@@ -140,11 +140,11 @@ def load_node(path):
 
 
 def validated(node, values, types=()):
-    """As ComfyUI's validate_inputs and get_input_data do: converts and checks what the widgets
-    hold, then returns the arguments of the node's function. Raises ValueError as it refuses.
+    """Converts and checks the values of widgets as ComfyUI's validate_inputs and get_input_data do. Returns
+    the arguments of the node's function; raises ValueError if ComfyUI would refuse the values.
 
-    A node that validates by itself (VALIDATE_INPUTS) is given the types of what is linked, and None
-    for its value; ComfyUI then leaves bounds, lists and types to it.
+    A node with VALIDATE_INPUTS receives the types of linked inputs, and None as their values. ComfyUI then
+    does not check bounds, lists and types itself.
     """
     arguments, types = {}, dict(types)
     inputs = node.INPUT_TYPES()
@@ -180,7 +180,7 @@ def validated(node, values, types=()):
 
 
 def refusal(node, values, types=()):
-    """Why ComfyUI would not run it."""
+    """Returns the error with which ComfyUI would refuse the values."""
     try:
         validated(node, values, types)
     except ValueError as error:
@@ -189,7 +189,7 @@ def refusal(node, values, types=()):
 
 
 class Records(logging.Handler):
-    """Keeps what is logged."""
+    """Records log messages."""
 
     def __init__(self, records):
         super().__init__()
@@ -200,7 +200,7 @@ class Records(logging.Handler):
 
 
 def defaults(node):
-    """What the widgets hold when the node is put on the canvas."""
+    """Returns the default values of the node's widgets."""
     values = {}
     for group in node.INPUT_TYPES().values():
         for name, (kind, options) in group.items():
@@ -212,7 +212,7 @@ def defaults(node):
 
 
 def run_node(node, values):
-    """As ComfyUI's execution does."""
+    """Runs a node as ComfyUI does."""
     function = getattr(node(), node.FUNCTION)
     assert inspect.iscoroutinefunction(function)
     outcome = asyncio.run(function(**validated(node, values)))
@@ -225,7 +225,7 @@ def run_node(node, values):
 
 
 class Script:
-    """A service that answers as it is told: a list of answers for each path, the last repeated.
+    """A scripted service: a list of responses for each path. The last response is repeated.
 
     An answer is (status, headers, body), "drop" (closes the connection after reading the request)
     or a function of the request's body that returns one of these.

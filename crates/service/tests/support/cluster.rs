@@ -1,42 +1,47 @@
-//! Where tests have their tasks and outputs when `./dev test cluster` runs them: in a database of a real
-//! PostgreSQL, and a bucket of a real server of S3's interface.
+//! The storage of tests that `./dev test cluster` runs: a database in a real PostgreSQL, and a bucket on a real server
+//! with the S3 API.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The bucket, if there is one.
+/// Returns the bucket, if the tests run with one.
 pub fn bucket() -> Option<String> {
     std::env::var("ATELIER_TEST_OUTPUTS").ok()
 }
 
-/// Of a service with this data: a part of the bucket that is its own, whenever it is started.
-pub fn places(data: &Path, args: &[&str]) -> Vec<String> {
-    let mut places = Vec::new();
+/// Returns the options of a service with this data directory for its own database and its own prefix in the bucket. They
+/// are the same at each start.
+pub fn storage_options(data: &Path, args: &[&str]) -> Vec<String> {
+    let mut options = Vec::new();
     if let Some(bucket) = bucket().filter(|_| !args.contains(&"--outputs")) {
-        places.extend(["--outputs".to_owned(), format!("{bucket}/{}", name(data))]);
+        options.extend(["--outputs".to_owned(), format!("{bucket}/{}", name(data))]);
     }
     if !args.contains(&"--database") {
-        places.extend(database_of(data));
+        options.extend(database_of(data));
     }
-    places
+    options
 }
 
-/// The option that names the database of a service with this data, if that is in PostgreSQL.
+/// Returns the option for the database of a service with this data directory; empty without PostgreSQL.
 pub fn database_of(data: &Path) -> Vec<String> {
-    let option = |address: String| vec!["--database".to_owned(), made(&address, &name(data))];
+    let option = |address: String| {
+        vec![
+            "--database".to_owned(),
+            create_database(&address, &name(data)),
+        ]
+    };
     database().map(option).unwrap_or_default()
 }
 
-/// PostgreSQL's address without a database, if it is there.
+/// Returns the address of PostgreSQL without a database, if the tests run with it.
 pub fn database() -> Option<String> {
     std::env::var("ATELIER_TEST_DATABASE").ok()
 }
 
-/// The address of a database, which is made if it is absent.
-pub fn made(address: &str, name: &str) -> String {
+/// Creates a database if it is missing, and returns its address.
+pub fn create_database(address: &str, name: &str) -> String {
     let name = name.to_lowercase();
-    // It says so if it is there already.
-    let made = Command::new("psql")
+    let created = Command::new("psql")
         .args([
             "--quiet",
             "--command",
@@ -45,10 +50,10 @@ pub fn made(address: &str, name: &str) -> String {
         .arg(format!("{address}/postgres"))
         .output()
         .expect("psql");
-    let said = String::from_utf8_lossy(&made.stderr);
+    let error = String::from_utf8_lossy(&created.stderr);
     assert!(
-        made.status.success() || said.contains("already exists"),
-        "{said}"
+        created.status.success() || error.contains("already exists"),
+        "{error}"
     );
     format!("{address}/{name}")
 }
@@ -66,7 +71,7 @@ pub fn execute(data: &Path, statement: &str) -> bool {
             "--command",
             statement,
         ])
-        .arg(made(&address, &name(data)))
+        .arg(create_database(&address, &name(data)))
         .output()
         .expect("psql");
     assert!(
@@ -77,23 +82,24 @@ pub fn execute(data: &Path, statement: &str) -> bool {
     true
 }
 
-/// How many rows a table of a service with this data has, if that is in PostgreSQL. `table` may have a condition.
+/// Returns the number of rows in a table of a service with this data directory; `None` without PostgreSQL. `table` may
+/// include a condition.
 pub fn count(data: &Path, table: &str) -> Option<u64> {
-    let asked = Command::new("psql")
+    let output = Command::new("psql")
         .args(["--tuples-only", "--no-align", "--command"])
         .arg(format!("SELECT count(*) FROM {table}"))
-        .arg(made(&database()?, &name(data)))
+        .arg(create_database(&database()?, &name(data)))
         .output()
         .expect("psql");
     Some(
-        String::from_utf8_lossy(&asked.stdout)
+        String::from_utf8_lossy(&output.stdout)
             .trim()
             .parse()
             .unwrap(),
     )
 }
 
-/// Another for each folder.
+/// Returns a name that is unique to the folder.
 fn name(data: &Path) -> String {
     let plain = |c: char| match c {
         'a'..='z' | '0'..='9' => c,

@@ -1,5 +1,5 @@
-//! A really running service, and calls to it.
-#![allow(dead_code)] // Each test file uses its own share.
+//! Runs the service as a process, and calls it.
+#![allow(dead_code)] // Each test file uses only a part of this module.
 
 use std::io::{BufRead, BufReader, Write};
 use std::net::TcpStream;
@@ -24,11 +24,11 @@ pub struct Server {
     log: Log,
 }
 
-/// What the program has written to its log so far.
+/// The log that the program has written so far.
 #[derive(Clone, Default)]
 struct Log(Arc<(Mutex<String>, Condvar)>);
 
-/// One answer.
+/// A response of the service.
 #[derive(Debug)]
 pub struct Answer {
     pub status: u16,
@@ -37,7 +37,7 @@ pub struct Answer {
 }
 
 impl Server {
-    /// Starts with a data directory of its own.
+    /// Starts the service with a temporary data directory.
     pub fn start(args: &[&str]) -> Self {
         let data = TempDir::new().unwrap();
         let mut server = Self::start_on(data.path(), args);
@@ -51,11 +51,11 @@ impl Server {
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(args)
-            .args(cluster::places(data, args));
+            .args(cluster::storage_options(data, args));
         Self::run(command)
     }
 
-    /// Starts with a file of models next to its data.
+    /// Starts the service with this models file, which is stored in its data directory.
     pub fn start_with_models(data: &Path, models: &str, args: &[&str]) -> Self {
         let file = data.join("models.toml");
         std::fs::write(&file, models).unwrap();
@@ -65,7 +65,7 @@ impl Server {
         )
     }
 
-    /// Starts with no more than `files` open files.
+    /// Starts the service with a limit of `files` open files.
     #[cfg(unix)]
     pub fn start_limited(data: &Path, files: u32, args: &[&str]) -> Self {
         let mut command = Command::new("sh");
@@ -75,7 +75,7 @@ impl Server {
             .args(["--listen", "127.0.0.1:0", "--data"])
             .arg(data)
             .args(args)
-            .args(cluster::places(data, args));
+            .args(cluster::storage_options(data, args));
         Self::run(command)
     }
 
@@ -88,10 +88,10 @@ impl Server {
             .spawn()
             .unwrap();
         let log = Log::default();
-        let (stderr, kept) = (child.stderr.take().unwrap(), log.clone());
+        let (stderr, shared) = (child.stderr.take().unwrap(), log.clone());
         std::thread::spawn(move || {
             for line in BufReader::new(stderr).lines().map_while(Result::ok) {
-                let (text, grown) = &*kept.0;
+                let (text, grown) = &*shared.0;
                 text.lock().unwrap().push_str(&(line + "\n"));
                 grown.notify_all();
             }
@@ -113,21 +113,23 @@ impl Server {
         }
     }
 
-    /// Waits until the log has these words.
-    pub fn await_log(&self, words: &str) {
+    /// Waits until the log contains this text.
+    pub fn await_log(&self, text_in_log: &str) {
         let (text, grown) = &*self.log.0;
-        let patience = Duration::from_secs(60);
+        let timeout = Duration::from_secs(60);
         let waited = grown
-            .wait_timeout_while(text.lock().unwrap(), patience, |text| !text.contains(words))
+            .wait_timeout_while(text.lock().unwrap(), timeout, |text| {
+                !text.contains(text_in_log)
+            })
             .unwrap();
         assert!(
             !waited.1.timed_out(),
-            "no {words:?} in the log:\n{}",
+            "no {text_in_log:?} in the log:\n{}",
             waited.0
         );
     }
 
-    /// A connection that says nothing by itself.
+    /// Opens a connection without sending anything.
     pub fn connect(&self) -> TcpStream {
         let address = self.url.strip_prefix("http://").unwrap();
         let stream = TcpStream::connect(address).unwrap();
@@ -137,36 +139,36 @@ impl Server {
         stream
     }
 
-    /// As `kill -9`: nothing gets to tidy up.
+    /// Kills the process as `kill -9` does, without any cleanup.
     pub fn kill(&mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// All of the log so far.
+    /// Returns the log so far.
     pub fn log(&self) -> String {
         self.log.0.0.lock().unwrap().clone()
     }
 
-    /// What follows these words in the log, up to the end of the line; waits for it.
-    pub fn word_of_log(&self, words: &str) -> String {
-        self.await_log(words);
+    /// Waits until the log contains this text. Returns the rest of its line.
+    pub fn log_text_after(&self, text_in_log: &str) -> String {
+        self.await_log(text_in_log);
         let log = self.log();
-        let rest = &log[log.find(words).unwrap() + words.len()..];
+        let rest = &log[log.find(text_in_log).unwrap() + text_in_log.len()..];
         rest.lines().next().unwrap().trim().to_owned()
     }
 
-    /// As Ctrl-C or a system shutting down.
+    /// Requests a stop with SIGTERM, as a system does when it shuts down.
     #[cfg(unix)]
-    pub fn ask_to_stop(&self) {
+    pub fn request_stop(&self) {
         let pid = self.child.id().to_string();
-        let asked = Command::new("kill").args(["-TERM", &pid]).status();
-        assert!(asked.unwrap().success());
+        let sent = Command::new("kill").args(["-TERM", &pid]).status();
+        assert!(sent.unwrap().success());
     }
 
-    /// Whether it ended well, in time.
+    /// Waits for the end of the process. Returns whether it has exited successfully in time.
     #[cfg(unix)]
-    pub fn ended_well(&mut self) -> bool {
+    pub fn exits_successfully(&mut self) -> bool {
         let deadline = Instant::now() + Duration::from_secs(60);
         while Instant::now() < deadline {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -177,11 +179,11 @@ impl Server {
         false
     }
 
-    /// Asks it to stop. Returns whether it ended well, in time.
+    /// Requests a stop. Returns whether the process has exited successfully in time.
     #[cfg(unix)]
     pub fn terminate(&mut self) -> bool {
-        self.ask_to_stop();
-        self.ended_well()
+        self.request_stop();
+        self.exits_successfully()
     }
 
     pub fn call(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
@@ -205,7 +207,7 @@ impl Server {
         self.call("POST", path, &headers, body.to_string().as_bytes())
     }
 
-    /// Starts a task and returns the body that asks for it.
+    /// Submits a task. Returns the body of requests for its status and response.
     pub fn generate(&self, model: (&str, &str), input: Value) -> Value {
         let answer = self.post("/v2/generate", &request(model, input));
         assert_eq!(answer.status, 200, "{}", answer.text());
@@ -215,7 +217,7 @@ impl Server {
         json!({"uid": "me", "category": model.0, "subcategory": model.1, "id": body["data"]["id"]})
     }
 
-    /// Polls until the task has ended; returns the last status data.
+    /// Polls until the task has ended. Returns the last status data.
     pub fn wait(&self, task: &Value) -> Value {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
@@ -231,8 +233,8 @@ impl Server {
         }
     }
 
-    /// Waits until the entry of a model in the list is as it should be.
-    pub fn await_model(&self, model: (&str, &str), is_it: impl Fn(&Value) -> bool) -> Value {
+    /// Waits until `matches` is true for the model's entry in the list. Returns the entry.
+    pub fn await_model(&self, model: (&str, &str), matches: impl Fn(&Value) -> bool) -> Value {
         let deadline = Instant::now() + Duration::from_secs(60);
         loop {
             let list = self.get("/api/models").json();
@@ -240,7 +242,7 @@ impl Server {
             let entry = entries
                 .find(|entry| entry["category"] == model.0 && entry["subcategory"] == model.1)
                 .unwrap();
-            if is_it(entry) {
+            if matches(entry) {
                 return entry.clone();
             }
             assert!(Instant::now() < deadline, "{entry}");
@@ -248,7 +250,7 @@ impl Server {
         }
     }
 
-    /// Generates, waits and returns the output URLs.
+    /// Runs a task and returns the output URLs.
     pub fn output(&self, model: (&str, &str), input: Value) -> Vec<String> {
         self.output_of(&self.generate(model, input))
     }
@@ -266,11 +268,11 @@ impl Server {
     }
 }
 
-/// Calls an address.
+/// Sends a request to a URL.
 ///
 /// # Errors
 ///
-/// No whole answer came within a minute.
+/// No complete response is received within a minute.
 pub fn try_call(
     method: &str,
     url: &str,
@@ -303,13 +305,13 @@ pub fn try_call(
     })
 }
 
-/// The program under test: another build than this one, if `ATELIER_SERVICE_BIN` names one.
+/// Returns the program under test: this build, or the one that `ATELIER_SERVICE_BIN` names.
 pub fn program() -> PathBuf {
     std::env::var_os("ATELIER_SERVICE_BIN")
         .map_or_else(|| env!("CARGO_BIN_EXE_atelier-service").into(), Into::into)
 }
 
-/// Sends bytes as they are and reads the head of the answer; empty if there is none.
+/// Sends bytes unchanged and reads the head of the response. Returns an empty text without a response.
 pub fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
     stream.write_all(bytes).unwrap();
     let mut head = String::new();
@@ -324,7 +326,7 @@ pub fn exchange(stream: &mut TcpStream, bytes: &[u8]) -> String {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have ended already.
         let _ = self.child.kill();
         let _ = self.child.wait();
         if std::thread::panicking() {
@@ -348,7 +350,7 @@ impl Answer {
         serde_json::from_slice(&self.bytes).unwrap_or_else(|_| panic!("{}", self.text()))
     }
 
-    /// The body of a failing call must be `{success: false, error, message}`.
+    /// Returns the error code. Checks that the body is `{success: false, error, message}`.
     pub fn error(&self) -> String {
         let body = self.json();
         assert_eq!(body["success"], false, "{body}");
@@ -357,7 +359,7 @@ impl Answer {
     }
 }
 
-/// The body of a generate request.
+/// Returns the body of a generate request.
 pub fn request(model: (&str, &str), input: Value) -> Value {
     let mut body = json!({"uid": "me", "category": model.0, "subcategory": model.1});
     body.as_object_mut()

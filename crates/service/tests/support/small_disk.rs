@@ -1,4 +1,4 @@
-//! A small file system, to be filled.
+//! A small file system that tests fill.
 
 use std::fs::File;
 use std::io::{ErrorKind, Write};
@@ -7,14 +7,14 @@ use std::process::Command;
 
 use tempfile::TempDir;
 
-/// Unmounted when dropped.
+/// A small file system, which is unmounted on drop.
 pub struct SmallDisk {
     folder: TempDir,
 }
 
 impl SmallDisk {
-    /// `None` where it can't be mounted, which takes root: then the test says, for all to see, that
-    /// it was skipped.
+    /// Mounts a file system. If that fails, because it requires root, prints that the test is skipped and returns
+    /// `None`.
     pub fn mount(test: &str, megabytes: u32) -> Option<Self> {
         let folder = TempDir::new().unwrap();
         let mounted = Command::new("mount")
@@ -24,7 +24,7 @@ impl SmallDisk {
         if mounted.is_ok_and(|output| output.status.success()) {
             return Some(Self { folder });
         }
-        // Not by a macro, whose output a test that passes does not show.
+        // The test harness hides the output of `eprintln!` in passing tests.
         let _ = writeln!(
             std::io::stderr(),
             "SKIPPED {test}: a small file system can't be mounted here (it takes root)"
@@ -36,7 +36,7 @@ impl SmallDisk {
         self.folder.path()
     }
 
-    /// Until not a byte is left.
+    /// Fills the file system completely.
     pub fn fill(&self) {
         let mut file = File::options()
             .create(true)
@@ -62,7 +62,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Also while a process still has a file open there.
+        // Lazily, because a process may still have a file open there.
         let _ = Command::new("umount")
             .arg("--lazy")
             .arg(self.path())

@@ -1,4 +1,4 @@
-//! A small HTTP server on loopback, as the other end of a runner.
+//! A small HTTP server on loopback that stands in for the servers of remote models.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -7,18 +7,18 @@ use std::time::SystemTime;
 
 use serde_json::Value;
 
-/// A request that came.
+/// A received request.
 #[derive(Debug, Clone)]
-pub struct Asked {
+pub struct Request {
     pub at: SystemTime,
     pub method: String,
     pub path: String,
-    /// Names in lower case.
+    /// Names are in lower case.
     pub headers: Vec<(String, String)>,
     pub body: Vec<u8>,
 }
 
-impl Asked {
+impl Request {
     pub fn header(&self, name: &str) -> &str {
         let found = self.headers.iter().find(|(known, _)| known == name);
         found.map_or("", |(_, value)| value)
@@ -29,62 +29,62 @@ impl Asked {
     }
 }
 
-/// What it answers: status, content type, body. `None` breaks the connection.
-pub type Said = Option<(u16, &'static str, Vec<u8>)>;
+/// A response: status, content type, body. `None` closes the connection without a response.
+pub type Response = Option<(u16, &'static str, Vec<u8>)>;
 
-pub fn json(status: u16, body: Value) -> Said {
+pub fn json_response(status: u16, body: Value) -> Response {
     Some((status, "application/json", body.to_string().into_bytes()))
 }
 
-/// An answer with headers of its own, such as `Retry-After`.
+/// A response with additional headers, such as `Retry-After`.
 pub struct Reply {
-    pub said: Said,
+    pub response: Response,
     pub headers: Vec<(&'static str, String)>,
 }
 
-impl From<Said> for Reply {
-    fn from(said: Said) -> Self {
+impl From<Response> for Reply {
+    fn from(response: Response) -> Self {
         let headers = Vec::new();
-        Self { said, headers }
+        Self { response, headers }
     }
 }
 
-/// Serves until the test ends.
+/// A server that runs until the test ends.
 pub struct SmallServer {
     pub address: SocketAddr,
-    asked: Arc<Mutex<Vec<Asked>>>,
+    requests: Arc<Mutex<Vec<Request>>>,
 }
 
 impl SmallServer {
-    pub fn start(answer: impl Fn(&Asked) -> Said + Send + Sync + 'static) -> Self {
-        Self::start_with_headers(move |asked| answer(asked).into())
+    pub fn start(answer: impl Fn(&Request) -> Response + Send + Sync + 'static) -> Self {
+        Self::start_with_headers(move |request| answer(request).into())
     }
 
-    pub fn start_with_headers(answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static) -> Self {
+    pub fn start_with_headers(answer: impl Fn(&Request) -> Reply + Send + Sync + 'static) -> Self {
         Self::serve_at("127.0.0.1:0".parse().unwrap(), answer)
     }
 
     pub fn start_at(
         address: SocketAddr,
-        answer: impl Fn(&Asked) -> Said + Send + Sync + 'static,
+        answer: impl Fn(&Request) -> Response + Send + Sync + 'static,
     ) -> Self {
-        Self::serve_at(address, move |asked| answer(asked).into())
+        Self::serve_at(address, move |request| answer(request).into())
     }
 
     fn serve_at(
         address: SocketAddr,
-        answer: impl Fn(&Asked) -> Reply + Send + Sync + 'static,
+        answer: impl Fn(&Request) -> Reply + Send + Sync + 'static,
     ) -> Self {
         let listener = TcpListener::bind(address).unwrap();
         let server = Self {
             address: listener.local_addr().unwrap(),
-            asked: Arc::default(),
+            requests: Arc::default(),
         };
-        let (asked, answer) = (server.asked.clone(), Arc::new(answer));
+        let (requests, answer) = (server.requests.clone(), Arc::new(answer));
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (asked, answer) = (asked.clone(), answer.clone());
-                std::thread::spawn(move || serve(stream, &asked, &*answer));
+                let (requests, answer) = (requests.clone(), answer.clone());
+                std::thread::spawn(move || serve(stream, &requests, &*answer));
             }
         });
         server
@@ -94,24 +94,29 @@ impl SmallServer {
         format!("http://{}", self.address)
     }
 
-    /// The requests of this path so far.
-    pub fn asked(&self, path: &str) -> Vec<Asked> {
-        let asked = self.asked.lock().unwrap();
-        asked.iter().filter(|a| a.path == path).cloned().collect()
+    /// Returns the requests of this path so far.
+    pub fn requests(&self, path: &str) -> Vec<Request> {
+        let requests = self.requests.lock().unwrap();
+        let of_path = requests.iter().filter(|request| request.path == path);
+        of_path.cloned().collect()
     }
 }
 
-/// An address that no server listens on.
-pub fn nobody() -> SocketAddr {
+/// Returns an address that no server listens on.
+pub fn unused_address() -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     listener.local_addr().unwrap()
 }
 
-fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Asked) -> Reply) {
+fn serve(
+    mut stream: TcpStream,
+    requests: &Mutex<Vec<Request>>,
+    answer: &dyn Fn(&Request) -> Reply,
+) {
     let Some(request) = read(&stream) else { return };
-    asked.lock().unwrap().push(request.clone());
+    requests.lock().unwrap().push(request.clone());
     let reply = answer(&request);
-    let Some((status, content_type, body)) = reply.said else {
+    let Some((status, content_type, body)) = reply.response else {
         return;
     };
     let further: String = reply
@@ -123,12 +128,12 @@ fn serve(mut stream: TcpStream, asked: &Mutex<Vec<Asked>>, answer: &dyn Fn(&Aske
         "HTTP/1.1 {status} x\r\ncontent-type: {content_type}\r\ncontent-length: {}\r\n{further}connection: close\r\n\r\n",
         body.len()
     );
-    // Who has asked may be gone.
+    // The client may have disconnected.
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(&body);
 }
 
-fn read(stream: &TcpStream) -> Option<Asked> {
+fn read(stream: &TcpStream) -> Option<Request> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -147,7 +152,7 @@ fn read(stream: &TcpStream) -> Option<Asked> {
     let length = length.and_then(|(_, value)| value.parse().ok());
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body).ok()?;
-    Some(Asked {
+    Some(Request {
         at: SystemTime::now(),
         method,
         path,

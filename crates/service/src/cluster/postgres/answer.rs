@@ -1,10 +1,10 @@
-//! The responses of model servers, saved until their tasks have ended.
+//! Saves the responses of model servers until their tasks have ended.
 
 use super::Postgres;
 use crate::store::StoreError;
 
-/// A task that failed because its outcome was unknown becomes unfinished again: if this process ends first, another
-/// one continues from the response.
+/// Saves the response to a task. A task that has failed because its outcome was unknown becomes unfinished again, so
+/// that another process can continue from the response if this process ends.
 pub fn save_answer(db: &Postgres, id: &str, answer: &[u8]) -> Result<bool, StoreError> {
     db.wait(async {
         let mut transaction = db.pool.begin().await?;

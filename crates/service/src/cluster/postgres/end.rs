@@ -71,7 +71,7 @@ impl Postgres {
     }
 }
 
-/// Whether the response to the task is saved. Locks the task, so that none is saved before the transaction ends.
+/// Returns whether the response to the task is saved. Locks the task, so that no response is saved before the transaction ends.
 async fn has_answer(
     transaction: &mut Transaction<'_, Database>,
     id: &str,

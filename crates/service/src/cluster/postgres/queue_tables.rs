@@ -1,10 +1,10 @@
 //! Statements on tables of apalis-postgres that are not part of its public API. They were written for version 1.0.0,
-//! which `Cargo.toml` pins: its API can't do this in one statement or transaction with the service's own tables.
-//! `tests/cluster/queue_tables.rs` fails if a version has other tables; review each statement here before you pin
-//! another version.
+//! which `Cargo.toml` pins. The public API can't combine these changes with the service's own tables in one statement
+//! or transaction. `tests/cluster/queue_tables.rs` fails if a version has other tables; review each statement here
+//! before you pin another version.
 
-/// Selects what a worker needs to run task $1, and whether a process other than $2 has sent it that had a heartbeat
-/// within $3 seconds.
+/// Selects the columns that a worker needs to run task $1. The fifth column is true if a process other than $2 has
+/// sent the task and had a heartbeat within $3 seconds.
 pub const ORDER: &str = "SELECT category, subcategory, input, sent_ms IS NOT NULL,
          coalesce(sent_by <> $2, FALSE) AND EXISTS (SELECT FROM apalis.workers
              WHERE position(sent_by IN workers.id) > 0
@@ -19,8 +19,8 @@ pub const OTHER_TURNS: &str = "SELECT count(*) FROM turn JOIN task ON task.id = 
          WHERE position(turn.process IN workers.id) > 0
          AND last_seen > now() - make_interval(secs => $3))";
 
-/// Updates the heartbeat of process $1, also while its workers take no jobs: `queries::keep_alive` is for a worker
-/// that does.
+/// Updates the heartbeat of process $1, also while its workers take no jobs. The library's `queries::keep_alive` is for
+/// a worker that takes jobs.
 pub const KEEP_ALIVE: &str =
     "UPDATE apalis.workers SET last_seen = now() WHERE position($1 IN id) > 0";
 
@@ -46,7 +46,7 @@ pub const WITHOUT_JOB: &str = "WITH lost AS (
              AND idempotency_key = task.id || ':' || task.job
              AND status IN ('Pending', 'Queued', 'Running')
          ) AND NOT EXISTS (
-             -- It waits for others of its account, or is just about to have its turn.
+             -- The task waits for others of its account, or its turn is about to begin.
              SELECT FROM turn WHERE turn.task = task.id
              AND (since > now() - interval '10 s' OR process IS NULL AND EXISTS (
                  SELECT FROM turn AS other

@@ -4,7 +4,7 @@ use atelier_contract::ModelId;
 use sqlx::Row;
 
 use super::Postgres;
-use crate::store::{SECRETS_STEP, StoreError, without};
+use crate::store::{SECRETS_STEP, StoreError, without_fields};
 
 pub fn delete_old_secrets(
     db: &Postgres,
@@ -27,7 +27,7 @@ pub fn delete_old_secrets(
             let mut transaction = db.pool.begin().await?;
             for row in &rows {
                 after = row.get(0);
-                let Some(input) = without(row.get(1), names) else {
+                let Some(input) = without_fields(row.get(1), names) else {
                     continue;
                 };
                 sqlx::query("UPDATE task SET input = $2 WHERE seq = $1")

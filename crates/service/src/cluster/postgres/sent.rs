@@ -1,4 +1,4 @@
-//! Which tasks were sent to their model's server, and by which process.
+//! Stores which tasks were sent to their model's server, and by which process.
 
 use std::time::Duration;
 
@@ -10,8 +10,8 @@ use super::{PROCESS, Postgres, queue_tables};
 use crate::secrets::Secrets;
 use crate::store::{Order, StoreError, json};
 
-/// How long after its last heartbeat a process may still be waiting for the response to a task that it sent. A
-/// result that it receives later is still accepted.
+/// How long after its last heartbeat a process is assumed to wait for the responses to tasks that it sent. A result
+/// that it receives later is still accepted.
 const SENDER_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// Returns `None` for an ended task: another process may have finished it.
@@ -31,12 +31,12 @@ pub fn order(db: &Postgres, id: &str) -> Result<Option<Order>, StoreError> {
             },
             sent: row.get(3),
             is_sender_alive: row.get(4),
-            secrets: Secrets::of_stored(row.get(5)),
+            secrets: Secrets::from_stored(row.get(5)),
         }))
     })
 }
 
-pub fn set_sent(db: &Postgres, id: &str, again: bool) -> Result<bool, StoreError> {
+pub fn set_sent(db: &Postgres, id: &str, may_resend: bool) -> Result<bool, StoreError> {
     let changed = db.wait(
         sqlx::query(
             "UPDATE task SET sent_ms = (extract(epoch FROM now()) * 1000)::bigint, sent_by = $2
@@ -44,7 +44,7 @@ pub fn set_sent(db: &Postgres, id: &str, again: bool) -> Result<bool, StoreError
         )
         .bind(id)
         .bind(PROCESS.as_str())
-        .bind(again)
+        .bind(may_resend)
         .execute(&db.pool),
     )?;
     Ok(changed.rows_affected() > 0)
@@ -58,7 +58,7 @@ pub fn set_unsent(db: &Postgres, id: &str) -> Result<(), StoreError> {
 }
 
 impl Postgres {
-    /// Stores that this process no longer waits for responses: it is about to exit.
+    /// Stores that this process no longer waits for responses. Called before it exits.
     ///
     /// # Errors
     ///

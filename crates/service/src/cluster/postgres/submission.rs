@@ -1,4 +1,4 @@
-//! Accepts tasks, with each idempotency key once across all processes.
+//! Accepts tasks, and each idempotency key only once across all processes.
 
 use atelier_contract::StatusWord;
 use serde_json::Value;
@@ -8,21 +8,22 @@ use sqlx::{Postgres as Database, Row, Transaction};
 use super::Postgres;
 use crate::idempotency::Submission;
 use crate::outputs::pins::tasks_in;
-use crate::store::{Answered, StoreError, Task, now_ms, oldest_kept};
+use crate::store::{FirstResponse, StoreError, Task, now_ms, oldest_valid_key_ms};
 
 pub fn insert(
     db: &Postgres,
     task: &Task,
     submission: Option<&Submission>,
-) -> Result<Option<Answered>, StoreError> {
+) -> Result<Option<FirstResponse>, StoreError> {
     let now = now_ms();
     let input = Value::Object(task.input.clone()).to_string();
     db.wait(async {
         let mut transaction = db.pool.begin().await?;
         if let Some(submission) = submission
-            && let Some(answered) = remember(&mut transaction, task, submission, now).await?
+            && let Some(first_response) =
+                store_submission(&mut transaction, task, submission, now).await?
         {
-            return Ok(Some(answered));
+            return Ok(Some(first_response));
         }
         sqlx::query(
             "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)
@@ -38,21 +39,21 @@ pub fn insert(
         .bind(i64::try_from(input.len()).unwrap_or(i64::MAX))
         .execute(&mut *transaction)
         .await?;
-        if let Some(secrets) = task.secrets.stored() {
+        if let Some(secrets) = task.secrets.to_stored() {
             sqlx::query("INSERT INTO secret VALUES ($1, $2)")
                 .bind(&task.id)
                 .bind(secrets)
                 .execute(&mut *transaction)
                 .await?;
         }
-        for held in tasks_in(&input) {
+        for pinned in tasks_in(&input) {
             sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                .bind(&held)
+                .bind(&pinned)
                 .bind(&task.id)
                 .execute(&mut *transaction)
                 .await?;
             sqlx::query("INSERT INTO upload_use SELECT id, $2 FROM upload WHERE id = $1")
-                .bind(&held)
+                .bind(&pinned)
                 .bind(&task.id)
                 .execute(&mut *transaction)
                 .await?;
@@ -62,29 +63,32 @@ pub fn insert(
     })
 }
 
-pub fn answered(db: &Postgres, submission: &Submission) -> Result<Option<Answered>, StoreError> {
+pub fn first_response(
+    db: &Postgres,
+    submission: &Submission,
+) -> Result<Option<FirstResponse>, StoreError> {
     db.wait(async {
-        let row = sqlx::query(ANSWERED)
+        let row = sqlx::query(FIRST_RESPONSE)
             .bind(&submission.account)
             .bind(submission.key.as_str())
-            .bind(oldest_kept(now_ms()))
+            .bind(oldest_valid_key_ms(now_ms()))
             .fetch_optional(&db.pool)
             .await?;
-        Ok(row.as_ref().map(read_answered))
+        Ok(row.as_ref().map(read_first_response))
     })
 }
 
-const ANSWERED: &str = "SELECT id, status, fingerprint FROM submission
+const FIRST_RESPONSE: &str = "SELECT id, status, fingerprint FROM submission
      WHERE account = $1 AND key = $2 AND created_ms > $3";
 
 /// Stores the response to a key, unless the key was used before; returns the earlier response then. Waits for
 /// concurrent calls with the same key, at any process.
-async fn remember(
+async fn store_submission(
     transaction: &mut Transaction<'_, Database>,
     task: &Task,
     submission: &Submission,
     now: i64,
-) -> Result<Option<Answered>, sqlx::Error> {
+) -> Result<Option<FirstResponse>, sqlx::Error> {
     let (account, key) = (&submission.account, submission.key.as_str());
     let written = sqlx::query(
         "INSERT INTO submission VALUES ($1, $2, $3, $4, $5, $6)
@@ -98,23 +102,23 @@ async fn remember(
     .bind(&task.id)
     .bind(task.status.as_str())
     .bind(now)
-    .bind(oldest_kept(now))
+    .bind(oldest_valid_key_ms(now))
     .execute(&mut **transaction)
     .await?;
     if written.rows_affected() == 1 {
         return Ok(None);
     }
-    let row = sqlx::query(ANSWERED)
+    let row = sqlx::query(FIRST_RESPONSE)
         .bind(account)
         .bind(key)
-        .bind(oldest_kept(now))
+        .bind(oldest_valid_key_ms(now))
         .fetch_one(&mut **transaction)
         .await?;
-    Ok(Some(read_answered(&row)))
+    Ok(Some(read_first_response(&row)))
 }
 
-fn read_answered(row: &PgRow) -> Answered {
-    Answered {
+fn read_first_response(row: &PgRow) -> FirstResponse {
+    FirstResponse {
         id: row.get(0),
         status: StatusWord::from(row.get::<&str, _>(1)),
         fingerprint: row.get(2),

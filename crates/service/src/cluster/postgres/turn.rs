@@ -1,4 +1,5 @@
-//! The turns of owners with a limit of running tasks across all processes, and the release of a process's jobs.
+//! Limits the running tasks of an owner across all processes, and releases a process's jobs. A turn is the permission
+//! of one task to run.
 
 use std::time::{Duration, Instant};
 
@@ -12,14 +13,14 @@ use crate::store::{StoreError, Unfinished};
 use crate::turns::Turn;
 
 impl Postgres {
-    /// Returns whether this process may run the task now: fewer than `most` other tasks of its owner are running, at
-    /// any process. If not, the task waits without a job until [`Self::end_turn`]. The attempts so far are stored
-    /// meanwhile, and the turn continues from those that were stored.
+    /// Returns whether this process may run the task now: fewer than `max_running` other tasks of its owner are running,
+    /// at any process. If not, the task waits without a job until [`Self::end_turn`] of another task. Loads the stored
+    /// attempts into `turn`, and stores the attempts of `turn` for the process that runs the task next.
     ///
     /// # Errors
     ///
     /// The database does not respond, or the statement fails.
-    pub fn begin_turn(&self, turn: &mut Turn, most: usize) -> Result<bool, StoreError> {
+    pub fn begin_turn(&self, turn: &mut Turn, max_running: usize) -> Result<bool, StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
             lock_turns(&mut transaction, &turn.owner).await?;
@@ -42,7 +43,7 @@ impl Postgres {
             .bind(DEAD_AFTER.as_secs_f64())
             .fetch_one(&mut *transaction)
             .await?;
-            let begins = usize::try_from(others).is_ok_and(|others| others < most);
+            let may_run = usize::try_from(others).is_ok_and(|others| others < max_running);
             let attempts = turn.attempts(Instant::now());
             sqlx::query(
                 "INSERT INTO turn (task, uid, process, failures, first_attempt, last_error)
@@ -52,7 +53,7 @@ impl Postgres {
                      last_error = excluded.last_error",
             )
             .bind(&turn.id)
-            .bind(begins.then_some(PROCESS.as_str()))
+            .bind(may_run.then_some(PROCESS.as_str()))
             .bind(i32::try_from(attempts.failures).unwrap_or(i32::MAX))
             .bind(attempts.since_first.map(|since| since.as_secs_f64()))
             // A server may send a NUL, which PostgreSQL can't store in text.
@@ -60,12 +61,12 @@ impl Postgres {
             .execute(&mut *transaction)
             .await?;
             transaction.commit().await?;
-            Ok(begins)
+            Ok(may_run)
         })
     }
 
-    /// Ends the task's turn at this process. Returns the owner's next waiting task, which has the turn now and needs
-    /// a job.
+    /// Ends the task's turn at this process, and gives a turn to the owner's next waiting task. Returns that task; the
+    /// caller has to add its job.
     ///
     /// # Errors
     ///
@@ -90,7 +91,7 @@ impl Postgres {
                  UPDATE task SET job = job + 1 FROM next WHERE task.id = next.id
                  RETURNING task.id, uid, category, subcategory, created_ms, input",
             );
-            // Another process that resumed the task meanwhile has its turn.
+            // No row is deleted if another process has resumed the task meanwhile and has its turn.
             let next = match ended.rows_affected() {
                 0 => None,
                 _ => {
@@ -103,13 +104,13 @@ impl Postgres {
         })
     }
 
-    /// Releases this process's jobs to the queue, except those of these tasks. Also sends a heartbeat, which keeps the
-    /// other jobs.
+    /// Releases this process's jobs to the queue, except the jobs of `tasks`. Also sends a heartbeat, so that no other
+    /// process takes over the jobs of `tasks`.
     ///
     /// # Errors
     ///
     /// The database does not respond, or the statement fails. No job is released then.
-    pub fn release_jobs_but(&self, tasks: &[String]) -> Result<(), StoreError> {
+    pub fn release_jobs_except(&self, tasks: &[String]) -> Result<(), StoreError> {
         self.wait(async {
             let mut transaction = self.pool.begin().await?;
             sqlx::query(queue_tables::KEEP_ALIVE)

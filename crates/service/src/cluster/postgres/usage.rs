@@ -4,7 +4,7 @@ use sqlx::Row;
 use sqlx::postgres::PgRow;
 
 use super::{Postgres, queue_tables};
-use crate::store::{EndPosition, Ended, StoreError, now_ms, oldest_kept};
+use crate::store::{EndPosition, Ended, StoreError, now_ms, oldest_valid_key_ms};
 
 pub fn bytes(db: &Postgres) -> Result<u64, StoreError> {
     db.sum(
@@ -20,7 +20,7 @@ pub fn bytes_of(db: &Postgres, uid: &str) -> Result<u64, StoreError> {
     )
 }
 
-/// Skips tasks whose outputs are the input of an unfinished task.
+/// Returns the oldest ended tasks. Skips tasks whose outputs are the input of an unfinished task.
 pub fn ended_after(
     db: &Postgres,
     after: EndPosition,
@@ -80,7 +80,7 @@ impl Postgres {
             for (statement, before) in [
                 (
                     "DELETE FROM submission WHERE created_ms <= $1",
-                    oldest_kept(now_ms()),
+                    oldest_valid_key_ms(now_ms()),
                 ),
                 (queue_tables::DELETE_OLD_JOBS, now_ms() - 60_000),
                 (queue_tables::DELETE_OLD_WORKERS, now_ms() - 3_600_000),

@@ -30,32 +30,32 @@ pub use schema::inputs_of;
 /// The timeout of a check.
 const SHORT: Duration = Duration::from_secs(5);
 
-/// The interval of retries while the container still runs a prediction of a killed service.
+/// The interval of retries while the container still runs the prediction of an earlier attempt.
 const ABANDONED: Duration = Duration::from_millis(500);
 
 /// The number of broken connections after which a task has failed.
-const MAX_BREAKS: u32 = 4;
+const MAX_LOST_CONNECTIONS: u32 = 4;
 
 /// A cog container.
 pub struct Container {
     client: Client,
     address: String,
     /// The latest known document, also while the container is unavailable.
-    known: Mutex<Option<Known>>,
-    kept: PathBuf,
+    known: Mutex<Option<Interface>>,
+    cache: PathBuf,
     /// The number of broken connections of each task.
-    breaks: Mutex<HashMap<String, u32>>,
+    lost_connections: Mutex<HashMap<String, u32>>,
 }
 
-/// What a container's document declares.
+/// The inputs and the output that a container's document declares.
 #[derive(Debug, Clone, Default, PartialEq)]
-struct Known {
+struct Interface {
     inputs: Inputs,
     output: Shape,
 }
 
-impl Known {
-    fn of(document: &Value) -> Option<Self> {
+impl Interface {
+    fn from_document(document: &Value) -> Option<Self> {
         Some(Self {
             inputs: inputs_of(document)?,
             output: shape_of(document),
@@ -82,77 +82,80 @@ impl Known {
 }
 
 /// Fetches a container's OpenAPI document.
-fn ask_document(client: &Client, address: &str) -> Result<Reply, CallError> {
+fn fetch_document(client: &Client, address: &str) -> Result<Reply, CallError> {
     client.get(&format!("{address}/openapi.json"), SHORT)
 }
 
 impl Container {
-    /// `given` is the OpenAPI document of a container that does not serve its own; `kept` is where
-    /// the latest known one is cached.
-    pub fn new(client: Client, address: String, given: Option<&Value>, kept: PathBuf) -> Self {
+    /// `given` is the OpenAPI document of a container that does not serve one. `cache` is the file that caches the latest
+    /// known document.
+    pub fn new(client: Client, address: String, given: Option<&Value>, cache: PathBuf) -> Self {
         let seen = || {
-            let bytes = std::fs::read(&kept).ok()?;
-            Known::of(&serde_json::from_slice(&bytes).ok()?)
+            let bytes = std::fs::read(&cache).ok()?;
+            Interface::from_document(&serde_json::from_slice(&bytes).ok()?)
         };
-        let known = given.and_then(Known::of).or_else(seen);
+        let known = given.and_then(Interface::from_document).or_else(seen);
         Self {
             client,
             address,
             known: Mutex::new(known),
-            kept,
-            breaks: Mutex::default(),
+            cache,
+            lost_connections: Mutex::default(),
         }
     }
 
-    /// Stores the inputs and outputs that the container declares, if the reply is its document.
-    fn learn(&self, reply: &Reply) {
-        let found = Known::of(&reply.json());
+    /// Stores the declared inputs and outputs if the reply is the container's document.
+    fn store_document(&self, reply: &Reply) {
+        let found = Interface::from_document(&reply.json());
         let mut known = self.lock();
         if found.is_none() || *known == found {
             return;
         }
         *known = found;
-        let folder = self.kept.parent().map(crate::private::make_dir);
+        let folder = self.cache.parent().map(crate::private::make_dir);
         let written = folder
             .transpose()
-            .and_then(|_| std::fs::write(&self.kept, &reply.body));
+            .and_then(|_| std::fs::write(&self.cache, &reply.body));
         if let Err(error) = written {
-            tracing::warn!("{}: {error}", self.kept.display());
+            tracing::warn!("{}: {error}", self.cache.display());
         }
     }
 
     /// Fetches the document before the first task if no check has done so: without it, the addresses of output files
     /// would be treated as text.
-    fn learn_first(&self, run: &Run<'_>) -> Result<(), Ended> {
+    fn ensure_document(&self, run: &Run<'_>) -> Result<(), Ended> {
         if self.lock().is_some() {
             return Ok(());
         }
         let (client, address) = (self.client.clone(), self.address.clone());
-        let asked = run.wait_for(move || ask_document(&client, &address))?;
+        let asked = run.wait_for(move || fetch_document(&client, &address))?;
         let reply = asked.map_err(|error| Ended::Retry(error.to_string()))?;
         if reply.status >= 500 {
-            return Err(run.deferred(reply.reason(), reply.retry_after));
+            return Err(run.defer(reply.reason(), reply.retry_after));
         }
-        self.learn(&reply);
+        self.store_document(&reply);
         Ok(())
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Known>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Option<Interface>> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a broken connection. A container may be stopped during a task, but if each attempt breaks, the task has
-    /// failed.
-    fn broke_off(&self, id: &str, why: String) -> Ended {
-        let mut breaks = self.breaks.lock().unwrap_or_else(PoisonError::into_inner);
-        let count = breaks.entry(id.to_owned()).or_default();
+    /// Counts a broken connection. The task is retried, because the container may have been stopped, and fails after
+    /// [`MAX_LOST_CONNECTIONS`].
+    fn connection_lost(&self, id: &str, why: String) -> Ended {
+        let mut lost_connections = self
+            .lost_connections
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        let count = lost_connections.entry(id.to_owned()).or_default();
         *count += 1;
-        if *count < MAX_BREAKS {
+        if *count < MAX_LOST_CONNECTIONS {
             return Ended::Retry(why);
         }
-        breaks.remove(id);
+        lost_connections.remove(id);
         Ended::Failed(format!(
-            "The container broke off {MAX_BREAKS} times over this task: {why}."
+            "The container broke off {MAX_LOST_CONNECTIONS} times over this task: {why}."
         ))
     }
 
@@ -165,7 +168,7 @@ impl Container {
 
     fn input(&self, run: &Run<'_>) -> Result<Map<String, Value>, Ended> {
         // Includes files in lists.
-        let mut input = run.given(to_data_uri)?;
+        let mut input = run.convert_input(to_data_uri)?;
         for value in input.values_mut().filter_map(Value::as_array_mut).flatten() {
             if let Some(path) = run.own_file(value)? {
                 *value = to_data_uri(&path)?;
@@ -201,8 +204,8 @@ impl Runner for Container {
         let body = reply.json();
         match body["status"].as_str() {
             Some("READY" | "BUSY") => {
-                let reply = ask_document(&self.client, &self.address);
-                self.learn(&reply.map_err(|error| error.to_string())?);
+                let reply = fetch_document(&self.client, &self.address);
+                self.store_document(&reply.map_err(|error| error.to_string())?);
                 Ok(())
             }
             Some("STARTING") => Err("the container is starting".into()),
@@ -212,7 +215,7 @@ impl Runner for Container {
     }
 
     fn run(&self, run: &Run<'_>) -> Result<Vec<Artifact>, Ended> {
-        self.learn_first(run)?;
+        self.ensure_document(run)?;
         let url = format!("{}/predictions/{}", self.address, run.id);
         let body = json!({"input": self.input(run)?});
         loop {
@@ -231,7 +234,7 @@ impl Runner for Container {
                 Err(CallError::NotSent(why) | CallError::Refused(why)) => {
                     return Err(Ended::Retry(why));
                 }
-                Err(CallError::Broken(why)) => return Err(self.broke_off(run.id, why)),
+                Err(CallError::Broken(why)) => return Err(self.connection_lost(run.id, why)),
             };
             match reply.status {
                 // A prediction of an earlier attempt is still running, but nothing receives its files: cancel it and
@@ -242,19 +245,19 @@ impl Runner for Container {
                 }
                 200 | 201 => return self.result(run, &reply.json()),
                 400 | 404 | 413 | 422 => {
-                    let words = reply.reason();
-                    return Err(Ended::Failed(format!("The container refused: {words}")));
+                    let reason = reply.reason();
+                    return Err(Ended::Failed(format!("The container refused: {reason}")));
                 }
                 409 => {
                     let why = "the container is busy".into();
-                    return Err(run.deferred(why, reply.retry_after));
+                    return Err(run.defer(why, reply.retry_after));
                 }
                 // The container failed at this task; a container that is not ready responds with 503.
                 500 => {
-                    let words = reply.reason();
-                    return Err(Ended::Failed(format!("The container failed: {words}")));
+                    let reason = reply.reason();
+                    return Err(Ended::Failed(format!("The container failed: {reason}")));
                 }
-                _ => return Err(run.deferred(reply.reason(), reply.retry_after)),
+                _ => return Err(run.defer(reply.reason(), reply.retry_after)),
             }
         }
     }

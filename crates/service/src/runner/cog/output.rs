@@ -1,18 +1,18 @@
-//! Sorts a prediction's output into files, which are fetched or decoded, and the rest.
+//! Separates a prediction's output into files, which are fetched or decoded, and the rest.
 //!
-//! Only what the container's OpenAPI document declares as a file (`format: uri`) is fetched: a text model
-//! can be asked to print any address.
+//! Only values that the container's OpenAPI document declares as files (`format: uri`) are fetched, because a user can
+//! make a text model return any address.
 
 use std::collections::HashMap;
 
 use serde_json::Value;
 
-use super::schema::resolved;
+use super::schema::resolve;
 use crate::runner::addresses::is_http;
 use crate::runner::file;
 
-/// What the container's document declares about a value, by its type. Undeclared values are not fetched, but may contain
-/// files as `data:` URIs.
+/// The declaration of a value in the container's document. Undeclared values are not fetched, but may contain files as
+/// `data:` URIs.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Shape {
     text: Option<Text>,
@@ -27,8 +27,8 @@ enum Text {
     /// `format: uri`.
     File,
     /// Any other text, even if it looks like an address.
-    Words,
-    /// Either of the two.
+    Plain,
+    /// A file or other text.
     Either,
 }
 
@@ -67,7 +67,7 @@ fn shape(document: &Value, schema: &Value, depth: u8) -> Shape {
     if depth > 8 {
         return Shape::default();
     }
-    let schema = resolved(document, schema, 0);
+    let schema = resolve(document, schema, 0);
     let of = |schema: &Value| shape(document, schema, depth + 1);
     let boxed = |key: &str| schema.get(key).map(|schema| Box::new(of(schema)));
     let kind = schema.get("type");
@@ -80,7 +80,7 @@ fn shape(document: &Value, schema: &Value, depth: u8) -> Shape {
     let own = Shape {
         text: match (is_text, is_uri) {
             (true, true) => Some(Text::File),
-            (true, false) => Some(Text::Words),
+            (true, false) => Some(Text::Plain),
             _ => None,
         },
         items: boxed("items"),
@@ -111,7 +111,7 @@ pub fn take_files(value: &mut Value, shape: &Shape, files: &mut Vec<String>) {
         Value::String(text) => {
             let is_file = match shape.text {
                 Some(Text::File) => is_http(text) || file::of_data_uri(text).is_some(),
-                Some(Text::Words) => false,
+                Some(Text::Plain) => false,
                 Some(Text::Either) | None => file::of_data_uri(text).is_some(),
             };
             if is_file {
@@ -170,9 +170,9 @@ mod tests {
         (files, without_nulls(output))
     }
 
-    /// The service fetched every text that looked like an address.
+    /// Guards against fetching every text that looks like an address.
     #[test]
-    fn only_what_is_declared_as_a_file_is_fetched() {
+    fn only_declared_files_are_fetched() {
         let address = "http://169.254.169.254/latest";
         for schema in [
             json!({"type": "string"}),
@@ -225,7 +225,7 @@ mod tests {
         );
     }
 
-    /// The files of a dictionary, of a list of lists and of a choice stayed texts.
+    /// Guards against returning files in dictionaries, nested lists and unions as texts.
     #[test]
     fn files_are_found_wherever_they_are_declared() {
         let file = json!({"type": "string", "format": "uri"});

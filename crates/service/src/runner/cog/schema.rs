@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 pub struct Inputs {
     /// In the order of the predictor's inputs.
     pub parameters: Parameters,
-    /// Renamed inputs, by the names of their parameters: their own names are common fields of each request.
+    /// Parameter name and input name of each renamed input. Inputs are renamed if every request has a field of that name.
     pub renamed: Vec<(String, String)>,
 }
 
@@ -19,7 +19,7 @@ pub fn inputs_of(document: &Value) -> Option<Inputs> {
     let declared = input["properties"].as_object()?;
     let mut properties: Vec<(&String, Map<String, Value>)> = declared
         .iter()
-        .map(|(name, property)| (name, resolved(document, property, 0)))
+        .map(|(name, property)| (name, resolve(document, property, 0)))
         .collect();
     properties.sort_by_key(|(_, property)| property.get("x-order").and_then(Value::as_u64));
     let mut inputs = Inputs::default();
@@ -49,14 +49,14 @@ fn is_reserved(name: &str) -> bool {
 }
 
 /// Resolves `$ref`, `allOf` and an `anyOf` with null in a property.
-pub(super) fn resolved(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
+pub(super) fn resolve(document: &Value, property: &Value, depth: u8) -> Map<String, Value> {
     let mut whole = property.as_object().cloned().unwrap_or_default();
     // Limits the recursion of self-referencing documents.
     if depth > 8 {
         return whole;
     }
     let mut take = |part: &Value| {
-        for (key, value) in resolved(document, part, depth + 1) {
+        for (key, value) in resolve(document, part, depth + 1) {
             // The referring schema takes precedence.
             whole.entry(key).or_insert(value);
         }
@@ -120,7 +120,7 @@ fn parameter(name: &str, property: &Map<String, Value>) -> Parameter {
     }
 }
 
-/// Cog writes the bounds of whole numbers with a point.
+/// Reads a bound. Cog writes the bounds of integers with a decimal point.
 fn bound(value: &Value) -> Option<Number> {
     let number = value.as_number()?;
     match number.as_f64() {
@@ -137,7 +137,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn every_form_that_cog_writes_is_read() {
+    fn all_forms_of_cog_schemas_are_read() {
         let document = json!({"components": {"schemas": {
             "colour": {"enum": ["red", "green"], "type": "string", "description": "An enumeration."},
             "Input": {"required": ["prompt", "images", "token"], "properties": {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(inputs_of(&json!({})), None);
     }
 
-    /// Each task of a container that demanded such an input was refused with 422.
+    /// Guards against refusing all tasks of a container with such a required input.
     #[test]
     fn inputs_with_names_of_the_interface_are_renamed() {
         let text = json!({"type": "string"});

@@ -1,23 +1,23 @@
-//! What an entry of ComfyUI's history holds: files, texts, or the reason why there is nothing.
+//! Reads an entry of ComfyUI's history: its files and texts, or the reason why it has none.
 
 use serde_json::{Map, Value, json};
 
-/// The lists in which nodes give the texts that they show. Some give the same text in both.
+/// The fields in which nodes return the texts that they show. Some nodes return the same text in both.
 const TEXTS: [&str; 2] = ["text", "string"];
 
-/// The inputs that make a run another one.
+/// The names of seed inputs. With another seed, ComfyUI does not use cached results.
 const SEEDS: [&str; 2] = ["seed", "noise_seed"];
 
 /// One result of a workflow.
 #[derive(Debug, PartialEq)]
 pub enum Item<'a> {
-    /// Where ComfyUI has a file: `filename`, `subfolder` and `type`.
+    /// The location of a file in ComfyUI: `filename`, `subfolder` and `type`.
     File(&'a Map<String, Value>),
     Text(String),
 }
 
-/// Returns the results of a finished workflow, in the order of its nodes: the files that it has saved. Where it
-/// has saved none, they are its previews and the texts that it shows.
+/// Returns the results of a finished workflow, in the order of its nodes: the files that it has saved, or without saved
+/// files, its previews and the texts that it shows.
 pub fn items(entry: &Value) -> Vec<Item<'_>> {
     let mut nodes: Vec<(&String, &Value)> =
         entry["outputs"].as_object().into_iter().flatten().collect();
@@ -31,7 +31,7 @@ fn is_saved(item: &Item<'_>) -> bool {
     matches!(item, Item::File(file) if file.get("type") == Some(&json!("output")))
 }
 
-/// Sorts by number; the ids of nodes in subgraphs have several (`57:6`).
+/// Returns a sort key that orders ids by number. The ids of nodes in subgraphs have several numbers (`57:6`).
 fn order(id: &str) -> Vec<(u64, String)> {
     let parts = id.split(':');
     parts
@@ -58,7 +58,7 @@ fn texts(output: &Value) -> Vec<String> {
         .flatten()
         .filter_map(Value::as_str)
         .collect();
-    // Of a node that gives a text where a list of texts belongs, ComfyUI makes a list of its characters.
+    // If a node returns a text instead of a list of texts, ComfyUI makes a list of its characters.
     if texts.iter().all(|text| text.chars().count() == 1) && !texts.is_empty() {
         return vec![texts.concat()];
     }
@@ -66,9 +66,13 @@ fn texts(output: &Value) -> Vec<String> {
     texts.map(str::to_owned).collect()
 }
 
-/// Says why a workflow without results has none. `bindings` are the inputs that parameters set, as parameter,
-/// node and input.
-pub fn missing(entry: &Value, graph: &Value, bindings: &[(String, String, String)]) -> String {
+/// Returns the reason why a workflow has no results. `bindings` are the inputs that parameters set: parameter, node and
+/// input.
+pub fn explain_missing_results(
+    entry: &Value,
+    graph: &Value,
+    bindings: &[(String, String, String)],
+) -> String {
     let messages = entry.pointer("/status/messages").and_then(Value::as_array);
     let mut messages = messages.into_iter().flatten();
     let cached = messages.find(|message| message[0] == "execution_cached");
@@ -120,14 +124,14 @@ mod tests {
     fn shown(outputs: Value) -> Vec<String> {
         let entry = json!({"outputs": outputs});
         let items = items(&entry);
-        let words = items.iter().map(|item| match item {
+        let message = items.iter().map(|item| match item {
             Item::File(file) => file["filename"].as_str().unwrap().to_owned(),
             Item::Text(text) => format!("text {text}"),
         });
-        words.collect()
+        message.collect()
     }
 
-    /// Guards against a workflow that writes a text and fails, because it has saved no file.
+    /// Guards against a failure of workflows that only return a text.
     #[test]
     fn texts_are_results_where_no_file_is_saved() {
         let text = json!({"text": ["a fox", ""], "string": ["a fox"]});
@@ -141,9 +145,9 @@ mod tests {
         assert_eq!(shown(json!({"9": string})), ["text a b"]);
     }
 
-    /// Guards against a preview in the place of the film, and against a result of a kind that is not known.
+    /// Guards against returning a preview instead of the video, and against ignoring results of unknown kinds.
     #[test]
-    fn every_saved_file_is_a_result_and_no_preview_is() {
+    fn saved_files_are_results_and_previews_are_not() {
         let film = json!({"gifs": [file("a.mp4", "output")]});
         let preview = json!({"images": [file("p.png", "temp")], "animated": [true]});
         assert_eq!(shown(json!({"9": film, "10": preview})), ["a.mp4"]);
@@ -152,7 +156,7 @@ mod tests {
         assert_eq!(shown(json!({"9": audio, "11": mesh})), ["a.flac", "m.glb"]);
     }
 
-    /// Guards against results of a subgraph that change places from the tenth node on.
+    /// Guards against sorting node ids as texts, with node 10 before node 9.
     #[test]
     fn results_are_in_the_order_of_the_nodes_also_in_subgraphs() {
         let text = |text: &str| json!({"text": [text]});
@@ -161,28 +165,28 @@ mod tests {
         assert_eq!(shown(outputs), ["text a", "text b", "text c", "text d"]);
     }
 
-    /// Guards against "no file" alone, where ComfyUI did nothing.
+    /// Guards against the message "no file" without an explanation when all nodes are cached.
     #[test]
-    fn a_run_of_cached_nodes_is_reported_with_the_way_to_a_new_result() {
+    fn a_fully_cached_run_is_reported_with_instructions() {
         let entry = |nodes: Value| json!({"status": {"messages": [["execution_cached", {"nodes": nodes}]]}});
         let graph = json!({"3": {"inputs": {"seed": 1}}, "4": {"inputs": {"text": ""}}});
         let all = entry(json!(["4", "3"]));
         let seed = ("dice".to_owned(), "3".to_owned(), "seed".to_owned());
-        let words = missing(&all, &graph, std::slice::from_ref(&seed));
+        let message = explain_missing_results(&all, &graph, std::slice::from_ref(&seed));
         assert!(
-            words.contains("cached") && words.contains("another dice"),
-            "{words}"
+            message.contains("cached") && message.contains("another dice"),
+            "{message}"
         );
-        let words = missing(&all, &graph, &[]);
+        let message = explain_missing_results(&all, &graph, &[]);
         assert!(
-            words.contains("cached") && words.contains("\"3.seed\""),
-            "{words}"
+            message.contains("cached") && message.contains("\"3.seed\""),
+            "{message}"
         );
         for some in [entry(json!(["4"])), entry(json!([])), json!({})] {
-            let words = missing(&some, &graph, std::slice::from_ref(&seed));
+            let message = explain_missing_results(&some, &graph, std::slice::from_ref(&seed));
             assert!(
-                !words.contains("cached") && words.contains("Save Image"),
-                "{words}"
+                !message.contains("cached") && message.contains("Save Image"),
+                "{message}"
             );
         }
     }

@@ -1,4 +1,4 @@
-//! The responses of model servers, saved until their tasks have ended.
+//! Saves the responses of model servers until their tasks have ended.
 
 use rusqlite::{OptionalExtension, params};
 

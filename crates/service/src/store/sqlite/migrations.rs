@@ -34,7 +34,7 @@ pub const MIGRATIONS: [&str; 8] = [
     // Some servers run and charge a task twice if it is sent twice, so record what was sent.
     "ALTER TABLE task ADD COLUMN sent_ms INTEGER;
      CREATE INDEX task_by_end ON task (finished_ms) WHERE finished_ms IS NOT NULL;",
-    // Triggers keep `usage` up to date, whatever changes a task.
+    // Triggers update `usage` at every change of a task.
     "ALTER TABLE task ADD COLUMN bytes INTEGER;
      CREATE INDEX task_unmeasured ON task (seq) WHERE bytes IS NULL AND finished_ms IS NOT NULL;
      CREATE TABLE usage (uid TEXT PRIMARY KEY, bytes INTEGER NOT NULL) WITHOUT ROWID;

@@ -6,7 +6,7 @@ use atelier_contract::ModelId;
 use rusqlite::{Connection, params};
 
 use super::Sqlite;
-use crate::store::{SECRETS_STEP, StoreError, without};
+use crate::store::{SECRETS_STEP, StoreError, without_fields};
 
 pub fn delete_old_secrets(
     db: &Sqlite,
@@ -36,7 +36,7 @@ pub fn delete_old_secrets(
         let is_last = inputs.len() < SECRETS_STEP;
         after = inputs.last().map_or(after, |(seq, _)| *seq);
         let changed = inputs.iter();
-        let changed = changed.filter_map(|(seq, input)| Some((seq, without(input, names)?)));
+        let changed = changed.filter_map(|(seq, input)| Some((seq, without_fields(input, names)?)));
         let changed: Vec<(&i64, String)> = changed.collect();
         db.with(|connection| {
             let transaction = connection.unchecked_transaction()?;
@@ -61,7 +61,7 @@ pub fn delete_old_secrets(
 }
 
 impl Sqlite {
-    /// Whether the task still has secrets.
+    /// Returns whether the task still has secrets.
     pub(super) fn has_secrets(connection: &Connection, id: &str) -> rusqlite::Result<bool> {
         connection
             .prepare_cached("SELECT 1 FROM secret JOIN task USING (seq) WHERE id = ?1")?

@@ -22,7 +22,7 @@ fn task(id: &str) -> Task {
 }
 
 #[test]
-fn tasks_come_back_as_they_were_after_the_database_was_closed() {
+fn tasks_are_unchanged_after_the_database_is_reopened() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("tasks.sqlite");
     let store = open(&path).unwrap();
@@ -51,7 +51,7 @@ fn an_ended_task_does_not_change() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
-    store.fail("a", "no", Failed::ForGood).unwrap();
+    store.fail("a", "no", Failed::Permanent).unwrap();
     store.set_processing("a").unwrap();
     store.complete("a", &["a/0.png".into()], 7).unwrap();
     let task = store.progress("a").unwrap().unwrap();
@@ -62,14 +62,14 @@ fn an_ended_task_does_not_change() {
 }
 
 #[test]
-fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
+fn a_task_is_sent_until_it_is_marked_as_unsent() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
     let sent = || store.order("a").unwrap().unwrap().sent;
     assert!(!sent());
     assert!(store.set_sent("a", false).unwrap());
-    // Guards against a paid task that two attempts send, which have begun at the same time.
+    // Guards against two concurrent attempts that both send a paid task.
     assert!(!store.set_sent("a", false).unwrap());
     assert!(store.set_sent("a", true).unwrap());
     assert!(sent());
@@ -77,9 +77,9 @@ fn what_was_sent_on_is_known_until_it_is_known_not_to_have_been_taken() {
     assert!(!sent());
 }
 
-/// Guards against an answer that stays in the database for good.
+/// Guards against responses that are never deleted from the database.
 #[test]
-fn a_saved_answer_is_there_until_its_task_has_ended() {
+fn a_saved_answer_is_deleted_when_its_task_ends() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     store.insert(&task("a"), None).unwrap();
@@ -88,8 +88,11 @@ fn a_saved_answer_is_there_until_its_task_has_ended() {
     assert_eq!(store.saved_answer("a").unwrap(), Some(b"{}".to_vec()));
     store.complete("a", &["a/0.png".into()], 7).unwrap();
     assert_eq!(store.saved_answer("a").unwrap(), None);
-    assert!(!store.save_answer("a", b"{}").unwrap(), "it has ended");
-    assert_eq!(store.saved_answer("a").unwrap(), None, "it has ended");
+    assert!(
+        !store.save_answer("a", b"{}").unwrap(),
+        "the task has ended"
+    );
+    assert_eq!(store.saved_answer("a").unwrap(), None, "the task has ended");
 }
 
 fn submission(key: &str) -> Submission {
@@ -125,14 +128,14 @@ fn a_key_expires_after_a_day() {
             .unwrap()
     };
     age(day - 60_000);
-    let answered = store.insert(&task("c"), Some(&old)).unwrap().unwrap();
+    let first_response = store.insert(&task("c"), Some(&old)).unwrap().unwrap();
     assert_eq!(
-        (answered.id.as_str(), answered.status),
+        (first_response.id.as_str(), first_response.status),
         ("a", StatusWord::Queued)
     );
     assert_eq!(store.progress("c").unwrap(), None, "nothing was written");
     age(day);
-    assert_eq!(store.answered(&old).unwrap(), None);
+    assert_eq!(store.first_response(&old).unwrap(), None);
     assert_eq!(
         store.insert(&task("d"), Some(&submission("x"))).unwrap(),
         None
@@ -140,7 +143,7 @@ fn a_key_expires_after_a_day() {
     let kept: i64 = store
         .with(|c| c.query_row("SELECT count(*) FROM submission", [], |row| row.get(0)))
         .unwrap();
-    assert_eq!(kept, 2, "it is deleted, too");
+    assert_eq!(kept, 2, "the expired key is deleted");
     assert_eq!(store.insert(&task("e"), Some(&old)).unwrap(), None);
 }
 
@@ -181,14 +184,14 @@ fn disk_usage_of_tasks_is_counted_and_released() {
     let input = store.bytes().unwrap() / 3;
     assert!(input > 10);
     store.complete("a", &["a/0.png".into()], 1000).unwrap();
-    store.fail("b", "no", Failed::ForGood).unwrap();
+    store.fail("b", "no", Failed::Permanent).unwrap();
     assert_eq!(store.bytes_of("me").unwrap(), 3 * input + 1000);
     assert_eq!(store.bytes_of("you").unwrap(), 0);
     let ended = store
         .ended_after(EndPosition::default(), i64::MAX, 9)
         .unwrap();
     let ids: Vec<&str> = ended.iter().map(|task| task.id.as_str()).collect();
-    assert_eq!(ids, ["a", "b"], "what waits is not among them");
+    assert_eq!(ids, ["a", "b"], "waiting tasks are not included");
     assert_eq!(ended[0].bytes, input + 1000);
     let later = store.ended_after(ended[0].position, i64::MAX, 9).unwrap();
     assert_eq!(later, ended[1..]);
@@ -202,9 +205,9 @@ fn disk_usage_of_tasks_is_counted_and_released() {
     assert_eq!(inputs, 1);
 }
 
-/// Guards against a clean-up, or a look at what there is, that reads every task.
+/// Guards against a clean-up that reads every task.
 #[test]
-fn finding_the_oldest_reads_no_others() {
+fn finding_the_oldest_ended_tasks_uses_the_index() {
     let dir = tempfile::tempdir().unwrap();
     let store = open(&dir.path().join("t")).unwrap();
     let plan: Vec<String> = store
@@ -241,12 +244,12 @@ fn tasks_of_an_earlier_version_are_measured_once() {
     drop(old);
     let store = open(&path).unwrap();
     assert_eq!(store.bytes().unwrap(), 0);
-    assert_eq!(store.unmeasured(9).unwrap(), ["a"]);
+    assert_eq!(store.tasks_without_size(9).unwrap(), ["a"]);
     for _ in 0..2 {
-        store.measured(&[("a".into(), 100)]).unwrap();
+        store.set_sizes(&[("a".into(), 100)]).unwrap();
         assert_eq!(store.bytes().unwrap(), 115);
     }
-    assert!(store.unmeasured(9).unwrap().is_empty());
+    assert!(store.tasks_without_size(9).unwrap().is_empty());
     store.complete("b", &[], 10).unwrap();
     assert_eq!(store.bytes().unwrap(), 115 + 12);
 }
@@ -272,15 +275,19 @@ fn secrets_of_ended_tasks_are_in_no_file() {
     for round in [0, 100] {
         for n in round..round + 100 {
             let stored = json!({"key": secret(n)}).to_string();
-            let secrets = Secrets::of_stored(Some(&stored));
+            let secrets = Secrets::from_stored(Some(&stored));
             let task = Task {
                 secrets,
                 ..task(&n.to_string())
             };
             store.insert(&task, None).unwrap();
         }
-        assert_eq!(found(round).len(), 100, "what waits is stored");
-        // In another order, so that pages are split, merged and used again.
+        assert_eq!(
+            found(round).len(),
+            100,
+            "secrets of waiting tasks are stored"
+        );
+        // Uses another order, so that pages are split, merged and reused.
         for n in (0..100).map(|n| round + n * 37 % 100) {
             let id = n.to_string();
             let order = store.order(&id).unwrap().unwrap();
@@ -288,7 +295,7 @@ fn secrets_of_ended_tasks_are_in_no_file() {
             if n % 2 == 0 {
                 store.complete(&id, &[], 1).unwrap();
             } else {
-                store.fail(&id, "no", Failed::ForGood).unwrap();
+                store.fail(&id, "no", Failed::Permanent).unwrap();
             }
             assert_eq!(
                 store.order(&id).unwrap().unwrap().secrets,

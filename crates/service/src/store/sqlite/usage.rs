@@ -67,7 +67,7 @@ pub fn remove(db: &Sqlite, tasks: &[Ended]) -> Result<(), StoreError> {
     })
 }
 
-pub fn unmeasured(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> {
+pub fn tasks_without_size(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> {
     db.with(|connection| {
         connection
             .prepare_cached(
@@ -78,7 +78,7 @@ pub fn unmeasured(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> 
     })
 }
 
-pub fn measured(db: &Sqlite, tasks: &[(String, u64)]) -> Result<(), StoreError> {
+pub fn set_sizes(db: &Sqlite, tasks: &[(String, u64)]) -> Result<(), StoreError> {
     db.with(|connection| {
         let transaction = connection.unchecked_transaction()?;
         for (id, bytes) in tasks {

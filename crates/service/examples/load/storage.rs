@@ -1,4 +1,4 @@
-//! Where the tasks of a service are: in the SQLite of a folder, or in a PostgreSQL.
+//! The storage of a service: SQLite in a folder, or PostgreSQL.
 
 use std::fs::{self, DirEntry};
 use std::path::{Path, PathBuf};
@@ -9,19 +9,19 @@ use tempfile::TempDir;
 
 use crate::Outcome;
 
-/// A folder for the outputs, and the tasks in it or in a database.
-pub struct Place {
+/// A folder for the outputs, with the tasks in the same folder or in a database.
+pub struct Storage {
     folder: TempDir,
-    /// The address of a database of its own.
+    /// The address of the PostgreSQL database, if the tasks are in one.
     database: Option<String>,
 }
 
-impl Place {
-    /// In SQLite, in a folder of its own.
+impl Storage {
+    /// Creates a temporary folder for SQLite.
     ///
     /// # Errors
     ///
-    /// There can't be a folder for it.
+    /// The folder can't be created.
     pub fn embedded() -> Outcome<Self> {
         Ok(Self {
             folder: tempfile::tempdir()?,
@@ -29,11 +29,11 @@ impl Place {
         })
     }
 
-    /// In a new database of the server at this address.
+    /// Creates a database on the server at this address. Drops an existing one.
     ///
     /// # Errors
     ///
-    /// `psql` fails, or there can't be a folder for the outputs.
+    /// `psql` fails, or the folder for the outputs can't be created.
     pub fn in_postgres(server: &str, name: &str) -> Outcome<Self> {
         let (admin, database) = (format!("{server}/postgres"), format!("{server}/{name}"));
         psql(&admin, &format!("DROP DATABASE IF EXISTS {name}"))?;
@@ -56,8 +56,8 @@ impl Place {
         self.folder().join("outputs")
     }
 
-    /// Fills it with completed tasks of a thousand users, as the service itself would have left them. The service
-    /// has made the tables before.
+    /// Inserts completed tasks of a thousand users, with the same rows as the service writes. The service must have
+    /// created the tables before.
     ///
     /// # Errors
     ///
@@ -86,20 +86,21 @@ impl Place {
         Ok(())
     }
 
-    /// How many tasks have ended that were not stored from the beginning.
+    /// Returns the number of ended tasks, except those of [`Self::fill`].
     ///
     /// # Errors
     ///
     /// The database, or the folder of the outputs, can't be read.
-    pub fn finished(&self) -> Outcome<usize> {
+    pub fn count_finished(&self) -> Outcome<usize> {
         if let Some(database) = &self.database {
             let count = "SELECT count(*) FROM task WHERE finished_ms > 1000000000000";
             return Ok(psql(database, count)?.trim().parse()?);
         }
-        // The service has its SQLite to itself. Each task has a folder, which appears when it is whole.
+        // The service locks its SQLite database. Each ended task has an output folder, which appears when it is complete.
         let folders = fs::read_dir(self.outputs())?.collect::<Result<Vec<_>, _>>()?;
-        let is_whole = |folder: &DirEntry| !folder.file_name().to_string_lossy().starts_with('.');
-        Ok(folders.iter().filter(|folder| is_whole(folder)).count())
+        let is_complete =
+            |folder: &DirEntry| !folder.file_name().to_string_lossy().starts_with('.');
+        Ok(folders.iter().filter(|folder| is_complete(folder)).count())
     }
 }
 

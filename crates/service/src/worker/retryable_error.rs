@@ -8,7 +8,7 @@ use crate::store::StoreError;
 
 /// A retryable error: the task has not failed.
 #[derive(Debug, Error)]
-pub enum Obstacle {
+pub enum RetryableError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error("the output could not be written: {0}")]
