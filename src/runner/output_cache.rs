@@ -1,7 +1,7 @@
-//! Copies of outputs, for the day when their addresses are dead.
+//! Copies of outputs, which are used after the addresses of the outputs have expired.
 //!
-//! The leading tab makes them, one after the other, so that no two tabs make the same and together
-//! they stay within the limit. What storage says counts; nothing of it is held here.
+//! The leader makes the copies one at a time, so that no two tabs make the same copy and all copies together stay within the
+//! limit. Storage is the only source of truth; nothing is cached in memory.
 
 use atelier_engine::{Millis, TaskKey, stored_output};
 use atelier_studio::output::output_cache::{self, CachedOutput, CopyRequest};
@@ -30,7 +30,7 @@ mod making;
 mod stored;
 mod wanted;
 
-/// A day: how long after a task has finished its outputs are copied without a person looking at them.
+/// How long after the end of a task its outputs are copied even if the user does not look at them, in milliseconds: a day.
 const MAX_AGE: Millis = 24 * 60 * 60 * 1_000;
 
 #[derive(Clone, Copy)]
@@ -40,28 +40,28 @@ pub(super) struct OutputCache {
     tasks: TaskStore,
     tabs: TabSync,
     records: Records,
-    /// Moves on whenever a copy comes or goes.
+    /// Incremented whenever a copy is added or deleted.
     changes: RwSignal<u64>,
     queue: StoredValue<Queue, LocalStorage>,
 }
 
-/// The copies that are to be made.
+/// The queue of copies to make.
 #[derive(Default)]
 struct Queue {
-    /// The requests that are still to be carried out, in their order.
-    wanted: Vec<Request>,
-    /// The requests that could not be carried out for now. The next visit tries again.
+    /// The requests to execute, in order.
+    pending: Vec<Request>,
+    /// Requests that have failed temporarily. The next visit tries again.
     postponed: Vec<Request>,
-    /// The tasks that were there before copies were wanted. The newest is the last, and the next to be copied.
+    /// Tasks from before copies were enabled, oldest first. The last one is copied next.
     earlier: Vec<TaskKey>,
-    /// The wish that `earlier` belongs to.
-    wish: Option<String>,
-    /// Copies are being made.
+    /// The request that `earlier` belongs to.
+    earlier_request: Option<String>,
+    /// The queue is being processed.
     is_busy: bool,
-    /// The addresses that gave nothing. They are not asked again in this visit.
+    /// Addresses that could not be fetched. They are not requested again during this visit.
     failed_urls: Vec<String>,
-    /// Storage has refused a copy, and the person was told.
-    is_refused: bool,
+    /// Storage has refused a copy, and the user was notified.
+    has_reported_refusal: bool,
 }
 
 /// A request in the queue.
@@ -72,17 +72,17 @@ struct Request {
     deletion: Deletion,
 }
 
-/// The next thing that copies are made for.
-enum Wanted {
-    Now(Request),
-    /// This task was there before a person wanted copies.
+/// An entry of the queue.
+enum Job {
+    Request(Request),
+    /// A task from before copies were enabled.
     Earlier(TaskKey),
 }
 
 impl Queue {
     fn remember(&self) {
         let last = Deletion::last();
-        let requests = self.wanted.iter().chain(&self.postponed);
+        let requests = self.pending.iter().chain(&self.postponed);
         let current = requests.filter(|request| request.deletion == last);
         wanted::remember(current.map(|request| &request.copies));
     }
@@ -107,79 +107,77 @@ impl OutputCache {
         }
     }
 
-    /// The user wants copies from now on, also of the outputs that are there already. [`CopyRequest::All`] has them made.
-    /// Set once, in the tab where it was asked for: it may have been taken back when the leader receives the request.
-    pub fn want_all(self) {
-        earlier::want();
+    /// Records that the user wants copies of all existing outputs. [`CopyRequest::All`] starts to make them. Called only in
+    /// the tab in which the user has asked for them: when the leader receives the request, it may already be cancelled.
+    pub fn request_all(self) {
+        earlier::request();
     }
 
-    /// Has a request carried out by the tab that leads. A follower keeps it in mind, because it may be that no
-    /// tab is leading yet.
+    /// Adds a request to the queue. Only the leader executes it. A follower keeps it, because there may be no leader yet.
     pub fn request(self, copies: CopyRequest) {
         if copies == CopyRequest::All {
-            return self.keep_earlier();
+            return self.request_earlier();
         }
         let deletion = Deletion::last();
         self.queue.update_value(|queue| {
-            queue.wanted.push(Request { copies, deletion });
+            queue.pending.push(Request { copies, deletion });
             if self.tabs.leads() {
                 queue.remember();
             }
         });
-        self.make_wanted();
+        self.start_processing();
     }
 
-    /// This tab leads from now on: also wants what the last leader has not come to.
+    /// Adds the requests that the previous leader has not executed. Called when this tab becomes the leader.
     pub fn take_over(self) {
         self.queue.update_value(|queue| {
-            // Read before the tasks, which a deletion removes first.
+            // Read before the tasks: a deletion of all copies forgets the tasks before it is marked.
             let deletion = Deletion::last();
-            let mut left = wanted::remembered();
-            left.retain(|task| self.has_just_finished(task));
-            let left = left.into_iter().map(|task| Request {
+            let mut remaining = wanted::remembered();
+            remaining.retain(|task| self.has_just_finished(task));
+            let requests = remaining.into_iter().map(|task| Request {
                 copies: CopyRequest::Task(task),
                 deletion: deletion.clone(),
             });
-            let left: Vec<_> = left.filter(|it| !queue.wanted.contains(it)).collect();
+            let new: Vec<_> = requests.filter(|it| !queue.pending.contains(it)).collect();
             queue.postponed.clear();
-            queue.wanted.extend(left);
+            queue.pending.extend(new);
         });
         self.resume_earlier();
-        self.make_wanted();
+        self.start_processing();
     }
 
-    /// Has the copies made that are wanted, if this tab leads.
-    pub fn make_wanted(self) {
+    /// Starts to process the queue, if this tab leads.
+    pub fn start_processing(self) {
         let leads = self.tabs.leads();
-        let may_begin = self
+        let may_start = self
             .queue
             .try_update_value(|queue| leads && !std::mem::replace(&mut queue.is_busy, true));
-        if may_begin == Some(true) {
-            spawn(self.make());
+        if may_start == Some(true) {
+            spawn(self.process_queue());
         }
     }
 
-    /// Whether the task has finished within [`MAX_AGE`]: what can't be had for that long is not asked for at
-    /// every visit.
+    /// Returns whether the task has finished within [`MAX_AGE`]. Outputs that could not be fetched for that long are not
+    /// requested at every visit.
     fn has_just_finished(self, key: &TaskKey) -> bool {
         clock::now().saturating_sub(self.finished(key)) < MAX_AGE
     }
 
-    /// When the task has finished; 0 if it has not.
+    /// Returns when the task finished; 0 if it has not.
     fn finished(self, key: &TaskKey) -> Millis {
         let task = self.tasks.task(key);
         task.and_then(|task| task.read_untracked().finished)
             .unwrap_or_default()
     }
 
-    /// The next thing to make copies for; without any, no worker is busy any more. It stays in the queue until
-    /// it is done with.
-    fn next_wanted(self) -> Option<Wanted> {
+    /// Returns the next job. It stays in the queue until it is finished. If there is none, marks the queue as idle.
+    fn next_job(self) -> Option<Job> {
         let leads = self.tabs.leads();
         let next = self.queue.try_update_value(|queue| {
-            let next = match queue.wanted.first() {
-                Some(request) => Some(Wanted::Now(request.clone())),
-                None => queue.earlier.last().cloned().map(Wanted::Earlier),
+            let next = match queue.pending.first() {
+                Some(request) => Some(Job::Request(request.clone())),
+                None => queue.earlier.last().cloned().map(Job::Earlier),
             };
             let next = next.filter(|_| leads);
             queue.is_busy = next.is_some();
@@ -188,11 +186,11 @@ impl OutputCache {
         next.flatten()
     }
 
-    fn is_done_with(self, request: &Request, outcome: Outcome) {
+    fn finish_request(self, request: &Request, outcome: Outcome) {
         self.queue.update_value(|queue| {
-            // It may be wanted again by now.
-            if let Some(at) = queue.wanted.iter().position(|other| other == request) {
-                let request = queue.wanted.remove(at);
+            // Only one request is removed: the same copies may have been requested again.
+            if let Some(at) = queue.pending.iter().position(|other| other == request) {
+                let request = queue.pending.remove(at);
                 if outcome == Outcome::Postponed {
                     queue.postponed.push(request);
                 }
@@ -208,26 +206,26 @@ impl OutputCache {
             .with_tasks(|tasks| output_cache::favorites(tasks.iter().copied()))
     }
 
-    /// The address of an output, by its name.
+    /// Returns the address of an output by its name.
     pub fn output(self, name: &str) -> Option<String> {
         let (task, position) = output_cache::parse_name(name)?;
         let task = self.tasks.task(&task)?;
         task.with_untracked(|task| task.outputs().get(position).cloned())
     }
 
-    /// The names of a task's outputs.
+    /// Returns the names of a task's outputs.
     fn names(self, key: &TaskKey) -> Vec<String> {
         let task = self.tasks.task(key);
         let count = task.map_or(0, |task| task.read_untracked().outputs().len());
         (0..count).map(|at| key.output(at)).collect()
     }
 
-    /// Stores what another browser has stored: a copy, or the file of what came as data.
+    /// Stores an imported file: a copy, or the file of an output that arrived as data.
     ///
     /// # Errors
     ///
-    /// Storage refuses it, or is not open.
-    pub async fn take_in(self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
+    /// Storage refuses the file, or is not open.
+    pub async fn import(self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
         let storage = self.records.storage().ok_or(StorageError::Closed)?;
         let records = match stored_output::key(&copy.url) {
             Some(key) => vec![(Store::Outputs, key, blob.into())],
@@ -238,27 +236,27 @@ impl OutputCache {
         };
         self.records.keep_files(&records);
         storage.put(&records).await?;
-        self.tell_changed();
+        self.announce_change();
         Ok(())
     }
 
-    /// Deletes all copies but those of favorites. Copies that were requested before don't come back.
+    /// Deletes all copies except those of favorites. Copies that were requested before are not made.
     pub fn delete_all(self) {
         earlier::cancel();
         wanted::forget();
-        // Written last, because its readers read it first.
+        // Marked last, because readers check the mark first.
         Deletion::mark();
         thumbnails::clear();
         spawn(async move {
             let Ok(copies) = self.all().await else {
                 return;
             };
-            let going = output_cache::evictable(copies, &self.favorites()).into_iter();
-            self.delete(going.flat_map(|copy| records(copy.key)).collect());
+            let deleted = output_cache::evictable(copies, &self.favorites()).into_iter();
+            self.delete(deleted.flat_map(|copy| records(copy.key)).collect());
         });
     }
 
-    /// Deletes the record of a task, and with it the copies of its outputs and these files.
+    /// Deletes the record of a task, the copies of its outputs, and these files.
     pub fn delete_task(self, key: &TaskKey, files: Vec<(Store, String)>) {
         let mut task = vec![(Store::Tasks, key.0.clone())];
         task.extend(records(format!("{key}/")));
@@ -266,29 +264,29 @@ impl OutputCache {
         self.delete(task);
     }
 
-    /// Deletes records, which are or have copies.
+    /// Deletes records of tasks, copies or files.
     pub fn delete(self, records: Vec<(Store, String)>) {
         let deleted = self.records.delete(records);
         spawn(async move {
-            // If storage refuses, they are deleted once it works.
+            // If storage refuses, the records are deleted once it works.
             if deleted.await.is_ok() {
-                self.tell_changed();
+                self.announce_change();
             }
         });
     }
 
-    /// Follows copies that come or go.
+    /// Tracks that copies are added or deleted.
     pub fn track(self) {
         self.changes.track();
     }
 
-    /// Has the views that show copies look again.
+    /// Notifies the views that copies were added or deleted.
     pub fn has_changed(self) {
         self.changes.update(|changes| *changes += 1);
     }
 
-    /// Says it here and in the other tabs.
-    fn tell_changed(self) {
+    /// Notifies the views of all tabs that copies were added or deleted.
+    fn announce_change(self) {
         self.has_changed();
         self.tabs.tell(&TabMessage::Copies);
     }

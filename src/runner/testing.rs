@@ -1,7 +1,7 @@
-//! Shared by the tests of the runner's parts.
+//! Helpers for the tests of the runner's parts.
 //!
-//! To a browser a tab is what has a channel, a claim to lead and a connection to storage of its own: this
-//! one page has several of them.
+//! The test page simulates several tabs. Each of them has its own channel, request for leadership and connection to storage,
+//! which is how the browser tells tabs apart.
 
 use std::cell::RefCell;
 
@@ -26,29 +26,29 @@ use crate::testing::mount_nothing;
 pub const DATABASE: &str = "atelier";
 
 thread_local! {
-    /// One for all tests: what follows the page's events lives as long as the page.
+    /// One session for all tests, because its event listeners last as long as the page.
     static SESSION: (Owner, Session) = {
         mount_nothing();
         let owner = Owner::new();
         let session = owner.with(Session::start);
         (owner, session)
     };
-    /// The tabs that tests have opened. A test that fails leaves its tabs open.
+    /// Closes the tabs and databases of the last test. A test that fails leaves them open.
     static OPENED: RefCell<Vec<Close>> = const { RefCell::new(Vec::new()) };
 }
 
 type Close = Box<dyn FnOnce()>;
 
-/// Closes something before the next test.
-pub fn closing(close: impl FnOnce() + 'static) {
+/// Registers a function that closes something before the next test.
+pub fn close_before_next_test(close: impl FnOnce() + 'static) {
     OPENED.with_borrow_mut(|opened| opened.push(Box::new(close)));
 }
 
-/// An owner that is cleaned up before the next test, if it is not before.
+/// Creates an owner that is cleaned up before the next test, if not earlier.
 pub fn owner() -> Owner {
     let owner = Owner::new();
-    let left = owner.clone();
-    closing(move || left.cleanup());
+    let created = owner.clone();
+    close_before_next_test(move || created.cleanup());
     owner
 }
 
@@ -56,8 +56,8 @@ pub fn session() -> Session {
     SESSION.with(|(_, session)| *session)
 }
 
-/// Nothing is stored, and no account is signed in.
-pub async fn start_afresh() {
+/// Closes what the last test has left open, clears all storage, and signs out.
+pub async fn reset_browser() {
     for close in OPENED.take() {
         close();
     }
@@ -72,20 +72,21 @@ pub async fn start_afresh() {
 pub async fn delete_database() {
     let factory = Factory::new().expect("IndexedDB");
     let deleted = factory.delete(DATABASE).expect("a request");
-    deleted.await.expect("no such database any more");
+    deleted.await.expect("a deleted database");
 }
 
-/// A task of an account that is not signed in here: nothing of it is sent.
+/// Returns a queued task of an account that is not signed in, so that it is not sent.
 pub fn task(key: &str, created: Millis) -> Task {
     task_in(key, created, json!({"state": "queued"}))
 }
 
-/// The same at its end.
+/// Returns the same task in its final state, with outputs.
 pub fn ready(key: &str, created: Millis, outputs: &[&str]) -> Task {
     let state = json!({"state": "ready", "id": format!("id of {key}"), "outputs": outputs});
     task_in(key, created, state)
 }
 
+/// Returns the same task after it failed.
 pub fn failed(key: &str, created: Millis) -> Task {
     let state = json!({"state": "failed", "id": null, "message": "no"});
     task_in(key, created, state)
@@ -106,7 +107,7 @@ fn task_in(key: &str, created: Millis, state: Value) -> Task {
     Task::from_value(record).expect("a task")
 }
 
-/// Puts records into storage, without a word to any tab.
+/// Writes the records of tasks to storage, without notifying any tab.
 pub async fn put(tasks: &[Task]) {
     let texts = tasks.iter().map(|task| task.to_value().to_string());
     let records = tasks.iter().zip(texts).map(|(task, text)| {
@@ -118,7 +119,7 @@ pub async fn put(tasks: &[Task]) {
     storage.put(&records).await.expect("written");
 }
 
-/// Gives all stored tasks, by their keys.
+/// Returns all stored tasks, ordered by key.
 pub async fn stored() -> Vec<Task> {
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
@@ -129,28 +130,31 @@ pub async fn stored() -> Vec<Task> {
     tasks.collect()
 }
 
-/// Waits until these are stored, and no others.
+/// Waits until exactly these tasks are stored.
 pub async fn until_stored(wanted: &[Task]) {
-    let begun = clock::now();
+    let start = clock::now();
     let mut found = stored().await;
     while found != wanted {
-        assert!(clock::now() - begun < 60_000, "in vain: {found:?}");
+        assert!(clock::now() - start < 60_000, "timeout; stored: {found:?}");
         pause().await;
         found = stored().await;
     }
 }
 
-/// Waits up to a minute for something that others do. The page itself waits up to ten seconds to learn whether a
-/// service knows keys.
-pub async fn until(what: &str, is_so: impl Fn() -> bool) {
-    let begun = clock::now();
-    while !is_so() {
-        assert!(clock::now() - begun < 60_000, "waited in vain for {what}");
+/// Waits up to a minute for a condition. The page itself may take ten seconds to find out whether a service supports
+/// idempotency keys.
+pub async fn until(what: &str, is_met: impl Fn() -> bool) {
+    let start = clock::now();
+    while !is_met() {
+        assert!(
+            clock::now() - start < 60_000,
+            "timeout while waiting for {what}"
+        );
         pause().await;
     }
 }
 
-/// Waits long enough for messages to be heard.
+/// Waits long enough for messages to be delivered.
 pub async fn pause() {
     TimeoutFuture::new(10).await;
 }
@@ -162,21 +166,21 @@ pub struct Tab {
 }
 
 impl Tab {
-    /// Opens a tab that has read what is stored.
+    /// Opens a tab, and waits until it has read the stored tasks.
     pub async fn open() -> Self {
         let tab = Self::begin();
-        until("what is stored", || tab.runner.is_open.get_untracked()).await;
+        until("the stored tasks", || tab.runner.is_open.get_untracked()).await;
         tab
     }
 
-    /// The same, and it is the one that leads.
+    /// Opens a tab, and waits until it is the leader.
     pub async fn open_leading() -> Self {
         let tab = Self::open().await;
-        tab.leads().await;
+        tab.until_leader().await;
         tab
     }
 
-    /// Opens a tab, and does not wait for storage.
+    /// Opens a tab without waiting for storage.
     pub fn begin() -> Self {
         let session = session();
         let owner = owner();
@@ -192,7 +196,7 @@ impl Tab {
         self.runner.parts()
     }
 
-    /// Notes each value that a person would be shown.
+    /// Records each value that a view would show.
     pub fn follow<T: Send + Sync + 'static>(
         &self,
         look: impl Fn() -> T + 'static,
@@ -207,19 +211,19 @@ impl Tab {
         })
     }
 
-    /// Waits until it leads.
-    pub async fn leads(&self) {
+    /// Waits until this tab is the leader.
+    pub async fn until_leader(&self) {
         until("the right to lead", || self.parts().tabs.leads()).await;
     }
 
-    /// The keys that are listed, in their order.
+    /// Returns the listed keys, in order.
     pub fn keys(&self) -> Vec<String> {
         let keys = untrack(|| self.runner.keys());
         keys.iter().map(|key| key.0.clone()).collect()
     }
 
-    /// Waits until it lists these.
-    pub async fn lists(&self, keys: &[&str]) {
+    /// Waits until the tab lists exactly these tasks.
+    pub async fn until_listed(&self, keys: &[&str]) {
         until(&format!("{keys:?} to be listed"), || self.keys() == keys).await;
     }
 }

@@ -1,5 +1,5 @@
-//! Copies the outputs that were there before a person wanted copies. They are copied while there is nothing else to
-//! copy, newest first, until there is no room left. The tab that leads next goes on with the rest.
+//! Copies the outputs that existed before the user enabled copies. They are copied when no other request is pending, newest
+//! first, until the limit is reached. The next leader continues with the rest.
 
 use atelier_engine::{Task, TaskKey, TaskState};
 use atelier_studio::output::output_cache;
@@ -13,44 +13,46 @@ use crate::browser::local::LocalStore;
 use crate::browser::storage::StorageError;
 use crate::reactive::boxed::spawn;
 
-/// The key in `localStorage` that is set until all of them are copied. The value is the time of the user's wish and
-/// identifies it.
-const PLACE: &str = "atelier.copies.earlier";
+/// The key in `localStorage` that is set until all earlier outputs are copied. The value is the time of the user's request
+/// and identifies the request.
+const KEY: &str = "atelier.copies.earlier";
 
-/// Another tab tells of it before the setting arrives.
-pub(super) const SETTING_MS: u32 = 1_000;
+/// The delay after a request before copies are made, in milliseconds. A request from another tab arrives before the setting
+/// that enables copies.
+pub(super) const SETTING_DELAY_MS: u32 = 1_000;
 
-/// One that is not there by then holds up the others no longer.
+/// How long the next output waits for the present one to be copied, in milliseconds.
 const TIMEOUT_MS: u32 = 60_000;
 
 /// Requests copies of earlier outputs.
-pub(super) fn want() {
-    LocalStore::Browser.write(PLACE, &clock::now().to_string());
+pub(super) fn request() {
+    LocalStore::Browser.write(KEY, &clock::now().to_string());
 }
 
 /// Cancels the request.
 pub(super) fn cancel() {
-    LocalStore::Browser.remove(PLACE);
+    LocalStore::Browser.remove(KEY);
 }
 
-/// Returns the wish that is not fulfilled yet. Another tab may have cancelled or replaced it.
-fn wish() -> Option<String> {
-    LocalStore::Browser.read(PLACE)
+/// Returns the pending request. Another tab may have cancelled or replaced it.
+fn pending_request() -> Option<String> {
+    LocalStore::Browser.read(KEY)
 }
 
 impl OutputCache {
-    /// The setting may arrive after the request, and another tab may have made both.
-    pub(super) fn keep_earlier(self) {
+    /// Starts to copy earlier outputs after a delay, because the setting may arrive after the request.
+    pub(super) fn request_earlier(self) {
         spawn(async move {
-            TimeoutFuture::new(SETTING_MS).await;
+            TimeoutFuture::new(SETTING_DELAY_MS).await;
             self.resume_earlier();
-            self.make_wanted();
+            self.start_processing();
         });
     }
 
+    /// Adds the earlier tasks to the queue, if this tab leads and a request is pending.
     pub(super) fn resume_earlier(self) {
-        let wish = wish();
-        if !self.tabs.leads() || wish.is_none() {
+        let request = pending_request();
+        if !self.tabs.leads() || request.is_none() {
             return;
         }
         let mut tasks = self.tasks.with_tasks(|tasks| {
@@ -62,31 +64,32 @@ impl OutputCache {
         tasks.sort_unstable();
         let keys = tasks.into_iter().map(|(_, key)| key).collect();
         self.queue
-            .update_value(|queue| (queue.wish, queue.earlier) = (wish, keys));
+            .update_value(|queue| (queue.earlier_request, queue.earlier) = (request, keys));
     }
 
-    pub(super) async fn make_earlier(self, task: &TaskKey) {
-        let wanted = self.queue.with_value(|queue| queue.wish.clone());
-        let is_wanted = || wish() == wanted;
-        let mut has_room = self.has_room_for(task).await.unwrap_or(false);
+    /// Copies the outputs of an earlier task, and removes the task from the queue.
+    pub(super) async fn copy_earlier(self, task: &TaskKey) {
+        let request = self.queue.with_value(|queue| queue.earlier_request.clone());
+        let is_wanted = || pending_request() == request;
+        let mut has_space = self.has_space_for(task).await.unwrap_or(false);
         for output in self.names(task) {
-            // Read before the wish, which a deletion cancels first.
+            // Read before the pending request: a deletion of all copies cancels the request before it is marked.
             let deletion = Deletion::last();
-            if !has_room || !is_wanted() {
+            if !has_space || !is_wanted() {
                 break;
             }
-            let copy = Box::pin(self.make_one(&output, Some(self.finished(task)), &deletion));
+            let copy = Box::pin(self.make_copy(&output, Some(self.finished(task)), &deletion));
             let made = select(copy, TimeoutFuture::new(TIMEOUT_MS)).await;
             if let Either::Left((Err(error), _)) = made {
-                has_room = false;
+                has_space = false;
                 self.report_refusal(error);
             }
         }
-        let goes_on = has_room && is_wanted();
+        let continues = has_space && is_wanted();
         self.queue.update_value(|queue| {
-            // Otherwise the list is that of the next wish.
-            if queue.wish == wanted {
-                queue.earlier.retain(|other| goes_on && other != task);
+            // Otherwise the queue belongs to a newer request.
+            if queue.earlier_request == request {
+                queue.earlier.retain(|other| continues && other != task);
                 if queue.earlier.is_empty() && is_wanted() {
                     cancel();
                 }
@@ -94,8 +97,8 @@ impl OutputCache {
         });
     }
 
-    /// Whether anything of this task would be kept: if not, neither it nor an older one need be fetched.
-    async fn has_room_for(self, task: &TaskKey) -> Result<bool, StorageError> {
+    /// Returns whether a copy of this task's outputs fits into the limit. If not, outputs of older tasks do not fit either.
+    async fn has_space_for(self, task: &TaskKey) -> Result<bool, StorageError> {
         let Some(limit) = self.session.keep_limit() else {
             return Ok(false);
         };

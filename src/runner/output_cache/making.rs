@@ -1,4 +1,4 @@
-//! Copies are made, one after the other, and others are evicted for them.
+//! Makes copies one at a time, and evicts others to stay within the limit.
 
 use atelier_contract::ApiError;
 use atelier_contract::output::SafeUrl;
@@ -8,7 +8,7 @@ use leptos::prelude::*;
 use web_sys::Blob;
 
 use super::stored::{facts, read, records};
-use super::{Deletion, OutputCache, Request, Wanted};
+use super::{Deletion, Job, OutputCache, Request};
 use crate::browser::storage::thumbnails;
 use crate::browser::storage::{StorageError, Store};
 use crate::browser::{clock, http};
@@ -16,40 +16,41 @@ use crate::browser::{clock, http};
 /// How a request ended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
-    /// The copy was made, or is not to be made.
+    /// The copy was made, or must not be made.
     Done,
-    /// There was no answer, or the page is just being closed.
+    /// The service did not respond, or the page is being closed.
     Postponed,
 }
 
 impl OutputCache {
-    pub(super) async fn make(self) {
-        while let Some(wanted) = self.next_wanted() {
-            match wanted {
-                Wanted::Now(request) => {
-                    let outcome = self.carry_out(&request).await;
-                    self.is_done_with(&request, outcome);
+    /// Executes the jobs of the queue until none is left or this tab stops leading.
+    pub(super) async fn process_queue(self) {
+        while let Some(job) = self.next_job() {
+            match job {
+                Job::Request(request) => {
+                    let outcome = self.execute(&request).await;
+                    self.finish_request(&request, outcome);
                 }
-                Wanted::Earlier(task) => self.make_earlier(&task).await,
+                Job::Earlier(task) => self.copy_earlier(&task).await,
             }
         }
     }
 
-    async fn carry_out(self, request: &Request) -> Outcome {
+    async fn execute(self, request: &Request) -> Outcome {
         let (names, shown) = match &request.copies {
             CopyRequest::Output(name) => (vec![name.clone()], None),
-            // No person may have looked at its outputs since they were made.
+            // The user may not have looked at the outputs yet.
             CopyRequest::Task(key) => (self.names(key), Some(self.finished(key))),
             CopyRequest::Evict => {
-                let made = self.make_room().await.map(|()| Outcome::Done);
+                let made = self.evict_above_limit().await.map(|()| Outcome::Done);
                 return self.outcome_of(made);
             }
-            // `keep_earlier` takes it to heart.
+            // Handled by `request_earlier`.
             CopyRequest::All => return Outcome::Done,
         };
         let mut outcome = Outcome::Done;
         for name in names {
-            let made = self.make_one(&name, shown, &request.deletion).await;
+            let made = self.make_copy(&name, shown, &request.deletion).await;
             if self.outcome_of(made) == Outcome::Postponed {
                 outcome = Outcome::Postponed;
             }
@@ -57,7 +58,7 @@ impl OutputCache {
         outcome
     }
 
-    /// Says it where storage refuses. It is tried again at the next visit, unless there is no room.
+    /// Reports an error of storage, and returns it as an outcome. The next visit tries again, unless storage is full.
     fn outcome_of(self, made: Result<Outcome, StorageError>) -> Outcome {
         made.unwrap_or_else(|error| {
             self.report_refusal(error);
@@ -68,14 +69,13 @@ impl OutputCache {
         })
     }
 
-    /// Makes the copy of one output, or notes that it was looked at. `shown` says when, if that was not now.
-    /// Does nothing if all copies were deleted since `deletion`, except for a favorite.
+    /// Makes the copy of an output. If it exists already, only records that the output was shown: at the time `shown`, or
+    /// now. Does nothing if all copies were deleted after `deletion`, unless the output is a favorite.
     ///
     /// # Errors
     ///
-    /// The browser's storage can't be read or written. That the output could not be fetched is an
-    /// [`Outcome`].
-    pub(super) async fn make_one(
+    /// The browser's storage can't be read or written. If the output can't be fetched, that is an [`Outcome`] and no error.
+    pub(super) async fn make_copy(
         self,
         name: &str,
         shown: Option<Millis>,
@@ -91,11 +91,11 @@ impl OutputCache {
         }
         let now = clock::now();
         let shown = shown.unwrap_or(now);
-        let (mut going, mut coming) = (Vec::new(), Vec::new());
+        let (mut deletions, mut additions) = (Vec::new(), Vec::new());
         if let Some(known) = storage.get(Store::OutputFacts, name).await? {
             if let Some(mut copy) = known.as_string().and_then(|text| read(&text)) {
                 copy.shown = copy.shown.max(shown);
-                coming.push(facts(&copy));
+                additions.push(facts(&copy));
             }
         } else {
             let limit = match self.session.keep_limit() {
@@ -109,7 +109,7 @@ impl OutputCache {
             };
             let bytes = blob.size() as u64;
             let others = self.all().await?;
-            // Either may have become a favorite while the output came.
+            // This output or others may have become favorites while it was fetched.
             let favorites = self.favorites();
             if !favorites.iter().any(|favorite| favorite == name) {
                 let others = output_cache::evictable(others, &favorites);
@@ -117,10 +117,10 @@ impl OutputCache {
                 else {
                     return Ok(Outcome::Done);
                 };
-                going = names.into_iter().flat_map(records).collect();
+                deletions = names.into_iter().flat_map(records).collect();
             }
-            coming.push((Store::Outputs, name.to_owned(), blob.into()));
-            coming.push(facts(&CachedOutput {
+            additions.push((Store::Outputs, name.to_owned(), blob.into()));
+            additions.push(facts(&CachedOutput {
                 key: name.to_owned(),
                 url,
                 bytes,
@@ -128,18 +128,17 @@ impl OutputCache {
                 shown,
             }));
         }
-        // The task may have been removed meanwhile, or all copies deleted: nothing must come back.
+        // Meanwhile the task may have been removed, or all copies deleted. Then nothing must be stored.
         if is_wanted() && self.output(name).is_some() {
-            storage.change(&going, &coming).await?;
-            self.tell_changed();
+            storage.change(&deletions, &additions).await?;
+            self.announce_change();
         }
         Ok(Outcome::Done)
     }
 
-    /// Fetches an output that is worth a copy: its address and its bytes, or what becomes of the request without
-    /// them.
+    /// Fetches an output that needs a copy. Returns its address and its bytes, or else the outcome of the request.
     async fn fetch(self, name: &str, limit: u64) -> Result<(String, Blob), Outcome> {
-        let (url, safe) = self.worth_keeping(name).ok_or(Outcome::Done)?;
+        let (url, safe) = self.url_to_copy(name).ok_or(Outcome::Done)?;
         match http::get_blob(safe.as_str(), limit).await {
             Ok(blob) => Ok((url, blob)),
             Err(error) => {
@@ -152,24 +151,24 @@ impl OutputCache {
         }
     }
 
-    /// Deletes the copies that are above the limit.
-    async fn make_room(self) -> Result<(), StorageError> {
+    /// Deletes copies until the rest is within the limit.
+    async fn evict_above_limit(self) -> Result<(), StorageError> {
         let (Some(storage), Some(limit)) = (self.records.storage(), self.session.keep_limit())
         else {
             return Ok(());
         };
         let others = output_cache::evictable(self.all().await?, &self.favorites());
         if let Some(names) = output_cache::copies_to_evict(&others, 0, limit, clock::now()) {
-            let going: Vec<_> = names.into_iter().flat_map(records).collect();
-            storage.change(&going, &[]).await?;
-            self.tell_changed();
+            let deletions: Vec<_> = names.into_iter().flat_map(records).collect();
+            storage.change(&deletions, &[]).await?;
+            self.announce_change();
         }
         Ok(())
     }
 
-    /// The address of an output that a copy is to be made of, as it is and made safe. What carries
-    /// its bytes in its address needs no copy.
-    fn worth_keeping(self, name: &str) -> Option<(String, SafeUrl)> {
+    /// Returns the address of an output that needs a copy, both as the service gave it and as a safe URL. An output with a
+    /// data URL needs no copy.
+    fn url_to_copy(self, name: &str) -> Option<(String, SafeUrl)> {
         let url = self.output(name)?;
         let has_failed = self
             .queue
@@ -179,16 +178,16 @@ impl OutputCache {
         Some((url, safe))
     }
 
-    /// Says once that storage refuses a copy: the next would meet the same, and nothing but copies is lost.
+    /// Reports once that storage refuses copies. Further copies would fail too, and only copies are lost.
     pub(super) fn report_refusal(self, error: StorageError) {
         if error == StorageError::Full {
-            // They can be made again.
+            // Thumbnails can be made again.
             thumbnails::clear();
         }
-        let was_refused = self
+        let was_reported = self
             .queue
-            .try_update_value(|queue| std::mem::replace(&mut queue.is_refused, true));
-        if was_refused == Some(false) {
+            .try_update_value(|queue| std::mem::replace(&mut queue.has_reported_refusal, true));
+        if was_reported == Some(false) {
             self.notices.problem(format!(
                 "An output could not be kept: this browser {}. Tasks and their outputs at the service are not touched.",
                 error.reason()

@@ -1,4 +1,4 @@
-//! A copy as it is stored: the file, and what is known of it.
+//! A copy as it is stored: the file, and a record with facts about it.
 
 use atelier_contract::json;
 use atelier_engine::stored_output;
@@ -10,7 +10,7 @@ use super::OutputCache;
 use crate::browser::storage::{StorageError, Store};
 
 impl OutputCache {
-    /// The file of an output that was stored in this browser: that of what came as data, or else the copy.
+    /// Returns the stored file of an output: the file of an output that arrived as data, or else the copy.
     pub async fn copy(self, name: &str) -> Option<Blob> {
         let storage = self.records.storage()?;
         let url = self.output(name);
@@ -20,7 +20,7 @@ impl OutputCache {
         blob.dyn_into().ok()
     }
 
-    /// Gives the facts about all copies.
+    /// Returns the facts about all copies.
     ///
     /// # Errors
     ///
@@ -34,7 +34,7 @@ impl OutputCache {
     }
 }
 
-/// Gives the keys of the records that belong to a copy, or to all copies of a task if the name ends in `/`.
+/// Returns the keys of a copy's records, or of the records of all copies of a task if the name ends in `/`.
 pub fn records(name: String) -> [(Store, String); 2] {
     [(Store::Outputs, name.clone()), (Store::OutputFacts, name)]
 }

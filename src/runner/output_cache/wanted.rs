@@ -1,7 +1,7 @@
-//! Remembers for the page that leads next which tasks' outputs are still to be copied. This page may be closed the
-//! moment after a task has finished, and no person may look at the output until its address is dead.
+//! Remembers the tasks whose outputs must still be copied, for the next leader. This page may be closed right after a task
+//! has finished, and the user may look at the output only after its address has expired.
 //!
-//! In `localStorage`, because that is written by the time the call returns.
+//! Uses `localStorage`, because its writes are synchronous.
 
 use atelier_engine::TaskKey;
 use atelier_studio::output::output_cache::CopyRequest;
@@ -10,10 +10,11 @@ use crate::browser::local::LocalStore;
 
 const WANTED: &str = "atelier.copies.wanted";
 
-/// So many tasks are remembered. The outputs of further ones are copied when they are looked at.
+/// How many tasks are remembered. Outputs of further tasks are copied when they are shown.
 const MAX_REMEMBERED: usize = 1_000;
 
-/// Remembers the tasks among these requests; an output that was only looked at will be looked at again.
+/// Remembers the tasks among these requests. Requests for single outputs are not remembered, because they are made again
+/// when the output is shown.
 pub(super) fn remember<'a>(requests: impl Iterator<Item = &'a CopyRequest>) {
     let of_tasks = requests.filter(|request| matches!(request, CopyRequest::Task(_)));
     let texts = of_tasks.take(MAX_REMEMBERED).map(CopyRequest::to_text);
@@ -21,17 +22,17 @@ pub(super) fn remember<'a>(requests: impl Iterator<Item = &'a CopyRequest>) {
     if texts.is_empty() {
         forget();
     } else {
-        // If the browser refuses, they are copied when they are looked at.
+        // If the browser refuses, the outputs are copied when they are shown.
         LocalStore::Browser.write(WANTED, &texts.join("\n"));
     }
 }
 
-/// Forgets all of them.
+/// Forgets all remembered tasks.
 pub(super) fn forget() {
     LocalStore::Browser.remove(WANTED);
 }
 
-/// The tasks that were remembered, in their order.
+/// Returns the remembered tasks, in order.
 pub(super) fn remembered() -> Vec<TaskKey> {
     let texts = LocalStore::Browser.read(WANTED).unwrap_or_default();
     let requests = texts.lines().map(CopyRequest::read);
@@ -49,12 +50,12 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn stored_names_are_read_and_written_as_they_were() {
+    fn stored_tasks_are_read_and_written_in_the_same_format() {
         let stored = || LocalStore::Browser.read("atelier.copies.wanted");
         LocalStore::Browser.write("atelier.copies.wanted", "a/\nb/");
         let task = |key: &str| TaskKey(key.to_owned());
         assert_eq!(remembered(), [task("a"), task("b")]);
-        // What was looked at will be looked at again.
+        // Requests for single outputs are not remembered.
         remember(["a/", "c/0", "", "b/"].map(CopyRequest::read).iter());
         assert_eq!(stored().as_deref(), Some("a/\nb/"));
         remember([].iter());
