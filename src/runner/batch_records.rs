@@ -1,4 +1,4 @@
-//! The records of batches among the tabs: each hears of all, whatever page it shows.
+//! Exchanges the records of batches between tabs. Each tab receives all of them, whichever page it shows.
 
 use atelier_contract::json::{self, Record};
 use atelier_engine::BatchKey;
@@ -9,7 +9,7 @@ use super::status::Status;
 use super::tab_sync::TabSync;
 use crate::browser::tabs::channel::Channel;
 
-/// Tabs tell each other the records that they write.
+/// The name of the channel on which tabs send the records that they write.
 const CHANNEL: &str = "atelier-batches";
 
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub(super) struct BatchRecords {
 #[derive(Default)]
 struct State {
     channel: Option<Channel>,
-    on_heard: Option<fn(&str)>,
+    on_record: Option<fn(&str)>,
 }
 
 impl BatchRecords {
@@ -36,32 +36,32 @@ impl BatchRecords {
         }
     }
 
-    /// Hears the other tabs.
+    /// Starts to receive records from other tabs.
     pub fn listen(self) {
-        let channel = Channel::open(CHANNEL, move |text| self.hear(text));
+        let channel = Channel::open(CHANNEL, move |text| self.receive(text));
         self.state
             .update_value(|state| state.channel = Some(channel));
     }
 
     /// Calls back with each record that another tab sends.
-    pub fn on_heard(self, act: fn(&str)) {
-        self.state.update_value(|state| state.on_heard = Some(act));
+    pub fn on_record(self, act: fn(&str)) {
+        self.state.update_value(|state| state.on_record = Some(act));
     }
 
-    /// Writes a record, and tells the other tabs.
-    pub fn keep(self, key: &BatchKey, text: String) {
-        self.tell(&text);
+    /// Writes a record, and sends it to the other tabs.
+    pub fn store(self, key: &BatchKey, text: String) {
+        self.send(&text);
         self.records.store_batch(key, text);
     }
 
-    /// Tells the other tabs all records that this tab knows.
+    /// Sends all records that this tab knows to the other tabs.
     pub fn tell_all(self) {
         for text in self.records.batches() {
-            self.tell(&text);
+            self.send(&text);
         }
     }
 
-    fn tell(self, text: &str) {
+    fn send(self, text: &str) {
         self.state.try_with_value(|state| {
             if let Some(channel) = &state.channel {
                 channel.post(text);
@@ -69,9 +69,9 @@ impl BatchRecords {
         });
     }
 
-    /// The tab that leads writes the record, too: the one that sent it may be unable to, and be gone before it can. So
-    /// does a tab that is about to lead in the place of one that can't write.
-    fn hear(self, text: String) {
+    /// Handles a record from another tab. The leading tab writes it: the tab that sent it may be unable to, or may be
+    /// closed too early. If the leader can't write, this tab writes it, because it may replace the leader.
+    fn receive(self, text: String) {
         let record = json::read(&text).and_then(Record::read);
         let Some(key) = record
             .and_then(|mut record| record.text("key"))
@@ -82,7 +82,7 @@ impl BatchRecords {
         let Some(leads) = self.tabs.try_leads() else {
             return;
         };
-        if let Some(act) = self.state.with_value(|state| state.on_heard) {
+        if let Some(act) = self.state.with_value(|state| state.on_record) {
             act(&text);
         }
         if self.records.knows_batch(&key, &text) {

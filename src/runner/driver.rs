@@ -1,5 +1,4 @@
-//! Drives the engine: carries out what it decides, brings back the answers, and comes back when it
-//! wants to decide again.
+//! Runs the engine: executes its commands, passes it the responses, and runs its next step when that is due.
 
 use std::collections::HashSet;
 
@@ -30,10 +29,11 @@ use stored_outputs::keys_with_data;
 
 mod stored_outputs;
 
-/// Tasks that are written at once, in the task that has decided on them; more would hold up the page.
+/// How many records a step of the engine may write immediately. If there are more, those that no call depends on are
+/// written later, so that the page stays responsive.
 const MAX_INLINE_WRITES: usize = 100;
 
-/// How long a page that is being left runs on at most, as far as it can be told.
+/// How long a page that is being closed may keep running, in milliseconds. This is an estimate.
 const LEAVING_MS: u32 = 500;
 
 #[derive(Clone, Copy)]
@@ -50,29 +50,29 @@ pub(super) struct Driver {
 struct State {
     engine: Engine,
     timer: Option<Timeout>,
-    /// Records that are to be written in the next task; many, while this tab leads.
+    /// Tasks whose records are written later, see [`MAX_INLINE_WRITES`].
     unwritten: Vec<TaskKey>,
-    /// The generation of leading in which these writes were put off.
+    /// The generation of leadership in which these writes were deferred.
     unwritten_since: Option<u64>,
-    /// The write that was begun last.
+    /// The write that was started last.
     last_write: Option<Shared<Written>>,
-    /// An answer to the probe of [`Driver::probe_service`] is awaited.
-    is_knocking: bool,
-    /// So many times outputs are being stored as files.
-    storing: usize,
+    /// A request of [`Driver::probe_service`] is in flight.
+    is_probing: bool,
+    /// The number of `store_files` calls in progress.
+    storing_count: usize,
 }
 
-/// The records that one decision of the engine changes.
+/// The tasks that one step of the engine has changed.
 #[derive(Default)]
 struct Saved {
     tasks: Vec<Task>,
-    /// How many of them are shown.
+    /// The number of these tasks that are shown already.
     shown: usize,
 }
 
 impl Saved {
-    /// Gives the tasks that are not shown yet. They count as shown from then on.
-    fn unshown(&mut self) -> &[Task] {
+    /// Returns the tasks that are not shown yet, and counts them as shown.
+    fn take_unshown(&mut self) -> &[Task] {
         let from = std::mem::replace(&mut self.shown, self.tasks.len());
         &self.tasks[from..]
     }
@@ -101,31 +101,31 @@ impl Driver {
                 unwritten: Vec::new(),
                 unwritten_since: None,
                 last_write: None,
-                is_knocking: false,
-                storing: 0,
+                is_probing: false,
+                storing_count: 0,
             }),
         }
     }
 
-    /// `None` once the app is gone.
+    /// Reads the engine. Returns `None` after the app was unmounted.
     pub fn with_engine<T>(self, look: impl FnOnce(&Engine) -> T) -> Option<T> {
         self.state.try_with_value(|state| look(&state.engine))
     }
 
-    /// Tells the engine something that leaves it nothing to decide.
+    /// Changes the engine without running a step. Returns `None` after the app was unmounted.
     pub fn update<T>(self, act: impl FnOnce(&mut Engine) -> T) -> Option<T> {
         self.state.try_update_value(|state| act(&mut state.engine))
     }
 
-    /// Tells the engine something, and carries out what it decides then.
+    /// Changes the engine, and executes the commands that follow.
     pub fn change(self, act: impl FnOnce(&mut Engine)) {
         if self.update(act).is_some() {
             self.pump();
         }
     }
 
-    /// Knows and shows what storage or another tab says. Does not write it: the tab that leads writes,
-    /// and may have written something newer meanwhile, such as a task's id.
+    /// Merges and shows tasks that were read from storage or received from another tab. Does not write them: the leading
+    /// tab does, and may have written something newer, such as a task's id.
     pub fn merge_remote(self, tasks: Vec<Task>) {
         let known = self.update(|engine| {
             let merge = |task: Task| {
@@ -138,7 +138,7 @@ impl Driver {
         self.tasks.show(&known.unwrap_or_default());
     }
 
-    /// Carries out what the engine decides now.
+    /// Runs one step of the engine, executes its commands, and sets the timer for the next step.
     pub fn pump(self) {
         self.tabs.check();
         let now = clock::now();
@@ -153,18 +153,18 @@ impl Driver {
         let Some((commands, next_wake, block_reason, is_refused)) = decided else {
             return;
         };
-        self.carry_out(commands);
-        // A follower hears it from the leader.
+        self.execute(commands);
+        // A follower receives the reason from the leader.
         let Some(before) = self.status.block_reason().try_get_untracked() else {
             return;
         };
         if self.tabs.leads() && self.status.set_block_reason(block_reason) {
             let present = self.status.block_reason().get_untracked();
             if [before, present].contains(&Some(BlockReason::Unreachable)) {
-                // Something waits for it from now on; or it has answered a call, and what it says of guests and of
-                // keys is wanted now.
+                // Either tasks begin to wait for the service, or it has answered a call again. In both cases the list
+                // of models is needed: it contains the guest account and the support for idempotency keys.
                 self.session.ask_again();
-                // The service's list of models may be what is slow.
+                // The service may accept calls although its list of models is slow.
                 self.probe_service();
             }
             self.session.set_refused(is_refused);
@@ -172,26 +172,26 @@ impl Driver {
         }
         self.state.update_value(|state| {
             state.timer = next_wake.map(|at| {
-                // A browser's timer is a signed 32-bit number of milliseconds; whatever comes later
-                // is looked at again then.
+                // A browser's timer takes a signed 32-bit number of milliseconds. After a shortened wait, the next
+                // step sets another timer.
                 let wait = at.saturating_sub(now).min(600_000) as u32;
                 Timeout::new(wait, move || self.pump())
             });
         });
     }
 
-    /// Finds out whether a service whose list of models can't be had, or that refused the credentials, takes calls all
-    /// the same, where tasks wait for that.
+    /// Requests a status to find out whether the service accepts calls, although its list of models is unavailable or
+    /// it refused the credentials. Does nothing if no task waits for that.
     pub fn probe_service(self) {
         let body = self.with_engine(|engine| engine.probe_request(clock::now()));
         let credentials = untrack(|| self.session.credentials());
         let (Some(Some(body)), Some(credentials)) = (body, credentials) else {
             return;
         };
-        // However many presses there are: one question at a time.
-        let is_asked =
-            (self.state).try_update_value(|state| std::mem::replace(&mut state.is_knocking, true));
-        if is_asked != Some(false) {
+        // At most one probe is in flight.
+        let was_probing =
+            (self.state).try_update_value(|state| std::mem::replace(&mut state.is_probing, true));
+        if was_probing != Some(false) {
             return;
         }
         let address = self.session.settings_untracked().address;
@@ -201,31 +201,31 @@ impl Driver {
             let answer =
                 http::post_json(CallKind::Status, limits, &url, &body, &credentials, None).await;
             let answer = answer.map(drop);
-            (self.state).try_update_value(|state| state.is_knocking = false);
+            (self.state).try_update_value(|state| state.is_probing = false);
             self.change(|engine| {
                 engine.probe_answered(address.as_str(), &answer, clock::now());
             });
         });
     }
 
-    fn carry_out(self, commands: Vec<Command>) {
+    fn execute(self, commands: Vec<Command>) {
         let mut saved = Saved::default();
         let mut calls = Vec::new();
         for command in commands {
             if !matches!(command, Command::Save(_)) {
-                self.tasks.show(saved.unshown());
+                self.tasks.show(saved.take_unshown());
             }
             match command {
                 Command::Save(task) => saved.tasks.push(task),
                 Command::Delete(key) => {
-                    // Before it is hidden.
-                    let files = self.files_of_it_alone(&key);
+                    // The files can't be found once the task is hidden.
+                    let files = self.files_used_only_by(&key);
                     self.tasks.hide(&key);
                     self.cache.delete_task(&key, files);
                     thumbnails::forget(&key.0);
                     self.tabs.tell(&TabMessage::Removed(key));
                 }
-                Command::Wait(limit) => rate_limit_store::keep(limit),
+                Command::Wait(limit) => rate_limit_store::store_limit(limit),
                 Command::Call(call) => calls.push(call),
                 Command::Finished(key) => {
                     let task = self.tasks.task(&key);
@@ -236,10 +236,10 @@ impl Driver {
                 }
             }
         }
-        self.tasks.show(saved.unshown());
+        self.tasks.show(saved.take_unshown());
         self.store_data_of(keys_with_data(saved.tasks.iter()));
         let keys = saved.tasks.iter().map(|task| task.key.clone());
-        self.tabs.tell_tasks(keys);
+        self.tabs.send_tasks(keys);
         let written = self.write_saved(saved.tasks, &calls);
         let generation = self.tabs.generation();
         for call in calls {
@@ -247,18 +247,18 @@ impl Driver {
         }
     }
 
-    /// Writes the records that were decided on. What some of the calls wait for is always among what is
-    /// written at once, in one transaction, whose end these calls then wait for.
+    /// Writes the changed records. Those that calls depend on are always written immediately, in one transaction, and the
+    /// calls wait until it ends.
     fn write_saved(self, mut saved: Vec<Task>, calls: &[Call]) -> Shared<Written> {
-        let waited_for: HashSet<&TaskKey> = calls.iter().flat_map(Call::write_first).collect();
-        self.add_missing(&mut saved, &waited_for);
+        let required: HashSet<&TaskKey> = calls.iter().flat_map(Call::write_first).collect();
+        self.add_missing(&mut saved, &required);
         let generation = self.tabs.generation();
         if saved.len() > MAX_INLINE_WRITES && generation.is_some() && lifecycle::is_visible() {
-            let put_off = saved.extract_if(.., |task| !waited_for.contains(&task.key));
-            let put_off: Vec<_> = put_off.map(|task| task.key).collect();
-            // They change all at once, so that a batch appears as a whole.
+            let deferred = saved.extract_if(.., |task| !required.contains(&task.key));
+            let deferred: Vec<_> = deferred.map(|task| task.key).collect();
+            // All of them are written in one transaction, so that a batch is stored as a whole.
             self.state.update_value(|state| {
-                state.unwritten.extend(put_off);
+                state.unwritten.extend(deferred);
                 state.unwritten_since = generation;
             });
             after(0, move || self.write_rest()).forget();
@@ -266,11 +266,10 @@ impl Driver {
         self.write(&saved)
     }
 
-    /// Adds the tasks that are sent once more. They have not changed, and are written all the same before they are
-    /// sent.
-    fn add_missing(self, saved: &mut Vec<Task>, waited_for: &HashSet<&TaskKey>) {
+    /// Adds the tasks that are sent again. They have not changed, but their records must be in storage before the call.
+    fn add_missing(self, saved: &mut Vec<Task>, required: &HashSet<&TaskKey>) {
         let known: HashSet<&TaskKey> = saved.iter().map(|task| &task.key).collect();
-        let missing = waited_for.iter().filter(|key| !known.contains(*key));
+        let missing = required.iter().filter(|key| !known.contains(*key));
         let missing = self.with_engine(|engine| {
             let records = missing.filter_map(|key| engine.task(key).cloned());
             records.collect::<Vec<_>>()
@@ -278,8 +277,8 @@ impl Driver {
         saved.extend(missing.unwrap_or_default());
     }
 
-    /// Writes what was put off, as it is by now: a call may have written some of it meanwhile. At once
-    /// where the page may go.
+    /// Writes the deferred records in their present state: a call may have written some of them meanwhile. Also called
+    /// when the page is hidden, because it may be closed then.
     pub fn write_rest(self) {
         let rest = self.state.try_update_value(|state| {
             let keys = std::mem::take(&mut state.unwritten);
@@ -294,32 +293,32 @@ impl Driver {
         if self.tabs.generation() == since {
             return drop(self.write(&tasks));
         }
-        // Another tab leads by now, and does the writing, but has not heard of what is new.
+        // Another tab leads now and writes all records, but has not received the new tasks.
         tasks.retain(|task| task.state.phase() == Phase::Queued);
         let secrets = self.with_engine(|engine| engine.secrets_of(&tasks));
         let secrets = secrets.unwrap_or_default();
         self.tabs.tell(&TabMessage::Submitted(tasks, secrets));
     }
 
-    /// Waits until all that is known now is in storage: writes end in the order in which they began.
+    /// Waits until all present records are in storage. Writes end in the order in which they were started.
     ///
     /// # Errors
     ///
-    /// It was refused, or storage is not open; it is written again once storage works.
+    /// The last write failed, or storage is not open. The records are written again once storage works.
     pub async fn written(self) -> Result<(), StorageError> {
         self.write_rest();
         let last = self.state.try_with_value(|state| state.last_write.clone());
         if let Some(last) = last.flatten() {
             last.await?;
         }
-        // Without storage nothing is written, and nothing refused.
+        // Without storage, a write reports success although nothing is written.
         self.records
             .storage()
             .map(|_| ())
             .ok_or(StorageError::Closed)
     }
 
-    /// The write begins at the call, and goes on even if nothing waits for it.
+    /// Starts to write records. The write continues even if the returned future is dropped.
     fn write(self, tasks: &[Task]) -> Shared<Written> {
         if tasks.is_empty() {
             return async { Ok(()) }.boxed_local().shared();
@@ -329,36 +328,36 @@ impl Driver {
         self.state
             .update_value(|state| state.last_write = Some(end.clone()));
         spawn(async move {
-            // If storage refuses it, it is written again once storage works.
+            // If the write fails, the records are written again once storage works.
             let _ = end.await;
         });
         written
     }
 
-    /// Makes a call that was decided in this generation of leading, once what it waits for is written.
+    /// Makes a call once the records that it depends on are written. `generation`: the generation of leadership in which
+    /// the engine decided on the call.
     async fn perform(self, call: Call, written: Shared<Written>, generation: Option<u64>) {
         if !call.write_first().is_empty() {
-            // If storage refuses it, the engine knows by now, and may want a person to be asked before anything is
-            // sent.
+            // If the write failed, the engine was notified and may require the user's consent before it sends anything.
             let _ = written.await;
-            let leaves = self.update(|engine| engine.may_leave(call.id, clock::now()));
-            if leaves != Some(true) {
+            let may_leave = self.update(|engine| engine.may_leave(call.id, clock::now()));
+            if may_leave != Some(true) {
                 self.pump();
                 return;
             }
         }
-        // While the records were written another tab may have taken over, and may have sent what is
-        // in them; or they could not be written, and the person has to be asked.
+        // Meanwhile another tab may have taken over and sent these tasks, or the write may have failed so that the user's
+        // consent is needed.
         self.tabs.check();
         let leads = generation.is_some() && self.tabs.generation() == generation;
-        let asks = self.with_engine(Engine::needs_storage_consent) != Some(false);
-        // Settings may have changed while the records were written: what was meant for one service
-        // must not go to another, nor with another's token.
-        let is_meant = untrack(|| self.session.account()) == call.account;
+        let needs_consent = self.with_engine(Engine::needs_storage_consent) != Some(false);
+        // Settings may have changed meanwhile. A call for one service must not be sent to another one, or with another
+        // account's token.
+        let is_same_account = untrack(|| self.session.account()) == call.account;
         let address = self.session.settings_untracked().address;
-        let credentials = untrack(|| self.session.credentials()).filter(|_| is_meant);
+        let credentials = untrack(|| self.session.credentials()).filter(|_| is_same_account);
         let may_send =
-            leads && (call.kind != CallKind::Generate || !asks) && lifecycle::is_online();
+            leads && (call.kind != CallKind::Generate || !needs_consent) && lifecycle::is_online();
         let (Some(credentials), true) = (credentials, may_send) else {
             self.change(|engine| engine.not_sent(call.id, clock::now()));
             return;
@@ -371,14 +370,14 @@ impl Driver {
         if let (CallKind::Response, Ok(answer)) = (call.kind, &mut answer) {
             self.store_data(answer).await;
         }
-        let is_silent = |error: &ApiError| error.is_unreachable();
+        let is_unreachable = |error: &ApiError| error.is_unreachable();
         if matches!(answer, Err(ApiError::Network { .. })) {
-            // The calls of a page that is being left are refused while it still runs. That is no outage: the next page
-            // finds that this one was closed.
+            // The browser aborts the calls of a page that is being closed while the page still runs. The wait keeps such a
+            // page from recording an outage; the next page finds out that this one was closed.
             TimeoutFuture::new(LEAVING_MS).await;
         }
-        if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_silent) {
-            // The calls that wait behind this one would fail in the same way, one after the other.
+        if call.kind == CallKind::Generate && answer.as_ref().is_err_and(is_unreachable) {
+            // The calls in the queue would probably fail too, so the service is checked first.
             self.session.doubt();
         }
         self.change(|engine| {

@@ -1,4 +1,4 @@
-//! Acts on the messages that a tab hears from other tabs.
+//! Handles messages from other tabs.
 
 use atelier_engine::{BatchAction, BatchKey, Millis, Task, TaskKey};
 use leptos::prelude::WithUntracked;
@@ -9,23 +9,24 @@ use crate::browser::clock;
 use crate::reactive::boxed::spawn;
 
 impl Parts {
+    /// Handles the text of a message, unless it is deferred because this tab is taking over.
     pub fn hear(self, text: &str) {
-        if self.tabs.defers(text) {
+        if self.tabs.defer(text) {
             return;
         }
-        // A tab with another version may say what we do not know.
+        // A tab of another version may send messages that this version can't read.
         if let Some(message) = TabMessage::read(text) {
-            self.hear_message(message);
+            self.handle_message(message);
         }
     }
 
-    pub fn hear_message(self, message: TabMessage) {
+    pub fn handle_message(self, message: TabMessage) {
         let Some(leads) = self.tabs.try_leads() else {
             return;
         };
         match message {
             TabMessage::ActOnBatch(batch, action, at) => {
-                self.hear_of_batch(batch, action, at, leads);
+                self.receive_batch_action(batch, action, at, leads);
             }
             TabMessage::StateWanted => self.status.tell(),
             TabMessage::CredentialsAccepted => {
@@ -37,15 +38,15 @@ impl Parts {
                     .change(|engine| engine.accept_without_storage(clock::now()));
             }
             TabMessage::Copies => self.cache.has_changed(),
-            message if leads => self.hear_as_leader(message),
-            message => self.hear_as_follower(message),
+            message if leads => self.handle_as_leader(message),
+            message => self.handle_as_follower(message),
         }
     }
 
-    fn hear_as_leader(self, message: TabMessage) {
+    fn handle_as_leader(self, message: TabMessage) {
         match message {
-            // The last word of a tab that led before: it may have got the id that this one has found
-            // missing, or that of what was sent once more since.
+            // A late message of a previous leader. It may contain the id that this tab found missing, or the id of a task
+            // that was sent again since.
             TabMessage::Task(task)
                 if task.key.is_late() || self.tasks.task(&task.key).is_some() =>
             {
@@ -72,7 +73,7 @@ impl Parts {
             TabMessage::Doubt => self.doubt(),
             TabMessage::CanLead => self.recovery.receive_offer(),
             TabMessage::CopyRequested(request) => self.cache.request(request),
-            // Also what this tab knows: it may have heard of it before it led, and not have written it.
+            // Also if this tab knows the task: it may have received the task before it led, and not have written it.
             TabMessage::Unstored(task) => {
                 self.driver
                     .change(|engine| engine.insert_unstored(*task, clock::now()));
@@ -81,28 +82,28 @@ impl Parts {
         }
     }
 
-    fn hear_as_follower(self, message: TabMessage) {
+    fn handle_as_follower(self, message: TabMessage) {
         match message {
-            TabMessage::Task(task) => self.follow_task(*task),
-            TabMessage::Removed(key) => self.follow_removal(&key),
-            // It may come to lead before they are sent.
+            TabMessage::Task(task) => self.merge_leader_task(*task),
+            TabMessage::Removed(key) => self.drop_removed_task(&key),
+            // This tab may become the leader before they are sent.
             TabMessage::Submitted(tasks, secrets) => {
                 self.driver.update(|engine| engine.add_secrets(secrets));
-                // They may be in no storage.
+                // The leader can't store them.
                 if self.status.leader_cannot_write() {
                     self.recovery.know(tasks);
                     self.recovery.offer_to_lead();
                 }
             }
             TabMessage::State(block_reason, storage_error) => {
-                self.tabs.leader_is_awake();
-                self.status.on_message(block_reason, storage_error);
+                self.tabs.reset_leader_watch();
+                self.status.set_leader_status(block_reason, storage_error);
                 self.recovery.offer_to_lead();
-                // The leader may not have been there when they were first told.
+                // There may have been no leader when they were sent first.
                 for message in self.tabs.take_unconfirmed_requests() {
                     self.tabs.tell(&message);
                 }
-                // It may have begun to lead just now.
+                // This may be a new leader.
                 spawn(self.recovery.hand_over());
             }
             TabMessage::Stored => spawn(async move {
@@ -113,22 +114,22 @@ impl Parts {
         }
     }
 
-    /// Takes over a task as the leader has it now.
-    fn follow_task(self, task: Task) {
-        self.tabs.on_message(&task.key, Some(&task));
+    /// Merges the leader's version of a task.
+    fn merge_leader_task(self, task: Task) {
+        self.tabs.confirm_actions(&task.key, Some(&task));
         let batch = task.batch.as_ref().map(|place| place.batch.clone());
         self.driver.merge_remote(vec![task]);
         if let Some(batch) = batch {
-            self.tabs.look_at_batch(&batch);
+            self.tabs.observe_batch(&batch);
         }
     }
 
     /// Drops a task that the leader has removed.
-    fn follow_removal(self, key: &TaskKey) {
-        self.tabs.on_message(key, None);
-        // It would be back once this tab leads in that one's place.
+    fn drop_removed_task(self, key: &TaskKey) {
+        self.tabs.confirm_actions(key, None);
+        // Otherwise its record would be loaded again once this tab replaces the leader.
         if self.status.leader_cannot_write() {
-            let files = self.driver.files_of_it_alone(key);
+            let files = self.driver.files_used_only_by(key);
             self.cache.delete_task(key, files);
         }
         let task = self.tasks.task(key);
@@ -136,25 +137,31 @@ impl Parts {
         self.tasks.hide(key);
         self.driver.update(|engine| engine.drop_remote(key));
         if let Some(place) = place {
-            self.tabs.look_at_batch(&place.batch);
+            self.tabs.observe_batch(&place.batch);
         }
     }
 
-    /// Notes what a person has done with a batch; the leader also does it.
-    fn hear_of_batch(self, batch: BatchKey, action: BatchAction, at: Option<Millis>, leads: bool) {
-        if !self.tabs.hears_of_batch(&batch, action, at) {
+    /// Records a user's action on a batch. The leader also executes it.
+    fn receive_batch_action(
+        self,
+        batch: BatchKey,
+        action: BatchAction,
+        at: Option<Millis>,
+        leads: bool,
+    ) {
+        if !self.tabs.accept_batch_action(&batch, action, at) {
             return;
         }
         if action == BatchAction::Stop {
             self.stopped.mark_stopped(&batch, false);
         }
         if leads {
-            self.tabs.has_done(&batch);
+            self.tabs.mark_batch_done(&batch);
             self.apply_request(TabMessage::ActOnBatch(batch, action, at));
         }
     }
 
-    /// Does what a person has asked the leader for, which is this tab.
+    /// Executes a user's request. This tab must be the leader.
     pub fn apply_request(self, message: TabMessage) {
         match message {
             TabMessage::Act(key, action) => {

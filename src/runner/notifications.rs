@@ -1,9 +1,9 @@
-//! Notifies a person who looks at something else of a task's end.
+//! Notifies the user of the end of a task while the page is hidden.
 
 use crate::browser::{lifecycle, notify};
 use atelier_engine::{Phase, Task};
 
-/// Tells a person who looks elsewhere that a task has ended.
+/// Shows a notification that a task has ended, if the page is hidden.
 pub(super) fn announce(task: &Task) {
     if lifecycle::is_visible() {
         return;

@@ -1,4 +1,4 @@
-//! The parts of the runner. Each part is a handle of its own, with private state; later parts know the earlier ones.
+//! The parts of the runner. Each part is a copyable handle to private state. Later parts use earlier ones.
 
 use atelier_contract::path;
 use atelier_engine::{Engine, Millis, Task};
@@ -58,77 +58,77 @@ impl Parts {
         }
     }
 
-    /// Shows what storage has, and asks to lead.
+    /// Loads the stored tasks, sets `is_open` once they are loaded or can't be, and requests leadership.
     pub async fn open(self, is_open: RwSignal<bool>) {
         self.recovery.open().await;
         if self.records.is_gone() {
             return;
         }
         is_open.set(true);
-        // The tab that leads may have said before that it can't write.
+        // The leader may have reported before that it can't write.
         self.recovery.offer_to_lead();
         if untrack(|| self.status.is_superseded()) {
-            // This version must never send what only the newer one understands in full.
+            // This version must not send the tasks of a newer one, which it may not understand fully.
             return;
         }
         self.tabs
-            .stand_for_leading(move |generation| match generation {
+            .request_leadership(move |generation| match generation {
                 Some(generation) => spawn(self.lead(generation)),
                 None => self.follow(),
             });
     }
 
-    /// Another tab leads from now on.
+    /// Becomes a follower, and requests the leader's state.
     fn follow(self) {
         self.driver
             .update(|engine| engine.set_leading(false, clock::now()));
         self.tabs.tell(&TabMessage::StateWanted);
     }
 
-    /// This tab leads from now on: what the last leader left is read afresh, because it may have
-    /// gone between a request and its answer.
+    /// Becomes the leader. Reads all records again, because the previous leader may have been closed between a request and
+    /// its response.
     async fn lead(self, generation: u64) {
         let stored = self.records.read_all().await;
         if self.records.is_gone() {
             return;
         }
-        // The right to lead may have been lost meanwhile.
+        // Leadership may have been lost meanwhile.
         self.tabs.check();
-        let Some(put_off) = self.tabs.lead(generation) else {
+        let Some(deferred) = self.tabs.lead(generation) else {
             return;
         };
-        let put_off = put_off.iter().filter_map(|text| TabMessage::read(text));
-        let put_off = put_off.filter(|message| match message {
+        let deferred = deferred.iter().filter_map(|text| TabMessage::read(text));
+        let deferred = deferred.filter(|message| match message {
             TabMessage::ActOnBatch(batch, action, at) => {
-                self.tabs.hears_of_batch(batch, *action, *at)
+                self.tabs.accept_batch_action(batch, *action, *at)
             }
             _ => true,
         });
-        let put_off: Vec<_> = put_off.collect();
-        let asked_here = self.tabs.take_unconfirmed_requests();
-        // Nothing can be read, the last leader could not write what it told, or it has gone before
-        // it wrote again what was cleared.
+        let deferred: Vec<_> = deferred.collect();
+        let own_requests = self.tabs.take_unconfirmed_requests();
+        // Storage can't be read, or the previous leader could not write the tasks that it sent, or it was closed before it
+        // wrote cleared records again.
         let is_unwritten = self.recovery.is_unwritten();
         let is_incomplete = stored.is_err() || self.status.leader_cannot_write() || is_unwritten;
         self.driver.change(|engine| {
             let now = clock::now();
-            for message in &put_off {
+            for message in &deferred {
                 if let TabMessage::Submitted(_, secrets) = message {
                     engine.add_secrets(secrets.clone());
                 }
             }
             load(engine, stored.unwrap_or_default(), is_incomplete, now);
-            for limit in rate_limit_store::kept() {
+            for limit in rate_limit_store::stored_limits() {
                 engine.wait(&limit, now);
             }
             if self.session.is_refused() {
                 engine.credentials_refused(now);
             } else {
-                // Another tab may have found out that they are taken after all.
+                // Another tab may have found out that the service accepts them now.
                 engine.credentials_changed(now);
             }
-            // Before anything is sent: it may be what a person has cancelled.
-            for message in asked_here.iter().chain(&put_off) {
+            // Actions are executed before anything is sent: the user may have cancelled a task.
+            for message in own_requests.iter().chain(&deferred) {
                 match message {
                     TabMessage::Act(key, action) => engine.act(key, *action, now),
                     TabMessage::ActOnBatch(batch, action, _) => {
@@ -141,25 +141,25 @@ impl Parts {
         });
         if is_incomplete {
             let batches = self.tasks.with_tasks(|tasks| {
-                let there = tasks.iter().filter(|task| task.removed.is_none());
-                there
+                let listed = tasks.iter().filter(|task| task.removed.is_none());
+                listed
                     .filter_map(|task| Some(task.batch.as_ref()?.batch.clone()))
                     .collect()
             });
             self.records.store_missing_batches(&batches);
         }
-        // Some tasks wait for a service that can't be reached, and no other tab asks it any more.
+        // Tasks may wait for an unreachable service, which no other tab probes any more.
         self.session.ask_again();
-        // Credentials that were refused wait for a person.
+        // If the credentials were refused, the user has to act first.
         if !self.session.is_refused() {
             self.driver.probe_service();
         }
-        // A request that was carried out already is not carried out again.
-        for message in asked_here {
+        // Actions that were executed above have no further effect.
+        for message in own_requests {
             self.apply_request(message);
         }
-        for message in put_off {
-            self.hear_message(message);
+        for message in deferred {
+            self.handle_message(message);
         }
         self.tabs.settle();
         self.status.lead();
@@ -170,18 +170,19 @@ impl Parts {
         self.driver.tidy_files();
     }
 
-    /// Everything is asked about at once, and so is a service that could not be reached.
+    /// Polls all tasks at once, and checks whether an unreachable service is back.
     pub fn wake(self) {
         if !lifecycle::is_online() {
-            spawn(self.ask_without_network());
+            spawn(self.probe_without_network());
         }
         self.session.ask_again();
         self.driver.probe_service();
         self.driver.change(|engine| engine.wake(clock::now()));
     }
 
-    /// A service on this machine answers without a network, too: a browser without one is not offline to it.
-    async fn ask_without_network(self) {
+    /// Requests the list of models although the browser has no network. A service on this machine can be reached anyway,
+    /// and then the page does not count as offline.
+    async fn probe_without_network(self) {
         let address = self.session.settings_untracked().address;
         let answer = http::get_models(&address.url(path::MODELS)).await;
         let is_reached = !answer.is_err_and(|error| error.is_unreachable());
@@ -204,7 +205,7 @@ impl Parts {
         };
         if !self.tabs.leads() {
             let message = TabMessage::Favorite(output.to_owned(), is_favorite);
-            return self.tabs.ask_leader(message);
+            return self.tabs.request_from_leader(message);
         }
         self.driver.change(|engine| {
             engine.set_favorite(&key, position, is_favorite, clock::now());
@@ -215,8 +216,8 @@ impl Parts {
     }
 }
 
-/// Gives the engine the tasks that are stored. If these may not be all, the others that this tab knows are loaded as
-/// well, and stored again.
+/// Loads the stored tasks into the engine. If `is_incomplete`, the other tasks that this tab knows are loaded as well, and
+/// stored again.
 fn load(engine: &mut Engine, mut tasks: Vec<Task>, is_incomplete: bool, now: Millis) {
     let mut unstored = Vec::new();
     if is_incomplete {

@@ -1,4 +1,4 @@
-//! The questions that views ask the runner; the part that knows the answer gives it.
+//! Methods of [`Runner`] for views. Each delegates to a part of the runner.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -22,14 +22,14 @@ use super::tab_message::TabMessage;
 use crate::browser::storage::{Storage, StorageError};
 use crate::reactive::until::until;
 
-/// Questions about what holds calls back.
+/// Reasons why calls are not made.
 impl Runner {
-    /// Why no calls are made at present; tracked.
+    /// Returns the reason why no calls are made at present; tracked.
     pub fn block_reason(&self) -> Option<BlockReason> {
         self.parts().status.block_reason().get()
     }
 
-    /// Waits until every submission is answered that this tab has under way.
+    /// Waits until no submission of this tab is in flight.
     pub async fn all_sent(self) {
         until(move || {
             self.track_phases();
@@ -39,7 +39,7 @@ impl Runner {
         .await
     }
 
-    /// Gives the tasks that wait for another account than the one in Settings; tracked.
+    /// Returns the tasks that wait for an account other than the one in Settings; tracked.
     pub fn of_other_accounts(&self) -> OtherAccounts {
         self.track_phases();
         self.with_sending(|sending| {
@@ -47,22 +47,22 @@ impl Runner {
         })
     }
 
-    /// Why a task has not been sent, or is not asked about; tracked.
+    /// Returns why a task has not been sent or is not polled; tracked.
     pub fn wait_reason(&self, task: &Task, now: Millis) -> Option<String> {
         self.with_sending(|sending| wait_reason(task, sending, now))
     }
 
-    /// Whether a task that is not sent yet waits for a person; tracked.
+    /// Returns whether an unsent task waits for the user; tracked.
     pub fn waits_for_person(&self, task: &Task) -> bool {
         self.with_sending(|sending| waits_for_person(task, sending))
     }
 
-    /// How long the present attempt has been going on, without what was waited for a person; tracked.
+    /// Returns how long the present attempt has taken, without the time that it waited for the user; tracked.
     pub fn elapsed(&self, task: &Task, now: Millis) -> Option<Millis> {
         self.with_sending(|sending| elapsed(task, sending, now))
     }
 
-    /// Why the service can't be asked about a task; tracked.
+    /// Returns why a task can't be polled; tracked.
     pub fn not_asked_reason(&self, task: &Task) -> Option<String> {
         self.with_sending(|sending| not_asked_reason(task, sending))
     }
@@ -85,40 +85,40 @@ impl Runner {
     }
 }
 
-/// Tasks and what is shown of them.
+/// Tasks and their batches.
 impl Runner {
-    /// Every task's key that is listed, newest first: not what was removed, nor what gave way to a
-    /// retry; tracked.
+    /// Returns the keys of all listed tasks, newest first; tracked. Removed tasks and tasks that were replaced by a retry
+    /// are not listed.
     pub fn keys(&self) -> Arc<Vec<TaskKey>> {
         self.parts().tasks.keys()
     }
 
-    /// The tasks of a batch that are listed, in its order; tracked.
+    /// Returns the keys of the listed tasks of a batch, in the order of the batch; tracked.
     pub fn keys_of_batch(&self, batch: &BatchKey) -> Vec<TaskKey> {
         self.parts().tasks.keys_of_batch(batch)
     }
 
-    /// One task; the signal itself is not tracked.
+    /// Returns the signal of a task, without tracking it.
     pub fn task(&self, key: &TaskKey) -> Option<ArcRwSignal<Task>> {
         self.parts().tasks.task(key)
     }
 
-    /// Gives the batch of this task and its place there, if the task is known and one of a batch; not tracked.
+    /// Returns the batch of a task and its position there; not tracked. `None` if the task is unknown or has no batch.
     pub fn place_of(&self, key: &TaskKey) -> Option<BatchPlace> {
         self.task(key)?.with_untracked(|task| task.batch.clone())
     }
 
-    /// Waits for the service's word on a task's outputs, unless it came at this time or later.
+    /// Waits until the service has confirmed a task's outputs at `since` or later.
     pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
         self.parts().tasks.refreshed(key, since).await
     }
 
-    /// Looks at every task as it is now, in no particular order; not tracked.
+    /// Calls a function with all tasks, in no particular order; not tracked.
     pub fn with_tasks<T>(&self, look: impl FnOnce(&[&Task]) -> T) -> T {
         self.parts().tasks.with_tasks(look)
     }
 
-    /// Looks at these tasks as they are now, in this order; not tracked.
+    /// Calls a function with these tasks, in this order; not tracked.
     pub fn with_tasks_of<T>(&self, keys: &[TaskKey], look: impl FnOnce(&[&Task]) -> T) -> T {
         let tasks: Vec<_> = keys.iter().filter_map(|key| self.task(key)).collect();
         let tasks: Vec<_> = tasks.iter().map(|task| task.read_untracked()).collect();
@@ -126,84 +126,83 @@ impl Runner {
         look(&tasks)
     }
 
-    /// Follows tasks that come, go or enter another phase.
+    /// Tracks that tasks are added, removed or enter another phase.
     pub fn track_phases(&self) {
         self.parts().tasks.track_phases();
     }
 
-    /// Follows the words for their states as well.
+    /// Tracks the same, and also the labels of the tasks' states.
     pub fn track_labels(&self) {
         self.parts().tasks.track_labels();
     }
 
-    /// How many tasks are under way; tracked.
+    /// Returns the number of active tasks; tracked.
     pub fn active_count(&self) -> usize {
         self.parts().tasks.active_count()
     }
 
-    /// How many tasks of a model are under way, those of batches aside; tracked.
+    /// Returns the number of active tasks of a model, without those of composed batches; tracked.
     pub fn active_of(&self, model: &ModelId) -> usize {
         self.parts().tasks.active_of(model)
     }
 
-    /// The newest outputs of a kind, without repeats; tracked.
+    /// Returns the newest outputs of a kind as pairs of name and address, without duplicates; tracked.
     pub fn recent_outputs(&self, kind: OutputKind, most: usize) -> Vec<(String, String)> {
         self.parts().tasks.recent_outputs(kind, most)
     }
 
-    /// The attempt that has taken the place of this one, or itself; tracked.
+    /// Returns the last retry of a task, or the task itself if there is none; tracked.
     pub fn latest(&self, key: &TaskKey) -> TaskKey {
         self.parts().tasks.latest(key)
     }
 
-    /// Gives the tasks that were removed and can still be brought back; tracked.
+    /// Returns the tasks that were removed and can still be restored; tracked.
     pub fn removed(&self) -> Vec<Task> {
         self.parts().tasks.removed()
     }
 
-    /// Stop was last pressed in this tab.
+    /// Returns whether Stop was last pressed in this tab.
     pub fn is_stopped_here(&self, batch: &BatchKey) -> bool {
         self.parts().stopped.is_stopped_here(batch)
     }
 
-    /// Gives the tasks of a batch that were taken back and that stand in no table yet, as far as this tab knows; not
-    /// tracked.
+    /// Returns the tasks of a batch that were taken back and are in no table yet, as far as this tab knows; not tracked.
     pub fn taken_back(&self, batch: &Batch) -> Vec<Task> {
         self.parts().stopped.taken_back(batch)
     }
 
-    /// They stand in this tab's table, and must not be put there again.
+    /// Records that these tasks are in this tab's table again, so that they are not added twice.
     pub fn hand_over(&self, tasks: &[Task]) {
         self.parts().stopped.hand_over(tasks);
     }
 
-    /// The table is stored, so that their records may go. Where it can't be, these stay, for the next
-    /// visit.
+    /// Deletes the records of tasks that are in a table again. To be called once the table is stored: if it can't be, the
+    /// next visit needs the records.
     pub fn mark_handed_over(&self, tasks: &[Task]) {
         let keys: Vec<TaskKey> = tasks.iter().map(|task| task.key.clone()).collect();
         self.act_on_all(&keys, Action::Delete);
     }
 }
 
-/// Questions about what is kept.
+/// Storage and copies of outputs.
 impl Runner {
-    /// Whether the records of earlier visits have been read, or can't be; tracked.
+    /// Returns whether the records of earlier visits have been read, or can't be; tracked.
     pub fn is_open(&self) -> bool {
         self.is_open.get()
     }
 
-    /// Whether the tasks that were stored when this tab was opened have been read; tracked.
+    /// Returns whether the tasks that were stored when this tab was opened have been read; tracked.
     pub fn has_read_stored(&self) -> bool {
         self.parts().status.has_read()
     }
 
-    /// Whether storage was read: a task that is not known then is none.
+    /// Returns whether storage was read. If so, a task that is unknown does not exist.
     pub fn has_read_tasks(&self) -> bool {
         self.parts().recovery.has_read_tasks()
     }
 
-    /// Why what is stored can't be shown, where storage does not answer or is a newer Atelier's; `None`
-    /// while it is still read for the first time, and once it was. Tracked.
+    /// Returns why stored tasks can't be shown: storage does not respond, or belongs to a newer version. `None` during the
+    /// first attempt to read it and after a successful one. Tracked.
     pub fn unread(&self) -> Option<&'static str> {
         let parts = self.parts();
         let error = self.own_storage_error();
@@ -217,17 +216,17 @@ impl Runner {
         }
     }
 
-    /// A newer Atelier keeps the tasks, or did in this visit: nothing is sent from this tab any more, and
-    /// nothing may be submitted; tracked.
+    /// Returns whether a newer version stores the tasks, or did during this visit; tracked. If so, this tab sends nothing
+    /// and accepts no submissions.
     pub fn is_superseded(&self) -> bool {
         self.parts().status.is_superseded()
     }
 
-    /// Why tasks are not being kept; tracked.
+    /// Returns a message that explains why tasks are not stored; tracked.
     pub fn unkept_message(&self) -> Option<String> {
         let Some(error) = self.storage_error() else {
-            let is_cleared = self.is_superseded();
-            return is_cleared.then(|| recovery::NEWER_DATA_CLEARED.to_owned());
+            let is_superseded = self.is_superseded();
+            return is_superseded.then(|| recovery::NEWER_DATA_CLEARED.to_owned());
         };
         let is_asleep = error == StorageError::Silent && self.parts().tabs.is_leader_asleep();
         Some(match is_asleep {
@@ -236,27 +235,27 @@ impl Runner {
         })
     }
 
-    /// Gives the storage of records once it is open; `None` for good if the browser refuses.
+    /// Returns the storage of records if it is open.
     pub fn storage(&self) -> Option<Rc<Storage>> {
         self.parts().records.storage()
     }
 
-    /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
+    /// Returns why tasks are only in memory, in this tab or in the leader; tracked.
     pub fn storage_error(&self) -> Option<StorageError> {
         self.parts().status.storage_error()
     }
 
-    /// The same of this tab alone; tracked.
+    /// Returns why tasks are only in memory in this tab; tracked.
     pub fn own_storage_error(&self) -> Option<StorageError> {
         self.parts().status.own_storage_error()
     }
 
-    /// This tab makes the calls, and stores what comes of them; not tracked.
+    /// Returns whether this tab is the leader, which makes the calls and stores the tasks; not tracked.
     pub fn leads(&self) -> bool {
         self.parts().tabs.leads()
     }
 
-    /// A person is asked before anything is sent that can't be stored; not tracked.
+    /// Returns whether the user must be asked before unstored tasks are sent; not tracked.
     pub fn needs_storage_consent(&self) -> bool {
         self.parts()
             .driver
@@ -264,7 +263,7 @@ impl Runner {
             == Some(true)
     }
 
-    /// Gives the items of a batch that are tasks, as far as this tab knows.
+    /// Returns the positions of a batch's items for which this tab knows tasks.
     pub fn items_known(&self, batch: &BatchKey) -> HashSet<usize> {
         self.with_tasks(|tasks| {
             tasks
@@ -274,7 +273,8 @@ impl Runner {
         })
     }
 
-    /// The same, and by what is stored; what is not known here may have come from a page that is gone.
+    /// Returns the positions of a batch's items for which this tab knows tasks or tasks are stored. A page that is closed
+    /// now may have stored tasks that this tab does not know.
     ///
     /// # Errors
     ///
@@ -286,22 +286,22 @@ impl Runner {
         Ok(items)
     }
 
-    /// Keeps a batch's record, and tells the other tabs; the write begins at the call.
+    /// Stores a batch's record, and sends it to the other tabs. The write starts at the call.
     pub fn keep_batch(&self, key: &BatchKey, text: String) {
-        self.parts().batches.keep(key, text);
+        self.parts().batches.store(key, text);
     }
 
-    /// Calls back with each record of a batch that another tab sends.
-    pub fn on_batch_heard(&self, act: fn(&str)) {
-        self.parts().batches.on_heard(act);
+    /// Sets a function to be called with each record of a batch that another tab sends.
+    pub fn on_batch_record(&self, act: fn(&str)) {
+        self.parts().batches.on_record(act);
     }
 
-    /// The records of batches that this tab knows, as they are stored; also those that storage lacks.
+    /// Returns the records of all batches that this tab knows, including those that are not in storage.
     pub fn known_batches(&self) -> Vec<String> {
         self.parts().records.batches()
     }
 
-    /// A batch's record as it is stored: should storage be cleared, it is written again.
+    /// Remembers the stored record of a batch, to write it again if storage is cleared.
     pub fn know_batch(&self, key: &BatchKey, text: String) {
         self.parts().records.know_batch(key, text);
     }
@@ -311,19 +311,19 @@ impl Runner {
         self.parts().records.delete_batch(key);
     }
 
-    /// An output is before a person: its copy is not the next to go, and where there is none, one
-    /// is made. To be called once a visit.
+    /// Records that an output is shown, so that its copy is evicted later, and makes a copy if there is none. To be called
+    /// once per visit.
     pub fn shown(&self, output: String) {
         self.request_copies(CopyRequest::Output(output));
     }
 
-    /// A person wants copies from now on: also of what is there already.
+    /// Requests copies of all existing outputs. To be called when the user has enabled copies.
     pub fn keep_all(&self) {
-        self.parts().cache.want_all();
+        self.parts().cache.request_all();
         self.request_copies(CopyRequest::All);
     }
 
-    /// The room for copies was changed: those that are above it go.
+    /// Evicts copies above the limit. To be called when the user has changed the limit.
     pub fn fit_copies_into_limit(&self) {
         self.request_copies(CopyRequest::Evict);
     }
@@ -334,23 +334,22 @@ impl Runner {
         cache.request(request);
     }
 
-    /// An output is a favorite from now on, or no longer. A copy of a favorite is made whatever the
-    /// settings say, and is not evicted.
+    /// Sets whether an output is a favorite. A favorite is copied even if copies are disabled, and its copy is not evicted.
     pub fn set_favorite(&self, output: &str, is_favorite: bool) {
         self.parts().set_favorite(output, is_favorite);
     }
 
-    /// The address of an output, by its name.
+    /// Returns the address of an output by its name.
     pub fn address(&self, output: &str) -> Option<String> {
         self.parts().cache.output(output)
     }
 
-    /// The copy of an output, by its name, if there is one.
+    /// Returns the copy of an output by its name, if there is one.
     pub async fn copy(&self, output: &str) -> Option<Blob> {
         self.parts().cache.copy(output).await
     }
 
-    /// Gives the facts about all copies of outputs.
+    /// Returns the facts about all copies of outputs.
     ///
     /// # Errors
     ///
@@ -359,21 +358,21 @@ impl Runner {
         self.parts().cache.all().await
     }
 
-    /// Keeps a copy that came with another browser's history.
+    /// Stores a copy that was imported with another browser's history.
     ///
     /// # Errors
     ///
-    /// Storage refuses it.
+    /// Storage refuses the copy, or is not open.
     pub async fn take_in_copy(&self, copy: CachedOutput, blob: Blob) -> Result<(), StorageError> {
-        self.parts().cache.take_in(copy, blob).await
+        self.parts().cache.import(copy, blob).await
     }
 
-    /// Follows copies that come or go.
+    /// Tracks that copies are added or deleted.
     pub fn track_copies(&self) {
         self.parts().cache.track();
     }
 
-    /// Deletes all copies of outputs but those of favorites.
+    /// Deletes all copies of outputs except those of favorites.
     pub fn delete_copies(&self) {
         self.parts().cache.delete_all();
     }

@@ -1,7 +1,7 @@
-//! Until when services want no calls, for the page that makes calls next.
+//! Stores the rate limits of services, for the next page that makes calls.
 //!
-//! In `localStorage`, because that is written by the time the call returns: a page may be left the
-//! moment after it was told, and a record in IndexedDB would not be written then.
+//! Uses `localStorage`, because its writes are synchronous. A page may be closed right after it received a limit, and a
+//! record in IndexedDB would not be written then.
 
 use atelier_contract::json::{self, Record};
 use atelier_engine::RateLimit;
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::browser::clock;
 use crate::browser::local::LocalStore;
 
-/// Until when, by the services' addresses.
+/// The key of the ends of the limits, by the services' addresses.
 const WAITS: &str = "atelier.waits";
 
-/// Since when. By itself, because earlier versions read the other one.
+/// The key of the beginnings of the limits. They have their own key because earlier versions read [`WAITS`] as well.
 const SINCE: &str = "atelier.waits.since";
 
-/// Gives the kept limits that are not over.
-pub(super) fn kept() -> Vec<RateLimit> {
+/// Returns the stored limits that have not ended.
+pub(super) fn stored_limits() -> Vec<RateLimit> {
     let now = clock::now();
     let mut since = read(SINCE);
     let limits = read(WAITS).into_iter().filter_map(|(address, until)| {
@@ -31,23 +31,24 @@ pub(super) fn kept() -> Vec<RateLimit> {
     limits.filter(|limit| limit.until > now).collect()
 }
 
-pub(super) fn keep(limit: RateLimit) {
+/// Stores a limit. It replaces an earlier limit of the same service.
+pub(super) fn store_limit(limit: RateLimit) {
     let (mut all, mut all_since) = (Record::new(), Record::new());
-    let mut limits = kept();
+    let mut limits = stored_limits();
     limits.retain(|other| other.address != limit.address);
     limits.push(limit);
     for limit in limits {
         all.put(&limit.address, limit.until.into());
         all_since.put_some(&limit.address, limit.since.map(Into::into));
     }
-    // If storage refuses, the record of the task that was refused still has it.
+    // If storage refuses, the record of the refused task still contains the limit.
     LocalStore::Browser.write(SINCE, &all_since.into_value().to_string());
     LocalStore::Browser.write(WAITS, &all.into_value().to_string());
 }
 
 fn read(key: &str) -> Map<String, Value> {
-    let kept = LocalStore::Browser.read(key);
-    let record = kept.and_then(|text| Record::read(json::read(&text)?));
+    let stored = LocalStore::Browser.read(key);
+    let record = stored.and_then(|text| Record::read(json::read(&text)?));
     record.unwrap_or_default().rest()
 }
 
@@ -58,7 +59,7 @@ mod tests {
     use super::*;
     use atelier_engine::Millis;
 
-    /// A point in time that no test lives to see.
+    /// A time in the distant future.
     const LATE: Millis = 99_000_000_000_000;
 
     fn store(waits: &str, since: &str) {
@@ -71,14 +72,14 @@ mod tests {
     }
 
     fn found() -> Vec<(String, Millis, Option<Millis>)> {
-        let found = kept().into_iter();
+        let found = stored_limits().into_iter();
         let mut found: Vec<_> = found.map(|it| (it.address, it.until, it.since)).collect();
         found.sort();
         found
     }
 
     #[wasm_bindgen_test]
-    fn stored_waits_are_read_and_written_as_they_were() {
+    fn stored_limits_are_read_and_written_in_the_same_format() {
         store(
             r#"{"https://s.example":99000000000000,"https://over.example":5,"":99000000000000}"#,
             r#"{"https://s.example":1700000000000,"https://over.example":4}"#,
@@ -88,9 +89,9 @@ mod tests {
             LATE,
             Some(1_700_000_000_000),
         );
-        // An earlier version stored the page's own service like this, without the time since when.
+        // An earlier version stored the page's own service under an empty address, without a beginning.
         assert_eq!(found(), [(String::new(), LATE, None), known]);
-        keep(RateLimit {
+        store_limit(RateLimit {
             address: "https://s.example".into(),
             until: LATE + 1,
             since: Some(8),
@@ -106,7 +107,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn what_a_newer_version_keeps_in_another_way_is_no_wait() {
+    fn unknown_formats_are_no_limits() {
         for odd in [
             "",
             "{",

@@ -1,4 +1,4 @@
-//! Sends tasks with the secrets that stand in the fields of their models, and asks for those that are gone.
+//! Adds the secrets in the fields of models to tasks, and asks the user for missing ones.
 
 use atelier_engine::{Secrets, Task, TaskKey};
 use leptos::prelude::*;
@@ -9,7 +9,7 @@ use super::tab_message::TabMessage;
 use crate::state::secrets;
 
 impl Runner {
-    /// The secrets that stand in the fields of these tasks' models. The tasks have only their names.
+    /// Returns the secrets in the fields of these tasks' models, by task. Only their names are added to the tasks.
     pub(super) fn take_secrets(&self, tasks: &mut [Task]) -> Secrets {
         let mut found = Secrets::new();
         for task in tasks {
@@ -22,8 +22,8 @@ impl Runner {
         found
     }
 
-    /// Whether the secrets of a task are to be entered before its input is sent once more, which is said then.
-    /// `is_same`: it is sent as the same task, for which no others will do.
+    /// Returns whether secrets must be entered before a task's input can be sent again, and shows a notice if so.
+    /// `is_same`: the input is sent as the same task, which needs the same secrets as before.
     pub fn asks_for_secrets(&self, task: &Task, is_same: bool) -> bool {
         let lacks = match is_same {
             true => {
@@ -38,7 +38,7 @@ impl Runner {
         };
         if lacks {
             self.notices.problem(match is_same {
-                // It may have been taken, and its key goes with its secret.
+                // The service may have accepted the task, and its idempotency key is only valid for the same secret.
                 true => format!(
                     "It can't be sent once more: {} was kept only in the tab where you entered it. The service may have \
                      received it; what you send from the form is another task.",
@@ -50,7 +50,8 @@ impl Runner {
         lacks
     }
 
-    /// Whether the task's secrets are here, which the tab that leads may lack. Where they are not, that is said.
+    /// Returns whether this tab has the task's secrets. If so, sends them to the leader, which may lack them; if not, shows
+    /// a notice.
     pub(super) fn can_resubmit(&self, key: &TaskKey) -> bool {
         let Parts { driver, tabs, .. } = self.parts();
         let Some(task) = self.task(key).map(|task| task.get_untracked()) else {

@@ -1,5 +1,4 @@
-//! Says above every page, in every tab, why the tab that makes the calls is held back, and why tasks are kept in
-//! memory alone.
+//! The status that every tab shows above its pages: why the leader makes no calls, and why tasks are only in memory.
 
 use atelier_engine::BlockReason;
 use leptos::prelude::*;
@@ -13,11 +12,11 @@ pub(super) struct Status {
     tabs: TabSync,
     block_reason: RwSignal<Option<BlockReason>>,
     storage_error: RwSignal<Option<StorageError>>,
-    /// The same in the tab that leads, where this one follows.
+    /// The storage error of the leader, while this tab is a follower.
     leader_storage_error: RwSignal<Option<StorageError>>,
     /// Another tab leads and stores all tasks.
-    leader_keeps: RwSignal<bool>,
-    /// This tab knows what was stored when it was opened.
+    leader_stores: RwSignal<bool>,
+    /// This tab has read the tasks that were stored when it was opened.
     has_read: RwSignal<bool>,
     is_superseded: RwSignal<bool>,
 }
@@ -29,7 +28,7 @@ impl Status {
             block_reason: RwSignal::new(None),
             storage_error: RwSignal::new(None),
             leader_storage_error: RwSignal::new(None),
-            leader_keeps: RwSignal::new(false),
+            leader_stores: RwSignal::new(false),
             has_read: RwSignal::new(false),
             is_superseded: RwSignal::new(false),
         }
@@ -39,29 +38,30 @@ impl Status {
         self.block_reason
     }
 
-    /// Why tasks are kept in memory alone, here or in the tab that makes the calls; tracked.
+    /// Returns why tasks are only in memory, in this tab or in the leader; tracked.
     pub fn storage_error(self) -> Option<StorageError> {
-        // Whatever has happened to this tab's storage since it was read.
-        let is_kept = self.leader_keeps.get() && self.has_read.get();
+        // If the leader stores all tasks and this tab has read them, an error of this tab's storage does no harm.
+        let is_stored = self.leader_stores.get() && self.has_read.get();
         let own = self.storage_error.get();
-        let own = own.filter(|error| !is_kept || *error == StorageError::Newer);
+        let own = own.filter(|error| !is_stored || *error == StorageError::Newer);
         own.or(self.leader_storage_error.get())
     }
 
-    /// The same of this tab alone; tracked.
+    /// Returns why tasks are only in memory in this tab; tracked.
     pub fn own_storage_error(self) -> Option<StorageError> {
         self.storage_error.get()
     }
 
-    /// A newer Atelier keeps the tasks, or did in this visit: this tab makes no calls any more; tracked.
+    /// Returns whether a newer version stores the tasks, or did during this visit; tracked. If so, this tab makes no calls
+    /// any more.
     pub fn is_superseded(self) -> bool {
         self.is_superseded.get()
     }
 
-    /// Notes for as long as the page lives that a newer Atelier keeps the tasks.
+    /// Records that a newer version stores the tasks. This can't be undone until the page is reloaded.
     pub fn supersede(self) {
         self.is_superseded.set(true);
-        // The error held up calls that are no longer made.
+        // The reason concerned calls that are no longer made.
         self.block_reason.set(None);
     }
 
@@ -70,18 +70,18 @@ impl Status {
         error.flatten().is_some()
     }
 
-    /// Takes over the leader's reason. Gives whether it is another one than before.
+    /// Sets the reason why no calls are made. Returns whether it has changed.
     pub fn set_block_reason(self, block_reason: Option<BlockReason>) -> bool {
         let before = self.block_reason.try_get_untracked();
-        let is_other = before.is_some_and(|before| before != block_reason);
-        if is_other {
+        let has_changed = before.is_some_and(|before| before != block_reason);
+        if has_changed {
             self.block_reason.set(block_reason);
         }
-        is_other
+        has_changed
     }
 
     pub fn set_storage_error(self, error: Option<StorageError>) {
-        // Storage may answer once the page that it belongs to has been taken away.
+        // Storage may respond after the app was unmounted.
         let before = self.storage_error.try_get_untracked();
         if before.is_some_and(|before| before != error) {
             self.storage_error.set(error);
@@ -89,14 +89,14 @@ impl Status {
         }
     }
 
-    /// This tab leads: no other one's storage matters.
+    /// Clears the previous leader's state, because this tab is the leader now.
     pub fn lead(self) {
         self.leader_storage_error.set(None);
-        self.leader_keeps.set(false);
+        self.leader_stores.set(false);
         self.tell();
     }
 
-    /// Tells the other tabs, if this one leads.
+    /// Sends the status to the other tabs, if this tab leads.
     pub fn tell(self) {
         if self.tabs.generation().is_some() {
             self.tabs.tell(&TabMessage::State(
@@ -106,23 +106,23 @@ impl Status {
         }
     }
 
-    /// Whether this tab has read what was stored; tracked.
+    /// Returns whether this tab has read the stored tasks; tracked.
     pub fn has_read(self) -> bool {
         self.has_read.get()
     }
 
-    /// This tab has read what was stored, before or after the leader's first word.
+    /// Records that this tab has read the stored tasks.
     pub fn read(self) {
         self.has_read.set(true);
     }
 
-    /// The leader has reported its state.
-    pub fn on_message(
+    /// Sets the status to that of the leader.
+    pub fn set_leader_status(
         self,
         block_reason: Option<BlockReason>,
         storage_error: Option<StorageError>,
     ) {
-        self.leader_keeps.set(storage_error.is_none());
+        self.leader_stores.set(storage_error.is_none());
         self.block_reason.set(block_reason);
         self.leader_storage_error.set(storage_error);
     }
@@ -138,22 +138,22 @@ mod tests {
     use super::*;
     use crate::browser::tabs::channel::Channel;
     use crate::runner::task_store::TaskStore;
-    use crate::runner::testing::{owner, pause, start_afresh, until};
+    use crate::runner::testing::{owner, pause, reset_browser, until};
 
-    /// The messages of a tab, as another one hears them.
-    struct Said {
+    /// A tab, with the messages that another tab receives from it.
+    struct TestTab {
         owner: Owner,
         tabs: TabSync,
         status: Status,
-        heard: Rc<RefCell<Vec<String>>>,
+        received: Rc<RefCell<Vec<String>>>,
         _channel: Channel,
     }
 
-    impl Said {
+    impl TestTab {
         fn new() -> Self {
-            let heard = Rc::new(RefCell::new(Vec::new()));
-            let hear = heard.clone();
-            let channel = Channel::open("atelier", move |text| hear.borrow_mut().push(text));
+            let received = Rc::new(RefCell::new(Vec::new()));
+            let receiver = received.clone();
+            let channel = Channel::open("atelier", move |text| receiver.borrow_mut().push(text));
             let owner = owner();
             owner.set();
             let tabs = TabSync::new(TaskStore::new());
@@ -163,57 +163,60 @@ mod tests {
                 status: Status::new(tabs),
                 owner,
                 tabs,
-                heard,
+                received,
                 _channel: channel,
             }
         }
 
-        async fn leads(&self) {
+        async fn until_leader(&self) {
             let tabs = self.tabs;
-            tabs.stand_for_leading(move |generation| {
+            tabs.request_leadership(move |generation| {
                 generation.and_then(|generation| tabs.lead(generation));
             });
             until("the right to lead", || tabs.leads()).await;
         }
 
-        /// Gives the states that the tab has told, once there are so many of them.
+        /// Waits until the tab has sent at least `count` states, and returns all of them.
         async fn states(&self, count: usize) -> Vec<String> {
             let states = || -> Vec<String> {
-                let heard = self.heard.borrow();
-                let states = heard.iter().filter(|text| text.contains("State\":"));
+                let received = self.received.borrow();
+                let states = received.iter().filter(|text| text.contains("State\":"));
                 states.cloned().collect()
             };
-            until("what is told", || states().len() >= count).await;
-            // It says nothing more.
+            until("the states", || states().len() >= count).await;
+            // The tab must not send more states.
             pause().await;
             states()
         }
     }
 
-    impl Drop for Said {
+    impl Drop for TestTab {
         fn drop(&mut self) {
             self.owner.cleanup();
         }
     }
 
     #[wasm_bindgen_test]
-    async fn what_holds_the_leader_back_is_shown_and_told_once() {
-        start_afresh().await;
-        let said = Said::new();
-        said.leads().await;
-        let status = said.status;
+    async fn block_reason_is_shown_and_sent_once() {
+        reset_browser().await;
+        let tab = TestTab::new();
+        tab.until_leader().await;
+        let status = tab.status;
         let shown = Memo::new(move |_| status.block_reason().get());
         assert_eq!(shown.get(), None);
         let paused = Some(BlockReason::Unanswered(7));
         assert!(status.set_block_reason(paused.clone()));
         status.tell();
         assert_eq!(shown.get(), paused);
-        assert!(!status.set_block_reason(paused), "it is the same as before");
-        assert!(status.set_block_reason(None), "it goes on");
+        assert!(
+            !status.set_block_reason(paused),
+            "the reason has not changed"
+        );
+        assert!(status.set_block_reason(None), "the reason has changed");
         status.tell();
         assert_eq!(shown.get(), None);
         assert_eq!(
-            said.states(2).await,
+            tab.states(2).await,
             [
                 r#"{"State":{"hindrance":{"Unanswered":7}}}"#,
                 r#"{"State":{}}"#
@@ -222,11 +225,11 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    async fn a_storage_error_stays_until_it_is_mended_and_is_told_once() {
-        start_afresh().await;
-        let said = Said::new();
-        said.leads().await;
-        let status = said.status;
+    async fn storage_error_is_shown_until_storage_works_and_sent_once() {
+        reset_browser().await;
+        let tab = TestTab::new();
+        tab.until_leader().await;
+        let status = tab.status;
         let shown = Memo::new(move |_| status.storage_error());
         assert_eq!(shown.get(), None);
         status.set_storage_error(Some(StorageError::Full));
@@ -238,55 +241,59 @@ mod tests {
         status.set_storage_error(None);
         assert_eq!(shown.get(), None);
         assert_eq!(
-            said.states(2).await,
+            tab.states(2).await,
             [r#"{"State":{"storage_error":"full"}}"#, r#"{"State":{}}"#]
         );
     }
 
     #[wasm_bindgen_test]
-    async fn a_follower_says_nothing_and_shows_what_the_leader_says_beside_its_own() {
-        start_afresh().await;
-        let said = Said::new();
-        let status = said.status;
+    async fn follower_sends_no_status_and_shows_its_own_and_the_leaders_storage_error() {
+        reset_browser().await;
+        let tab = TestTab::new();
+        let status = tab.status;
         let shown = Memo::new(move |_| status.storage_error());
         assert_eq!(shown.get(), None);
-        status.on_message(Some(BlockReason::Offline), Some(StorageError::Silent));
+        status.set_leader_status(Some(BlockReason::Offline), Some(StorageError::Silent));
         assert_eq!(shown.get(), Some(StorageError::Silent));
         assert!(status.leader_cannot_write());
         assert_eq!(
             status.block_reason().get_untracked(),
             Some(BlockReason::Offline)
         );
-        // A tab's own error comes before the leader's, because a person can do something about it here.
+        // A tab's own error comes before the leader's, because the user can act on it here.
         status.set_storage_error(Some(StorageError::Newer));
         assert_eq!(shown.get(), Some(StorageError::Newer));
         status.set_storage_error(None);
         assert_eq!(shown.get(), Some(StorageError::Silent));
         status.set_storage_error(Some(StorageError::Full));
         assert_eq!(shown.get(), Some(StorageError::Full));
-        status.on_message(None, None);
+        status.set_leader_status(None, None);
         assert_eq!(
             shown.get(),
             Some(StorageError::Full),
-            "what was stored is unknown"
+            "this tab has not read the stored tasks"
         );
         // The leader stores this one's tasks as well.
         status.read();
         assert_eq!(shown.get(), None);
         assert!(!status.leader_cannot_write());
-        assert_eq!(said.states(0).await, [""; 0]);
+        assert_eq!(tab.states(0).await, [""; 0]);
     }
 
     #[wasm_bindgen_test]
-    async fn who_leads_cares_for_no_other_tabs_storage() {
-        start_afresh().await;
-        let said = Said::new();
-        let status = said.status;
-        status.on_message(None, Some(StorageError::Closed));
-        said.leads().await;
+    async fn leader_ignores_the_storage_errors_of_other_tabs() {
+        reset_browser().await;
+        let tab = TestTab::new();
+        let status = tab.status;
+        status.set_leader_status(None, Some(StorageError::Closed));
+        tab.until_leader().await;
         status.lead();
         assert_eq!(untrack(|| status.storage_error()), None);
         assert!(!status.leader_cannot_write());
-        assert_eq!(said.states(1).await, [r#"{"State":{}}"#], "it says so");
+        assert_eq!(
+            tab.states(1).await,
+            [r#"{"State":{}}"#],
+            "the leader sends its status"
+        );
     }
 }

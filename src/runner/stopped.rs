@@ -1,5 +1,5 @@
-//! Puts the items of a stopped batch that were not sent into the table again. The leader says which items these are,
-//! and the tab in which Stop was pressed puts them back.
+//! Returns the unsent items of a stopped batch to the table. The leader determines these items, and the tab in which Stop
+//! was pressed adds them to the table.
 
 use atelier_engine::{BatchKey, Task, TaskKey};
 use atelier_studio::batch::Batch;
@@ -17,7 +17,7 @@ pub(super) struct Stopped {
 struct State {
     /// Batches that were last stopped in this tab.
     stopped_in_this_tab: Vec<BatchKey>,
-    /// Tasks that stand in this tab's table again; their records are on their way out.
+    /// Tasks that are in this tab's table again, and whose records will be deleted.
     handed_over: Vec<TaskKey>,
 }
 
@@ -29,6 +29,7 @@ impl Stopped {
         }
     }
 
+    /// Records that Stop was pressed for a batch, in this tab or another one.
     pub fn mark_stopped(self, batch: &BatchKey, in_this_tab: bool) {
         self.state.update_value(|state| {
             state.stopped_in_this_tab.retain(|other| other != batch);
@@ -38,26 +39,25 @@ impl Stopped {
         });
     }
 
-    /// Stop was last pressed in this tab.
+    /// Returns whether Stop was last pressed in this tab.
     pub fn is_stopped_here(self, batch: &BatchKey) -> bool {
         self.state
             .with_value(|state| state.stopped_in_this_tab.contains(batch))
     }
 
-    /// Gives the tasks of a batch that were taken back and that stand in no table yet, as far as this tab knows; not
-    /// tracked.
+    /// Returns the tasks of a batch that were taken back and are in no table yet, as far as this tab knows; not tracked.
     pub fn taken_back(self, batch: &Batch) -> Vec<Task> {
         let found: Vec<Task> = self.tasks.with_tasks(|tasks| {
             let items = batch.items(tasks.iter().copied());
             items.taken_back().into_iter().cloned().collect()
         });
         self.state.with_value(|state| {
-            let is_open = |task: &Task| !state.handed_over.contains(&task.key);
-            found.into_iter().filter(is_open).collect()
+            let is_pending = |task: &Task| !state.handed_over.contains(&task.key);
+            found.into_iter().filter(is_pending).collect()
         })
     }
 
-    /// They stand in this tab's table, and must not be put there again.
+    /// Records that these tasks are in this tab's table again, so that they are not added twice.
     pub fn hand_over(self, tasks: &[Task]) {
         let keys = tasks.iter().map(|task| task.key.clone());
         self.state

@@ -1,5 +1,4 @@
-//! The messages that the tabs of one person send each other. Tabs may be of different versions, so that the shapes of
-//! messages do not change.
+//! The messages between the tabs of a browser. Tabs may be of different versions, so the format of messages must not change.
 
 use atelier_contract::json::{self, Record};
 use atelier_engine::{Action, BatchAction, BatchKey, BlockReason, Millis, Secrets, Task, TaskKey};
@@ -8,66 +7,66 @@ use serde_json::Value;
 
 use crate::browser::storage::StorageError;
 
-/// Every version calls the reason so, and tabs of two versions may be open.
+/// The name of the block reason. It is the same in every version, because tabs of two versions may be open.
 const BLOCK_REASON: &str = "hindrance";
 
 /// The secrets of tasks, by key.
 const SECRETS: &str = "secrets";
 
-/// When something was asked for, in ms since 1970.
+/// When an action was requested, in ms since 1970.
 const AT: &str = "at";
 
 pub enum TabMessage {
-    /// A task as the leader has it now.
+    /// The leader's present version of a task.
     Task(Box<Task>),
     Removed(TaskKey),
     /// Tasks that a follower has written to storage, for the leader to send; or all tasks of a leader that can't write, for
-    /// the tab that offers to lead in its place. Told together, so that they leave together. With their secrets, which must not be stored: see [`TabMessage::with_secrets`].
+    /// the tab that offers to replace it. They are in one message so that they are sent together. The secrets of the tasks
+    /// must not be stored, see [`TabMessage::with_secrets`].
     Submitted(Vec<Task>, Secrets),
-    /// Tasks of another browser's history, which a follower has written to storage. Not to be sent.
+    /// Tasks that a follower has imported from another browser's history and written to storage. They must not be sent.
     TakenIn(Vec<Task>),
-    /// Something a person did in a follower.
+    /// The user's action on a task, in a follower.
     Act(TaskKey, Action),
-    /// The same for a whole batch, in any tab, and when; earlier versions do not say that.
+    /// The user's action on a batch, in any tab, and the time of the action. Earlier versions send no time.
     ActOnBatch(BatchKey, BatchAction, Option<Millis>),
-    /// A visible follower's clock: a hidden leader's own timers are throttled by the browser.
+    /// The clock of a visible follower, because the browser throttles the timers of a hidden leader.
     Tick,
-    /// A person wants everything to be asked about at once.
+    /// The user wants all tasks to be polled at once.
     Wake,
     /// Another tab can't reach the service.
     Doubt,
-    /// The leader says what holds it back, and why it can't keep tasks, if that is so.
+    /// The leader's status: why it makes no calls, and why it can't store tasks.
     State(Option<BlockReason>, Option<StorageError>),
-    /// A follower asks for the leader's state.
+    /// A follower requests the leader's status.
     StateWanted,
-    /// A follower can write, and offers to lead in place of a tab that can't.
+    /// A follower can write to storage, and offers to replace a leader that can't.
     CanLead,
-    /// The person wants tasks to be sent although they can't be kept.
+    /// The user wants tasks to be sent although they can't be stored.
     SendWithoutStorage,
-    /// The service was seen to take the present credentials after all.
+    /// The service has accepted the present credentials.
     CredentialsAccepted,
-    /// A follower asks for copies of outputs, mostly because an output is before a person there.
+    /// A follower requests copies of outputs, usually because an output is shown there.
     CopyRequested(CopyRequest),
-    /// Copies of outputs have come or gone.
+    /// Copies of outputs were added or deleted.
     Copies,
-    /// The leader has written everything again: who was opened meanwhile has not read all of it.
+    /// The leader has written all records again. Tabs that were opened meanwhile have not read all of them.
     Stored,
-    /// A task that a follower knows and that storage was cleared of: a leader that was opened after that
-    /// has never heard of it.
+    /// A task that a follower knows and that was cleared from storage. A leader that was opened later does not know it.
     Unstored(Box<Task>),
-    /// An output, by its name, is a favorite of a person in a follower, or no longer.
+    /// The name of an output, and whether the user has made it a favorite in a follower.
     Favorite(String, bool),
 }
 
 impl TabMessage {
-    /// `None` for what only another version knows.
+    /// Reads a message. Returns `None` for messages that only another version knows.
     pub fn read(text: &str) -> Option<Self> {
         json::read(text).and_then(Self::from_value)
     }
 
     fn from_value(value: Value) -> Option<Self> {
-        if let Value::String(word) = &value {
-            return match word.as_str() {
+        if let Value::String(name) = &value {
+            return match name.as_str() {
                 "Tick" => Some(Self::Tick),
                 "Wake" => Some(Self::Wake),
                 "Doubt" => Some(Self::Doubt),
@@ -119,7 +118,7 @@ impl TabMessage {
         })
     }
 
-    /// The message with the secrets that it carries, if any: for a channel that stores nothing.
+    /// Returns the message with its secrets, if it has any. For a channel that stores nothing.
     pub fn with_secrets(&self) -> Option<Value> {
         let Self::Submitted(_, secrets) = self else {
             return None;
@@ -129,13 +128,13 @@ impl TabMessage {
         (!secrets.is_empty()).then_some(message)
     }
 
-    /// The message as it may be stored, on its way to the other tabs.
+    /// Returns the message without secrets. The channel to the other tabs may store it.
     pub fn to_value(&self) -> Value {
         let (name, value) = match self {
             Self::Task(task) => ("Task", task.to_value()),
             Self::Unstored(task) => ("Unstored", task.to_value()),
             Self::Removed(key) => ("Removed", key.0.as_str().into()),
-            // Versions without batches know only one task.
+            // Versions without batches can read only a single task.
             Self::Submitted(tasks, _) => match tasks.as_slice() {
                 [task] => ("Submitted", task.to_value()),
                 tasks => {
@@ -183,7 +182,7 @@ impl TabMessage {
         };
         let mut record = Record::new();
         record.put(name, value);
-        // The rest follows it: earlier versions read only what comes first, and only in this shape.
+        // Further fields come last: earlier versions read only the first field, and only in this format.
         if let Self::ActOnBatch(.., Some(at)) = self {
             record.put(AT, (*at).into());
         }
@@ -191,7 +190,7 @@ impl TabMessage {
     }
 }
 
-/// Gives what follows the tasks.
+/// Reads the secrets that follow the tasks.
 fn read_secrets(mut rest: serde_json::map::IntoIter) -> Secrets {
     match rest.next() {
         Some((name, Value::Object(secrets))) if name == SECRETS => secrets,

@@ -1,4 +1,4 @@
-//! Agrees with the other tabs which one leads, and tells them what this one does; `hearing` is the other direction.
+//! Elects the leading tab, and sends messages to the other tabs; `hearing` handles the messages from them.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -18,11 +18,11 @@ use crate::reactive::boxed::after;
 
 const CHANNEL: &str = "atelier";
 
-/// Tasks that are told in one go: some milliseconds.
+/// How many tasks are sent without a pause. This takes some milliseconds.
 const MAX_CHUNK_TASKS: usize = 100;
 
-/// Longer than any tab is without one that leads.
-const ASKED_MS: Millis = 10_000;
+/// How long a request is remembered, in milliseconds: longer than the tabs are ever without a leader.
+const REQUEST_TTL_MS: Millis = 10_000;
 
 #[derive(Clone, Copy)]
 pub(super) struct TabSync {
@@ -37,13 +37,13 @@ struct State {
     leadership: Option<Rc<Leadership>>,
     role: TabRole,
     watch: LeaderWatch,
-    /// The tasks that the other tabs are still to be told of.
-    untold: VecDeque<TaskKey>,
-    /// The requests that a person has made in this tab while another one led, and when.
-    asked: Vec<(Millis, TabMessage)>,
-    /// The same of single tasks; see [`TabSync::ask_to_act`].
-    unanswered: Vec<(TaskKey, Action)>,
-    /// The requests for whole batches, from this tab or another one.
+    /// The tasks that must still be sent to the other tabs.
+    unsent: VecDeque<TaskKey>,
+    /// The user's requests in this tab while it was not the leader, with their times.
+    requests: Vec<(Millis, TabMessage)>,
+    /// Actions on tasks that the leader has not confirmed; see [`TabSync::ask_to_act`].
+    unconfirmed: Vec<(TaskKey, Action)>,
+    /// Actions on batches, from this tab or another one.
     batches: BatchRequests,
 }
 
@@ -56,7 +56,7 @@ impl TabSync {
         }
     }
 
-    /// Hears the other tabs, and lets the one that leads say how it stands.
+    /// Starts to receive messages from the other tabs, and requests the leader's status.
     pub fn listen(self, hear: impl Fn(String) + 'static) {
         let channel = Channel::open(CHANNEL, hear);
         self.state
@@ -64,17 +64,17 @@ impl TabSync {
         self.tell(&TabMessage::StateWanted);
     }
 
-    /// Asks for the right to lead. Calls back with the generation when this tab is to take over, and
-    /// without one when it is to follow.
-    pub fn stand_for_leading(self, on_change: impl Fn(Option<u64>) + 'static) {
+    /// Requests leadership. Calls `on_change` with a generation when this tab must take over, and with `None` when it must
+    /// follow.
+    pub fn request_leadership(self, on_change: impl Fn(Option<u64>) + 'static) {
         let leadership = Leadership::start(move |leads| {
             let generation = self.state.try_update_value(|state| {
                 if leads {
                     return Some(state.role.take_over());
                 }
                 state.role.follow();
-                // The tab that leads now knows better.
-                state.untold.clear();
+                // The new leader has newer states of these tasks.
+                state.unsent.clear();
                 None
             });
             if let Some(generation) = generation {
@@ -85,7 +85,8 @@ impl TabSync {
             .update_value(|state| state.leadership = Some(leadership));
     }
 
-    /// Leads from now on, because the records of the last leader were read in this generation; see [`TabRole::lead`].
+    /// Becomes the leader, after the records were read in this generation. Returns the messages that were deferred
+    /// meanwhile; see [`TabRole::lead`].
     pub fn lead(self, generation: u64) -> Option<Vec<String>> {
         let put_off = self
             .state
@@ -93,21 +94,21 @@ impl TabSync {
         put_off.flatten()
     }
 
-    /// Leaves leading to other tabs, for good.
+    /// Gives up leadership permanently.
     pub fn resign(self) {
         if let Some(leadership) = self.leadership() {
             leadership.resign();
         }
     }
 
-    /// Leaves leading to a tab that waits for it.
+    /// Gives up leadership to a tab that has requested it.
     pub fn stand_back(self) {
         if let Some(leadership) = self.leadership() {
             leadership.stand_back();
         }
     }
 
-    /// Finds out whether this tab still leads.
+    /// Checks whether this tab is still the leader.
     pub fn check(self) {
         if let Some(leadership) = self.leadership() {
             leadership.check();
@@ -123,16 +124,15 @@ impl TabSync {
         self.try_leads() == Some(true)
     }
 
-    /// `None` once the app is gone.
+    /// Returns whether this tab is the leader. `None` after the app was unmounted.
     pub fn try_leads(self) -> Option<bool> {
         self.state.try_with_value(|state| state.role.is_leader())
     }
 
-    /// A second has passed. A follower that is looked at lets its clock be heard, and watches whether
-    /// the leader gives a sign.
+    /// To be called every second. A visible follower sends a tick to the leader, and watches whether the leader responds.
     pub fn tick(self) {
         if self.try_leads() != Some(false) || !lifecycle::is_visible() {
-            return self.leader_is_awake();
+            return self.reset_leader_watch();
         }
         let found = leadership::found();
         let watched = self.state.try_update_value(|state| {
@@ -149,8 +149,8 @@ impl TabSync {
         self.set_leader_asleep(is_asleep);
     }
 
-    /// It has given a sign, or there is none to watch.
-    pub fn leader_is_awake(self) {
+    /// Restarts the watch over the leader, because it has responded or because this tab does not watch it now.
+    pub fn reset_leader_watch(self) {
         self.state.try_update_value(|state| state.watch.reset());
         self.set_leader_asleep(false);
     }
@@ -162,23 +162,24 @@ impl TabSync {
         }
     }
 
-    /// Another tab leads, and gives no sign; tracked.
+    /// Returns whether another tab leads and does not respond; tracked.
     pub fn is_leader_asleep(self) -> bool {
         self.is_leader_asleep.get()
     }
 
-    /// Gives the generation of leading that this tab is in, if it leads.
+    /// Returns the generation of leadership, if this tab leads.
     pub fn generation(self) -> Option<u64> {
         let generation = self.state.try_with_value(|state| state.role.generation());
         generation.flatten()
     }
 
-    /// Puts off hearing another tab's message if this tab is about to lead.
-    pub fn defers(self, text: &str) -> bool {
-        let is_put_off = self.state.try_update_value(|state| state.role.defer(text));
-        is_put_off == Some(true)
+    /// Defers a message from another tab if this tab is taking over. Returns whether it was deferred.
+    pub fn defer(self, text: &str) -> bool {
+        let is_deferred = self.state.try_update_value(|state| state.role.defer(text));
+        is_deferred == Some(true)
     }
 
+    /// Sends a message to the other tabs. Secrets are sent only if no storage is involved.
     pub fn tell(self, message: &TabMessage) {
         let secret = message.with_secrets().map(|message| message.to_string());
         self.state.try_with_value(|state| {
@@ -191,40 +192,42 @@ impl TabSync {
         });
     }
 
-    /// Asks the tab that leads for something, and remembers it for a while: there may be none just now,
-    /// or this one be about to lead.
-    pub fn ask_leader(self, message: TabMessage) {
+    /// Sends a request to the leader, and remembers it for a while: there may be no leader now, or this tab may be taking
+    /// over.
+    pub fn request_from_leader(self, message: TabMessage) {
         self.tell(&message);
-        let asked = (clock::now(), message);
-        self.state.update_value(|state| state.asked.push(asked));
+        let request = (clock::now(), message);
+        self.state
+            .update_value(|state| state.requests.push(request));
     }
 
-    /// Asks the tab that leads to do something with a task, and remembers it until the task shows that
-    /// this was done, or can't be done any more. What is cancelled would be sent otherwise, and paid.
+    /// Requests an action on a task from the leader, and remembers it until the task shows that the action was executed or
+    /// is no longer possible. Otherwise a cancelled task might be sent, and paid for.
     pub fn ask_to_act(self, key: &TaskKey, action: Action) {
         let message = TabMessage::Act(key.clone(), action);
         let takes_over = self.state.with_value(|state| state.role.is_taking_over());
         match action {
-            // A person who asks for a second attempt twice may pay for both.
+            // These actions are not repeated, because the user might pay for two attempts. A tab that is taking over
+            // executes them itself.
             Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly
                 if takes_over =>
             {
-                self.ask_leader(message);
+                self.request_from_leader(message);
             }
             Action::Resubmit | Action::Refetch | Action::AskAgain | Action::FetchEarly => {
                 self.tell(&message);
             }
             _ => {
                 self.tell(&message);
-                let asked = (key.clone(), action);
+                let request = (key.clone(), action);
                 self.state
-                    .update_value(|state| state.unanswered.push(asked));
+                    .update_value(|state| state.unconfirmed.push(request));
             }
         }
     }
 
-    /// Asks the tab that leads to do something with a batch, and remembers it until this is seen to be done. The tab
-    /// that leads says itself what was asked for in it, so that no other comes back with what was asked before.
+    /// Requests an action on a batch from the leader, and remembers it until it is seen to be executed. The leader also
+    /// sends the actions of its own user, so that no other tab repeats an earlier one.
     pub fn ask_of_batch(self, batch: &BatchKey, action: BatchAction) {
         let leads = self.leads();
         let at = self.state.try_update_value(|state| {
@@ -237,13 +240,18 @@ impl TabSync {
         self.tell(&TabMessage::ActOnBatch(batch.clone(), action, at));
     }
 
-    /// Another tab has asked for something. Whether it counts: a later word may have come before it. `at`: what earlier
-    /// versions do not say.
-    pub fn hears_of_batch(self, batch: &BatchKey, action: BatchAction, at: Option<Millis>) -> bool {
+    /// Records an action on a batch from another tab. Returns whether it applies: a later action may have arrived before it.
+    /// `at`: the time of the action, which earlier versions do not send.
+    pub fn accept_batch_action(
+        self,
+        batch: &BatchKey,
+        action: BatchAction,
+        at: Option<Millis>,
+    ) -> bool {
         let now = clock::now();
-        // They repeat for a while what they asked for: a Resume may be as old as that.
+        // Earlier versions repeat their requests for a while, so a Resume may be that old.
         let at = at.unwrap_or(match action {
-            BatchAction::Resume => now.saturating_sub(ASKED_MS),
+            BatchAction::Resume => now.saturating_sub(REQUEST_TTL_MS),
             BatchAction::Pause | BatchAction::Stop => now,
         });
         let counts = self
@@ -252,8 +260,8 @@ impl TabSync {
         counts == Some(true)
     }
 
-    /// A task of this batch is as the tab that leads says.
-    pub fn look_at_batch(self, batch: &BatchKey) {
+    /// Checks whether the tasks of a batch show that the last action on it was executed.
+    pub fn observe_batch(self, batch: &BatchKey) {
         if self
             .state
             .try_with_value(|state| state.batches.is_open(batch))
@@ -262,70 +270,71 @@ impl TabSync {
             return;
         }
         self.tasks.with_tasks(|tasks| {
-            let is_of_it = |task: &&&Task| task.is_of(batch);
-            let tasks = tasks.iter().filter(is_of_it).copied();
+            let is_of_batch = |task: &&&Task| task.is_of(batch);
+            let tasks = tasks.iter().filter(is_of_batch).copied();
             self.state
                 .update_value(|state| state.batches.observe(batch, tasks, clock::now()));
         });
     }
 
-    /// This tab leads, and has done what was asked of this batch last.
-    pub fn has_done(self, batch: &BatchKey) {
+    /// Records that this tab, as the leader, has executed the last action on a batch.
+    pub fn mark_batch_done(self, batch: &BatchKey) {
         self.state
             .try_update_value(|state| state.batches.done(batch));
     }
 
-    /// This tab leads, and has done what it remembered.
+    /// Forgets the remembered actions, because this tab has executed them as the leader.
     pub fn settle(self) {
         self.state.try_update_value(|state| {
-            state.unanswered.clear();
+            state.unconfirmed.clear();
             state.batches.settle();
         });
     }
 
-    /// The tab that leads says how a task is; `None`: it is gone.
-    pub fn on_message(self, key: &TaskKey, task: Option<&Task>) {
-        let is_open = |action: Action| task.is_some_and(|task| action.is_allowed(task));
-        let is_unanswered = |(asked, action): &(TaskKey, Action)| asked != key || is_open(*action);
+    /// Forgets the actions that are no longer possible for the leader's version of a task. `None`: the task was deleted.
+    pub fn confirm_actions(self, key: &TaskKey, task: Option<&Task>) {
+        let is_possible = |action: Action| task.is_some_and(|task| action.is_allowed(task));
+        let is_unconfirmed =
+            |(requested, action): &(TaskKey, Action)| requested != key || is_possible(*action);
         self.state
-            .try_update_value(|state| state.unanswered.retain(is_unanswered));
+            .try_update_value(|state| state.unconfirmed.retain(is_unconfirmed));
     }
 
-    /// Gives the requests that a person has made in this tab and that may not have been heard, in their order. Those
-    /// are asked for once more, or carried out by this tab.
+    /// Returns the user's requests in this tab that may not have reached the leader, in order. The caller sends them again,
+    /// or executes them as the new leader.
     pub fn take_unconfirmed_requests(self) -> Vec<TabMessage> {
         let now = clock::now();
         let taken = self.state.try_update_value(|state| {
-            let acts = state.unanswered.iter();
+            let acts = state.unconfirmed.iter();
             let acts = acts.map(|(key, action)| TabMessage::Act(key.clone(), *action));
-            let asked = std::mem::take(&mut state.asked).into_iter();
-            let asked = asked.filter(|(then, _)| now.saturating_sub(*then) < ASKED_MS);
+            let requests = std::mem::take(&mut state.requests).into_iter();
+            let requests = requests.filter(|(then, _)| now.saturating_sub(*then) < REQUEST_TTL_MS);
             let batches = state.batches.unfinished(now).into_iter();
             let batches =
                 batches.map(|(batch, action, at)| TabMessage::ActOnBatch(batch, action, Some(at)));
-            acts.chain(asked.map(|(_, message)| message))
+            acts.chain(requests.map(|(_, message)| message))
                 .chain(batches)
                 .collect()
         });
         taken.unwrap_or_default()
     }
 
-    /// Tells the other tabs how these tasks are. Of many, some have to wait a little, and are told as
-    /// they are by then.
-    pub fn tell_tasks(self, keys: impl IntoIterator<Item = TaskKey>) {
+    /// Sends the states of these tasks to the other tabs. If there are many, some are sent later, in the state that they
+    /// have then.
+    pub fn send_tasks(self, keys: impl IntoIterator<Item = TaskKey>) {
         let was_idle = self.state.try_update_value(|state| {
-            let was_idle = state.untold.is_empty();
+            let was_idle = state.unsent.is_empty();
             for key in keys {
-                if was_idle || !state.untold.contains(&key) {
-                    state.untold.push_back(key);
+                if was_idle || !state.unsent.contains(&key) {
+                    state.unsent.push_back(key);
                 }
             }
             was_idle
         });
-        let count = self.state.try_with_value(|state| state.untold.len());
+        let count = self.state.try_with_value(|state| state.unsent.len());
         match (was_idle == Some(true), lifecycle::is_visible()) {
             (_, false) => self.tell_next_tasks(),
-            // With so many tasks, everything else that the page has to do comes first.
+            // Many tasks are sent after the other work of the page.
             (true, true) if count > Some(MAX_CHUNK_TASKS) => {
                 after(0, move || self.tell_next_tasks()).forget();
             }
@@ -334,17 +343,17 @@ impl TabSync {
         }
     }
 
-    /// Tells the next of them; all, where the page is hidden: timers are slow there, and a page that goes is
-    /// hidden first.
+    /// Sends the next unsent tasks. Sends all of them if the page is hidden, because timers are slow then and a page is
+    /// hidden before it is closed.
     pub fn tell_next_tasks(self) {
-        let at_once = match lifecycle::is_visible() {
+        let limit = match lifecycle::is_visible() {
             true => MAX_CHUNK_TASKS,
             false => usize::MAX,
         };
         let next = self.state.try_update_value(|state| {
-            let count = state.untold.len().min(at_once);
-            let keys: Vec<_> = state.untold.drain(..count).collect();
-            (keys, state.untold.is_empty())
+            let count = state.unsent.len().min(limit);
+            let keys: Vec<_> = state.unsent.drain(..count).collect();
+            (keys, state.unsent.is_empty())
         });
         let Some((keys, are_all)) = next else {
             return;

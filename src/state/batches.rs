@@ -55,7 +55,7 @@ impl Batches {
     /// is called.
     pub fn follow(self) {
         let runner = self.0.runner;
-        runner.on_batch_heard(hear);
+        runner.on_batch_record(hear);
         effect(move || {
             if runner.is_open() {
                 self.read();

@@ -1,4 +1,4 @@
-//! Outputs that come as data are stored as files, each once, and tasks refer to them: see
+//! Stores outputs that arrive as data URLs as files, each once. Tasks then refer to the files, see
 //! [`atelier_engine::stored_output`].
 
 use atelier_engine::stored_output::{self, Data};
@@ -12,38 +12,40 @@ use crate::browser::http;
 use crate::browser::storage::Store;
 use crate::reactive::boxed::spawn;
 
-/// After so long a tab that led before has said of which tasks the files are that it stored, in milliseconds.
-const SETTLED_MS: u32 = 60_000;
+/// The delay before the first deletion of unused files, in milliseconds. By then, a previous leader has sent the tasks
+/// that refer to the files that it stored.
+const FIRST_DELETION_MS: u32 = 60_000;
 
-/// The time between two looks at what no task refers to, in milliseconds.
-const REPEATED_MS: u32 = 60 * 60 * 1_000;
+/// The time between two deletions of unused files, in milliseconds.
+const DELETION_INTERVAL_MS: u32 = 60 * 60 * 1_000;
 
 impl Driver {
-    /// Stores the data in an answer, and puts references in its place. What can't be stored stays as it is.
+    /// Stores the data in a response as files and replaces it with references. Data that can't be stored stays in the
+    /// response.
     pub(super) async fn store_data(self, answer: &mut Value) {
-        let taken = stored_output::extract(answer);
-        if taken.is_empty() {
+        let extracted = stored_output::extract(answer);
+        if extracted.is_empty() {
             return;
         }
-        let unstored = self.store_files(taken).await.1;
+        let unstored = self.store_files(extracted).await.1;
         stored_output::restore(answer, &unstored);
     }
 
-    /// Stores the data of tasks whose records carry it: they are of an earlier release, came from elsewhere, or storage
-    /// did not work at the time.
+    /// Stores the data in the records of these tasks as files. Records contain data if they were written by an earlier
+    /// release, were imported, or were written while storage did not work.
     pub(super) fn store_data_of(self, keys: Vec<TaskKey>) {
         if keys.is_empty() || !self.tabs.leads() {
             return;
         }
         spawn(async move {
-            // One after the other: each may be large.
+            // One task at a time, because the data may be large.
             for key in keys {
                 let data = self.with_engine(|engine| {
                     let outputs = engine.task(&key).map_or(&[] as &[_], Task::outputs);
                     outputs.iter().filter_map(|url| Data::of(url)).collect()
                 });
                 let (stored, _) = self.store_files(data.unwrap_or_default()).await;
-                // Another tab may lead by now, and know something newer.
+                // Another tab may lead now and have newer records.
                 self.tabs.check();
                 if !self.tabs.leads() {
                     return;
@@ -55,22 +57,22 @@ impl Driver {
         });
     }
 
-    /// This tab leads from now on: stores the data that records carry, and deletes the files that are of no task.
+    /// Stores the data in all records as files, and deletes unused files periodically as long as this tab leads.
     pub fn tidy_files(self) {
         let keys = self.with_engine(|engine| keys_with_data(engine.tasks()));
         self.store_data_of(keys.unwrap_or_default());
         let generation = self.tabs.generation();
         spawn(async move {
-            TimeoutFuture::new(SETTLED_MS).await;
+            TimeoutFuture::new(FIRST_DELETION_MS).await;
             while generation.is_some() && self.tabs.generation() == generation {
                 self.delete_unused_files().await;
-                TimeoutFuture::new(REPEATED_MS).await;
+                TimeoutFuture::new(DELETION_INTERVAL_MS).await;
             }
         });
     }
 
-    /// Deletes the files that no task refers to: a page was closed after it had stored them, before it wrote the task; or the
-    /// service has given something else since.
+    /// Deletes the files that no task refers to. They are left if a page was closed after it stored a file and before it
+    /// wrote the task, or if the service has returned another output since.
     async fn delete_unused_files(self) {
         let Some(storage) = self.records.storage().filter(|_| self.tabs.leads()) else {
             return;
@@ -79,14 +81,16 @@ impl Driver {
         let Ok(mut keys) = storage.keys_under(Store::Outputs, folder).await else {
             return;
         };
-        // No file that was stored since is among these keys, and all others have their tasks by now.
+        // The keys were read before the tasks: the keys contain no file that was stored since, and the tasks of all other
+        // files are known now.
         let used = self.with_engine(|engine| engine.files_in_use(None));
         let used = used.unwrap_or_default();
         keys.retain(|key| !used.contains(key));
         if keys.is_empty() {
             return;
         }
-        // Storage may have opened late, and a record may be one that this release can't read.
+        // Stored records are searched as text, because storage may have opened late, and this release may be unable to
+        // read a record.
         let Ok(records) = storage.all_texts(Store::Tasks).await else {
             return;
         };
@@ -98,8 +102,8 @@ impl Driver {
         self.cache.delete(files.collect());
     }
 
-    /// The files that this task refers to, and no other.
-    pub fn files_of_it_alone(self, key: &TaskKey) -> Vec<(Store, String)> {
+    /// Returns the files that this task refers to and no other task does.
+    pub fn files_used_only_by(self, key: &TaskKey) -> Vec<(Store, String)> {
         let Some(task) = self.tasks.task(key) else {
             return Vec::new();
         };
@@ -109,8 +113,8 @@ impl Driver {
             .iter()
             .filter_map(|url| stored_output::key(url))
             .collect();
-        // A task that is to refer to the same file may be about to come: what is left is found later.
-        let is_storing = self.state.with_value(|state| state.storing > 0);
+        // Another task may be about to refer to the same file. A file that is not deleted now is deleted later.
+        let is_storing = self.state.with_value(|state| state.storing_count > 0);
         if is_storing {
             return Vec::new();
         }
@@ -125,13 +129,13 @@ impl Driver {
             .collect()
     }
 
-    /// Stores data in one transaction; gives what was stored, and what was not.
+    /// Stores data in one transaction. Returns the data that was stored and the data that was not.
     async fn store_files(self, data: Vec<Data>) -> (Vec<Data>, Vec<Data>) {
         let (mut stored, mut unstored) = (Vec::new(), Vec::new());
         let Some(storage) = self.records.storage().filter(|_| !data.is_empty()) else {
             return (stored, data);
         };
-        self.state.update_value(|state| state.storing += 1);
+        self.state.update_value(|state| state.storing_count += 1);
         let mut files = Vec::new();
         for data in data {
             let key = stored_output::key(&data.reference).unwrap_or_default();
@@ -140,22 +144,24 @@ impl Driver {
                     files.push((Store::Outputs, key, file.into()));
                     stored.push(data);
                 }
-                // It is no data that the browser can read.
+                // The browser can't read this data URL.
                 Err(_) => unstored.push(data),
             }
         }
         self.records.keep_files(&files);
-        // What has no room here has none in the record either, whose failure is seen to.
+        // If there is no space for the files, there is none for a record with the data either. The failure to write the
+        // record is handled.
         if storage.put(&files).await.is_err() {
             unstored.append(&mut stored);
         }
-        // The caller tells the engine before anything else happens.
-        self.state.try_update_value(|state| state.storing -= 1);
+        // The caller updates the engine before other code runs.
+        self.state
+            .try_update_value(|state| state.storing_count -= 1);
         (stored, unstored)
     }
 }
 
-/// The tasks whose records carry data.
+/// Returns the keys of the tasks whose records contain data.
 pub(super) fn keys_with_data<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<TaskKey> {
     let has_data = |task: &&Task| {
         let mut outputs = task.outputs().iter();
@@ -172,12 +178,12 @@ mod tests {
 
     use super::*;
     use crate::browser::storage::Storage;
-    use crate::runner::testing::{Tab, pause, put, ready, start_afresh};
+    use crate::runner::testing::{Tab, pause, put, ready, reset_browser};
 
-    /// Guards against files that can't be reached and stay for ever, and against one that goes while a task has it.
+    /// Guards against unused files that are never deleted, and against the deletion of a file that a task uses.
     #[wasm_bindgen_test]
-    async fn files_of_no_task_are_deleted() {
-        start_afresh().await;
+    async fn unused_files_are_deleted() {
+        reset_browser().await;
         let reference = "data:image/png;stored=1a-5000,";
         put(&[ready("a", 10, &["https://x.example/a.png", reference])]).await;
         let storage = Storage::open(|| ()).await.expect("IndexedDB");
@@ -191,7 +197,7 @@ mod tests {
             if left == keys[..2] {
                 break;
             }
-            assert_eq!(left, keys, "another file went");
+            assert_eq!(left, keys, "a used file was deleted");
             pause().await;
         }
     }

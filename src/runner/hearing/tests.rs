@@ -1,4 +1,4 @@
-//! Tabs as a person has them open, with one channel and one storage between them.
+//! Tests several tabs with a shared channel and shared storage.
 
 use atelier_engine::{Action, BatchKey, BatchPlace, BlockReason, Task, TaskKey};
 use leptos::prelude::*;
@@ -8,7 +8,7 @@ use super::*;
 use crate::browser::storage::StorageError;
 use crate::browser::tabs::channel::Channel;
 use crate::runner::testing::{
-    Tab, failed, pause, put, ready, start_afresh, stored, task, until, until_stored,
+    Tab, failed, pause, put, ready, reset_browser, stored, task, until, until_stored,
 };
 
 fn key(key: &str) -> TaskKey {
@@ -20,33 +20,33 @@ fn task_of(tab: &Tab, name: &str) -> Option<Task> {
     Some(task.get_untracked())
 }
 
-/// What a tab of any version says.
-fn say(text: &str) {
+/// Posts a message as a tab of any version could.
+fn post(text: &str) {
     let channel = Channel::open("atelier", |_| ());
     channel.post(text);
 }
 
-fn said(name: &str, task: &Task) -> String {
+fn message(name: &str, task: &Task) -> String {
     format!(r#"{{"{name}":{}}}"#, task.to_value())
 }
 
-/// What was said before is heard by then.
-async fn heard() {
+/// Waits until the messages that were posted before are delivered.
+async fn delivered() {
     for _ in 0..5 {
         pause().await;
     }
 }
 
 #[wasm_bindgen_test]
-async fn a_follower_shows_what_the_leader_says() {
-    start_afresh().await;
+async fn follower_shows_the_changes_of_the_leader() {
+    reset_browser().await;
     put(&[task("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
-    follower.lists(&["a"]).await;
+    follower.until_listed(&["a"]).await;
     leader.runner.submit_tasks(vec![task("b", 20)]);
-    follower.lists(&["b", "a"]).await;
+    follower.until_listed(&["b", "a"]).await;
     leader.runner.act(&key("a"), Action::Cancel);
-    follower.lists(&["b"]).await;
+    follower.until_listed(&["b"]).await;
     assert_eq!(task_of(&follower, "a"), None);
     assert!(!follower.parts().tabs.leads());
     let found = stored().await;
@@ -55,14 +55,14 @@ async fn a_follower_shows_what_the_leader_says() {
 }
 
 #[wasm_bindgen_test]
-async fn what_a_follower_is_asked_for_the_leader_does() {
-    start_afresh().await;
+async fn leader_executes_the_requests_of_a_follower() {
+    reset_browser().await;
     put(&[ready("a", 10, &["https://x/1", "https://x/2"])]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.runner.submit_tasks(vec![task("b", 20)]);
-    leader.lists(&["b", "a"]).await;
+    leader.until_listed(&["b", "a"]).await;
     follower.runner.import(vec![failed("c", 30)]);
-    leader.lists(&["c", "b", "a"]).await;
+    leader.until_listed(&["c", "b", "a"]).await;
     follower.runner.set_favorite("a/1", true);
     let favorites = |tab: &Tab| task_of(tab, "a").map(|task| task.favorites);
     for tab in [&leader, &follower] {
@@ -71,18 +71,18 @@ async fn what_a_follower_is_asked_for_the_leader_does() {
     follower.runner.act(&key("b"), Action::Cancel);
     follower.runner.act(&key("c"), Action::Remove);
     for tab in [&leader, &follower] {
-        tab.lists(&["a"]).await;
+        tab.until_listed(&["a"]).await;
     }
     // Undo.
     follower.runner.act(&key("c"), Action::Restore);
     for tab in [&leader, &follower] {
-        tab.lists(&["c", "a"]).await;
+        tab.until_listed(&["c", "a"]).await;
     }
 }
 
 #[wasm_bindgen_test]
-async fn what_cannot_be_read_is_passed_over() {
-    start_afresh().await;
+async fn unreadable_messages_are_ignored() {
+    reset_browser().await;
     put(&[task("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     for text in [
@@ -91,8 +91,8 @@ async fn what_cannot_be_read_is_passed_over() {
         "null",
         "[]",
         "{}",
-        r#""Said by a later version""#,
-        r#"{"Said by a later version":{"key":"a"}}"#,
+        r#""Sent by a later version""#,
+        r#"{"Sent by a later version":{"key":"a"}}"#,
         r#"{"Task":{"key":"a"}}"#,
         r#"{"Task":null}"#,
         r#"{"Removed":{"key":"a"}}"#,
@@ -103,51 +103,51 @@ async fn what_cannot_be_read_is_passed_over() {
         r#"{"State":[]}"#,
         r#"{"Favorite":{"output":"a/0","is":1}}"#,
     ] {
-        say(text);
+        post(text);
     }
-    // What comes after it is heard all the same.
-    say(&said("Submitted", &task("b", 20)));
+    // Later messages are still received.
+    post(&message("Submitted", &task("b", 20)));
     for tab in [&leader, &follower] {
-        tab.lists(&["b", "a"]).await;
+        tab.until_listed(&["b", "a"]).await;
         assert_eq!(task_of(tab, "a"), Some(task("a", 10)));
     }
 }
 
-/// Two tabs speak of one task, and what one says may be late.
+/// Two tabs may send the same task, and one of the messages may be late.
 #[wasm_bindgen_test]
-async fn of_two_records_the_one_that_knows_more_counts() {
-    start_afresh().await;
+async fn late_message_does_not_replace_a_newer_record() {
+    reset_browser().await;
     let (_leader, follower) = (Tab::open_leading().await, Tab::open().await);
-    say(&said("Task", &ready("a", 10, &["https://x/1"])));
-    follower.lists(&["a"]).await;
-    say(&said("Task", &task("a", 10)));
-    heard().await;
+    post(&message("Task", &ready("a", 10, &["https://x/1"])));
+    follower.until_listed(&["a"]).await;
+    post(&message("Task", &task("a", 10)));
+    delivered().await;
     let known = task_of(&follower, "a").expect("a task");
     assert!(known.state.is_terminal(), "{known:?}");
-    // Something newer is taken over as it is, with what this version does not know.
+    // A newer record is taken as it is, with fields that this version does not know.
     let mut newer = ready("a", 10, &["https://x/1"]);
     newer.favorites = vec![0];
     newer.extra.insert("later".into(), 1.into());
-    say(&said("Task", &newer));
-    until("the newer one", || {
+    post(&message("Task", &newer));
+    until("the newer record", || {
         task_of(&follower, "a") == Some(newer.clone())
     })
     .await;
 }
 
-/// A tab that is opened or led before does not know better than the one that leads.
+/// The leader's records take precedence over those of new tabs and of previous leaders.
 #[wasm_bindgen_test]
-async fn a_leader_keeps_its_own_word() {
-    start_afresh().await;
+async fn leader_ignores_records_of_other_tabs() {
+    reset_browser().await;
     put(&[ready("a", 10, &["https://x/1"])]).await;
     let leader = Tab::open_leading().await;
     let mut other = failed("a", 10);
     other.favorites = vec![3];
-    say(&said("Task", &other));
-    say(&said("Task", &task("never heard of", 20)));
-    say(r#"{"Removed":"a"}"#);
-    say(r#"{"State":{"hindrance":"Offline","storage_error":"full"}}"#);
-    heard().await;
+    post(&message("Task", &other));
+    post(&message("Task", &task("unknown", 20)));
+    post(r#"{"Removed":"a"}"#);
+    post(r#"{"State":{"hindrance":"Offline","storage_error":"full"}}"#);
+    delivered().await;
     assert_eq!(leader.keys(), ["a"]);
     assert_eq!(
         task_of(&leader, "a"),
@@ -158,57 +158,57 @@ async fn a_leader_keeps_its_own_word() {
 }
 
 #[wasm_bindgen_test]
-async fn the_tab_that_takes_over_goes_on_from_what_is_stored() {
-    start_afresh().await;
+async fn new_leader_reads_the_stored_tasks() {
+    reset_browser().await;
     put(&[task("a", 10)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
-    next.lists(&["a"]).await;
-    // Written by a tab that was closed before it could tell.
+    next.until_listed(&["a"]).await;
+    // Written by a tab that was closed before it could send the task.
     put(&[task("b", 20)]).await;
     assert_eq!(next.keys(), ["a"]);
     drop(leader);
-    next.leads().await;
-    next.lists(&["b", "a"]).await;
+    next.until_leader().await;
+    next.until_listed(&["b", "a"]).await;
     // This tab writes from now on.
     next.runner.submit_tasks(vec![task("c", 30)]);
     next.runner.written().await.expect("written");
     assert_eq!(stored().await.len(), 3);
 }
 
-/// Guards against a task that is shown and kept nowhere: the tab that leads now heard of it before it led, and then from
-/// one that keeps what storage was cleared of.
+/// Guards against a task that is shown but never stored: the leader received it before it led, and then again from a tab
+/// that still has it after storage was cleared.
 #[wasm_bindgen_test]
-async fn what_is_handed_over_is_stored_though_it_is_shown_already() {
-    start_afresh().await;
+async fn unstored_task_is_stored_although_it_is_shown_already() {
+    reset_browser().await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
-    let told = ready("a", 10, &["https://x/1"]);
-    say(&said("Task", &told));
-    next.lists(&["a"]).await;
+    let shown = ready("a", 10, &["https://x/1"]);
+    post(&message("Task", &shown));
+    next.until_listed(&["a"]).await;
     drop(leader);
-    next.leads().await;
-    heard().await;
+    next.until_leader().await;
+    delivered().await;
     assert_eq!(stored().await, []);
-    let unheard = ready("b", 20, &["https://x/2"]);
-    say(&said("Unstored", &told));
-    say(&said("Unstored", &unheard));
-    next.lists(&["b", "a"]).await;
-    until_stored(&[told, unheard]).await;
+    let unknown = ready("b", 20, &["https://x/2"]);
+    post(&message("Unstored", &shown));
+    post(&message("Unstored", &unknown));
+    next.until_listed(&["b", "a"]).await;
+    until_stored(&[shown, unknown]).await;
 }
 
-/// A task that is cancelled must not be sent, though no tab was there to receive it.
+/// A cancelled task must not be sent, even if no tab received the request.
 #[wasm_bindgen_test]
-async fn what_was_asked_of_a_leader_that_has_gone_is_done_by_the_next() {
-    start_afresh().await;
+async fn next_leader_executes_a_request_to_a_closed_leader() {
+    reset_browser().await;
     put(&[task("a", 10), task("b", 20)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
-    next.lists(&["b", "a"]).await;
+    next.until_listed(&["b", "a"]).await;
     // The leader is closed, but the browser has not yet given the lock to the next tab.
     drop(leader);
     next.runner.act(&key("a"), Action::Cancel);
-    next.leads().await;
-    next.lists(&["b"]).await;
+    next.until_leader().await;
+    next.until_listed(&["b"]).await;
     next.runner.written().await.expect("written");
-    until("the record's end", || next.keys() == ["b"]).await;
+    until("the deletion of the record", || next.keys() == ["b"]).await;
 }
 
 fn queued_in(batch: &BatchKey) -> Task {
@@ -221,26 +221,26 @@ fn queued_in(batch: &BatchKey) -> Task {
     }
 }
 
-/// Guards against a Stop that is paid for all the same: a tab that leads and is about to go spoke once more, and the one
-/// in which it was pressed took that for an answer.
+/// Guards against sending a stopped batch: a leader that was being closed sent another message, and the tab in which Stop
+/// was pressed took it for a confirmation.
 #[wasm_bindgen_test]
-async fn a_stop_is_not_forgotten_with_the_leader_that_it_was_told() {
-    start_afresh().await;
+async fn stop_is_executed_although_the_leader_was_closed() {
+    reset_browser().await;
     let batch = BatchKey("batch".into());
     put(&[queued_in(&batch)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     drop(leader);
     next.runner.act_on_batch(&batch, BatchAction::Stop);
     next.parts().hear(r#"{"State":{}}"#);
-    next.leads().await;
+    next.until_leader().await;
     let is_back = || task_of(&next, "a").is_some_and(|task| task.taken_back);
-    until("what was taken back", is_back).await;
+    until("the task to be taken back", is_back).await;
 }
 
-/// Guards against a Resume that comes back after a later Pause in another tab, and has what was held sent.
+/// Guards against a Resume that is repeated after a later Pause in another tab, and so sends paused tasks.
 #[wasm_bindgen_test]
-async fn what_was_asked_for_last_counts_whoever_leads() {
-    start_afresh().await;
+async fn last_batch_action_wins_after_a_change_of_leader() {
+    reset_browser().await;
     let batch = BatchKey("batch".into());
     let paused = Task {
         paused: true,
@@ -251,19 +251,19 @@ async fn what_was_asked_for_last_counts_whoever_leads() {
     let is_paused = |tab: &Tab| task_of(tab, "a").is_some_and(|task| task.paused);
     next.runner.act_on_batch(&batch, BatchAction::Resume);
     for tab in [&leader, &next] {
-        until("the batch to go on", || !is_paused(tab)).await;
+        until("the batch to resume", || !is_paused(tab)).await;
     }
     leader.runner.act_on_batch(&batch, BatchAction::Pause);
-    until("the batch to be held", || is_paused(&next)).await;
+    until("the batch to be paused", || is_paused(&next)).await;
     drop(leader);
-    next.leads().await;
-    heard().await;
+    next.until_leader().await;
+    delivered().await;
     assert!(is_paused(&next));
 }
 
 #[wasm_bindgen_test]
-async fn a_stopped_batch_is_handed_over_in_the_tab_where_stop_was_pressed() {
-    start_afresh().await;
+async fn batch_counts_as_stopped_in_the_tab_where_stop_was_pressed_last() {
+    reset_browser().await;
     let batch = BatchKey("batch".into());
     put(&[queued_in(&batch)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
@@ -271,18 +271,18 @@ async fn a_stopped_batch_is_handed_over_in_the_tab_where_stop_was_pressed() {
     assert!(follower.runner.is_stopped_here(&batch));
     let is_back = |tab: &Tab| task_of(tab, "a").is_some_and(|task| task.taken_back);
     for tab in [&leader, &follower] {
-        until("what was taken back", || is_back(tab)).await;
+        until("the task to be taken back", || is_back(tab)).await;
     }
     assert!(!leader.runner.is_stopped_here(&batch));
-    // Stopped once more, in the other one.
+    // Stop is pressed again, in the other tab.
     leader.runner.act_on_batch(&batch, BatchAction::Stop);
     until("the last stop", || !follower.runner.is_stopped_here(&batch)).await;
     assert!(leader.runner.is_stopped_here(&batch));
 }
 
 #[wasm_bindgen_test]
-async fn what_holds_the_leader_back_stands_in_every_tab() {
-    start_afresh().await;
+async fn block_reason_of_the_leader_is_shown_in_every_tab() {
+    reset_browser().await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     let now = clock::now();
     let driver = leader.parts().driver;
@@ -294,7 +294,7 @@ async fn what_holds_the_leader_back_stands_in_every_tab() {
         })
         .await;
     }
-    // A tab that is opened now asks.
+    // A new tab requests the state.
     let late = Tab::open().await;
     until("the reason", || {
         reason(&late) == Some(BlockReason::Unauthorized)
@@ -304,14 +304,14 @@ async fn what_holds_the_leader_back_stands_in_every_tab() {
     for tab in [&leader, &follower, &late] {
         until("no reason", || reason(tab).is_none()).await;
     }
-    say(r#"{"State":{"storage_error":"full"}}"#);
+    post(r#"{"State":{"storage_error":"full"}}"#);
     until("the leader's storage", || {
         untrack(|| follower.runner.storage_error()) == Some(StorageError::Full)
     })
     .await;
-    // The next one can write, and says so.
+    // The next leader can write, and sends that.
     drop(leader);
-    follower.leads().await;
+    follower.until_leader().await;
     for tab in [&follower, &late] {
         until("no error", || {
             untrack(|| tab.runner.storage_error()).is_none()

@@ -4,7 +4,7 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
 use crate::runner::testing::{
-    closing, delete_database, owner, put, ready, start_afresh, stored, task, until,
+    close_before_next_test, delete_database, owner, put, ready, reset_browser, stored, task, until,
 };
 
 struct Opened {
@@ -50,8 +50,8 @@ fn record_of(task: &Task) -> (Store, String) {
 }
 
 #[wasm_bindgen_test]
-async fn what_is_written_is_read_again() {
-    start_afresh().await;
+async fn written_tasks_are_read_again() {
+    reset_browser().await;
     let opened = Opened::new().await;
     let tasks = [task("a", 10), ready("b", 20, &["https://x/1"])];
     opened.records.write(&tasks).await.expect("written");
@@ -59,10 +59,10 @@ async fn what_is_written_is_read_again() {
     assert!(untrack(|| opened.notices.list()).is_empty());
 }
 
-/// Of a newer version, or damaged: it may still be of use.
+/// A record that can't be read may be damaged, or be of a newer version, which needs it.
 #[wasm_bindgen_test]
-async fn what_cannot_be_read_is_left_as_it_is_and_a_person_is_told() {
-    start_afresh().await;
+async fn unreadable_records_are_left_in_storage_and_reported() {
+    reset_browser().await;
     let opened = Opened::new().await;
     let storage = opened.records.storage().expect("storage");
     let unread = [("x", "{"), ("y", r#"{"key":"y","later":true}"#)];
@@ -71,10 +71,10 @@ async fn what_cannot_be_read_is_left_as_it_is_and_a_person_is_told() {
     let known = [task("a", 10)];
     opened.records.write(&known).await.expect("written");
     assert_eq!(opened.records.read_all().await, Ok(known.to_vec()));
-    let said = untrack(|| opened.notices.list());
-    assert_eq!(said.len(), 1);
+    let notices = untrack(|| opened.notices.list());
+    assert_eq!(notices.len(), 1);
     assert!(
-        said[0]
+        notices[0]
             .text
             .starts_with("2 stored tasks could not be read.")
     );
@@ -85,40 +85,43 @@ async fn what_cannot_be_read_is_left_as_it_is_and_a_person_is_told() {
 }
 
 #[wasm_bindgen_test]
-async fn while_storage_is_not_open_nothing_is_read_or_deleted_and_all_is_written_later() {
-    start_afresh().await;
+async fn writes_and_deletions_are_repeated_once_storage_is_open() {
+    reset_browser().await;
     let known = [task("a", 10), task("b", 20)];
     put(&known).await;
     let opened = Opened::closed();
     let records = opened.records;
     assert_eq!(records.read_all().await, Err(StorageError::Closed));
-    // The write that waits for storage holds nothing up.
+    // A write without storage ends at once.
     assert_eq!(records.write(&[task("c", 30)]).await, Ok(()));
     records.store_batch(&BatchKey("batch".into()), "{}".to_owned());
     let deleted = records.delete(vec![record_of(&known[0])]);
     assert_eq!(deleted.await, Err(StorageError::Closed));
     let all = records.write_all(known.iter());
     assert_eq!(all.await, Err(StorageError::Closed));
-    assert!(opened.failures.borrow().is_empty(), "it is not open yet");
+    assert!(
+        opened.failures.borrow().is_empty(),
+        "storage is not open yet, which is no failure"
+    );
 
     records.open().await.expect("IndexedDB");
-    // What was to be deleted is taken for deleted.
+    // A record that could not be deleted yet counts as deleted.
     assert_eq!(records.read_all().await, Ok(vec![known[1].clone()]));
-    assert_eq!(stored().await.len(), 2, "and is still there");
+    assert_eq!(stored().await.len(), 2, "the record is still stored");
     let rest = [known[1].clone(), task("c", 30)];
     records.write_all(rest.iter()).await.expect("written");
     assert_eq!(stored().await, rest);
     let storage = records.storage().expect("storage");
     let batches = storage.all_texts(Store::Batches).await.expect("records");
     assert_eq!(batches, ["{}"]);
-    // It is deleted by now: what comes under its name, say with another browser's history, is new.
+    // The record is deleted now. Another record with the same key, such as an imported one, is new.
     put(&known[..1]).await;
     assert_eq!(records.read_all().await.map(|all| all.len()), Ok(3));
 }
 
 #[wasm_bindgen_test]
-async fn what_is_deleted_is_gone_at_once_and_may_come_again() {
-    start_afresh().await;
+async fn deleted_task_is_gone_at_once_and_can_be_written_again() {
+    reset_browser().await;
     let opened = Opened::new().await;
     let records = opened.records;
     let known = [task("a", 10), task("b", 20)];
@@ -132,14 +135,14 @@ async fn what_is_deleted_is_gone_at_once_and_may_come_again() {
 }
 
 #[wasm_bindgen_test]
-async fn a_batch_that_was_deleted_is_not_written_again() {
-    start_afresh().await;
+async fn deleted_batch_is_not_written_again() {
+    reset_browser().await;
     let opened = Opened::new().await;
     let records = opened.records;
     let (gone, kept) = (BatchKey("gone".into()), BatchKey("kept".into()));
     records.store_batch(&gone, r#"{"n":1}"#.to_owned());
     records.store_batch(&kept, r#"{"n":2}"#.to_owned());
-    // The task is from an earlier visit.
+    // This batch is from an earlier visit.
     records.know_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
     records.delete_batch(&gone);
     records.write_all([].iter()).await.expect("written");
@@ -148,10 +151,10 @@ async fn a_batch_that_was_deleted_is_not_written_again() {
     assert_eq!(batches, [r#"{"n":2}"#, r#"{"n":3}"#]);
 }
 
-/// A person clears the site's data.
+/// The user clears the site's data.
 #[wasm_bindgen_test]
-async fn a_storage_that_is_taken_away_is_said_once_and_can_be_opened_again() {
-    start_afresh().await;
+async fn deleted_storage_is_reported_once_and_can_be_opened_again() {
+    reset_browser().await;
     let opened = Opened::new().await;
     let records = opened.records;
     records.write(&[task("a", 10)]).await.expect("written");
@@ -164,15 +167,15 @@ async fn a_storage_that_is_taken_away_is_said_once_and_can_be_opened_again() {
     assert_eq!(opened.failures.borrow().len(), 1);
 }
 
-/// Another one reads and writes what this one cannot know.
+/// A newer version may use a format that this version does not know.
 #[wasm_bindgen_test]
-async fn the_storage_of_a_newer_version_is_not_opened() {
-    start_afresh().await;
+async fn storage_of_a_newer_version_is_not_opened() {
+    reset_browser().await;
     let factory = idb::Factory::new().expect("IndexedDB");
     let newer = factory.open("atelier", Some(1_000)).expect("a request");
     let newer = Rc::new(newer.await.expect("a newer version's database"));
-    let left = newer.clone();
-    closing(move || left.close());
+    let database = newer.clone();
+    close_before_next_test(move || database.close());
     let opened = Opened::closed();
     assert_eq!(opened.records.open().await, Err(StorageError::Newer));
     assert!(opened.records.storage().is_none());

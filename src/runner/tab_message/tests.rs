@@ -9,7 +9,7 @@ fn task() -> Task {
     task.expect("a task")
 }
 
-/// Reads a text, and sees to it that it is written in the same words.
+/// Reads a message, and checks that writing it gives the same text.
 fn read(text: &str) -> TabMessage {
     let message = TabMessage::read(text).unwrap_or_else(|| panic!("unread: {text}"));
     assert_eq!(message.to_value().to_string(), text);
@@ -17,7 +17,7 @@ fn read(text: &str) -> TabMessage {
 }
 
 #[wasm_bindgen_test]
-fn words_are_what_they_always_were() {
+fn messages_without_content_keep_their_format() {
     assert!(matches!(read(r#""Tick""#), TabMessage::Tick));
     assert!(matches!(read(r#""Wake""#), TabMessage::Wake));
     assert!(matches!(read(r#""Doubt""#), TabMessage::Doubt));
@@ -35,38 +35,38 @@ fn words_are_what_they_always_were() {
 }
 
 #[wasm_bindgen_test]
-fn tasks_are_told_as_they_are_stored() {
-    let TabMessage::Task(told) = read(&format!(r#"{{"Task":{TASK}}}"#)) else {
+fn tasks_are_sent_in_their_stored_format() {
+    let TabMessage::Task(sent) = read(&format!(r#"{{"Task":{TASK}}}"#)) else {
         panic!("a task");
     };
-    assert_eq!(*told, task());
-    assert_eq!(told.input.values()["seed"], u64::MAX);
-    assert!(told.extra.contains_key("later"));
-    let TabMessage::Unstored(told) = read(&format!(r#"{{"Unstored":{TASK}}}"#)) else {
+    assert_eq!(*sent, task());
+    assert_eq!(sent.input.values()["seed"], u64::MAX);
+    assert!(sent.extra.contains_key("later"));
+    let TabMessage::Unstored(sent) = read(&format!(r#"{{"Unstored":{TASK}}}"#)) else {
         panic!("a task that was not stored");
     };
-    assert_eq!(*told, task());
-    // One alone as the versions before batches told it, who know no other.
+    assert_eq!(*sent, task());
+    // A single task is sent in the format of the versions before batches, because they can't read a list.
     for (text, count) in [
         (format!(r#"{{"Submitted":{TASK}}}"#), 1),
         (format!(r#"{{"Submitted":[{TASK},{TASK}]}}"#), 2),
         (r#"{"Submitted":[]}"#.to_owned(), 0),
     ] {
         let TabMessage::Submitted(tasks, _) = read(&text) else {
-            panic!("what was submitted");
+            panic!("submitted tasks");
         };
         assert_eq!(tasks, vec![task(); count]);
     }
     let one = TabMessage::read(&format!(r#"{{"Submitted":[{TASK}]}}"#));
     assert!(matches!(one, Some(TabMessage::Submitted(tasks, _)) if tasks == [task()]));
     let TabMessage::TakenIn(tasks) = read(&format!(r#"{{"TakenIn":[{TASK}]}}"#)) else {
-        panic!("what was taken in");
+        panic!("imported tasks");
     };
     assert_eq!(tasks, [task()]);
 }
 
 #[wasm_bindgen_test]
-fn what_a_person_does_is_told_by_its_old_names() {
+fn actions_keep_their_format() {
     for (word, wanted) in [
         ("cancel", Action::Cancel),
         ("resubmit", Action::Resubmit),
@@ -96,7 +96,7 @@ fn what_a_person_does_is_told_by_its_old_names() {
         assert_eq!((batch.0.as_str(), action), ("b", wanted));
         let text = format!(r#"{{"ActOnBatch":["b","{word}"],"at":17}}"#);
         let TabMessage::ActOnBatch(batch, action, Some(17)) = read(&text) else {
-            panic!("an action on a batch, and when");
+            panic!("an action on a batch with a time");
         };
         assert_eq!((batch.0.as_str(), action), ("b", wanted));
     }
@@ -108,16 +108,16 @@ fn what_a_person_does_is_told_by_its_old_names() {
     }
     for is in [true, false] {
         let text = format!(r#"{{"Favorite":{{"output":"k/1","is":{is}}}}}"#);
-        let TabMessage::Favorite(output, told) = read(&text) else {
+        let TabMessage::Favorite(output, sent) = read(&text) else {
             panic!("a favorite");
         };
-        assert_eq!((output.as_str(), told), ("k/1", is));
+        assert_eq!((output.as_str(), sent), ("k/1", is));
     }
 }
 
 #[wasm_bindgen_test]
-fn how_the_leader_stands_is_told_by_its_old_names() {
-    for (told, wanted) in [
+fn states_keep_their_format() {
+    for (sent, wanted) in [
         ("", None),
         (r#""hindrance":"Offline""#, Some(BlockReason::Offline)),
         (
@@ -134,7 +134,7 @@ fn how_the_leader_stands_is_told_by_its_old_names() {
             Some(BlockReason::Unanswered(8)),
         ),
     ] {
-        let TabMessage::State(reason, error) = read(&format!(r#"{{"State":{{{told}}}}}"#)) else {
+        let TabMessage::State(reason, error) = read(&format!(r#"{{"State":{{{sent}}}}}"#)) else {
             panic!("a state");
         };
         assert_eq!((reason, error), (wanted, None));
@@ -152,7 +152,7 @@ fn how_the_leader_stands_is_told_by_its_old_names() {
         };
         assert_eq!((reason, error), (Some(BlockReason::Offline), Some(wanted)));
     }
-    // What only a later version knows of it says nothing here, and the rest of it counts.
+    // A value that only a later version knows is ignored, and the rest of the message is read.
     let later = r#"{"State":{"later":1,"hindrance":{"Asleep":1},"storage_error":"full"}}"#;
     let Some(TabMessage::State(reason, error)) = TabMessage::read(later) else {
         panic!("a state");
@@ -166,7 +166,7 @@ fn how_the_leader_stands_is_told_by_its_old_names() {
 }
 
 #[wasm_bindgen_test]
-fn what_only_another_version_says_is_none() {
+fn messages_of_another_version_are_not_read() {
     for text in [
         "",
         "{",
@@ -199,18 +199,18 @@ fn what_only_another_version_says_is_none() {
     }
 }
 
-/// Guards against secrets in `localStorage`, through which messages go where there is no other way.
+/// Guards against secrets in `localStorage`, which transports messages if no other channel is available.
 #[wasm_bindgen_test]
-fn secrets_are_told_in_memory_alone() {
+fn secrets_are_sent_only_in_memory() {
     let values = serde_json::json!({"api_key": "sk-CASE"});
     let secrets = Secrets::from_iter([(task().key.0, values)]);
     let message = TabMessage::Submitted(vec![task()], secrets.clone());
     assert!(!message.to_value().to_string().contains("sk-CASE"));
-    let told = message.with_secrets().expect("secrets").to_string();
-    let Some(TabMessage::Submitted(tasks, heard)) = TabMessage::read(&told) else {
-        panic!("not read: {told}");
+    let sent = message.with_secrets().expect("secrets").to_string();
+    let Some(TabMessage::Submitted(tasks, received)) = TabMessage::read(&sent) else {
+        panic!("not read: {sent}");
     };
-    assert!(tasks == [task()] && heard == secrets);
+    assert!(tasks == [task()] && received == secrets);
     let without = TabMessage::Submitted(vec![task()], Secrets::new());
     assert!(without.with_secrets().is_none());
 }

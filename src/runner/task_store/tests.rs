@@ -35,23 +35,23 @@ fn key(key: &str) -> TaskKey {
 }
 
 #[wasm_bindgen_test]
-fn tasks_are_listed_newest_first_in_whatever_order_they_come() {
+fn tasks_are_listed_newest_first_in_any_order_of_arrival() {
     let shown = shown(&[task("a", 10), task("c", 30)]);
     assert_eq!(shown.keys(), ["c", "a"]);
     shown.store.show(&[task("b", 20), task("d", 40)]);
     assert_eq!(shown.keys(), ["d", "c", "b", "a"]);
     assert_eq!(shown.store.newest(), Some(40));
-    // Of two of the same time the one that came last.
+    // Of two tasks with the same time, the one that was added last comes first.
     shown.store.show(&[task("b2", 20)]);
     assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
-    // What changes stays where it is.
+    // A task that changes stays at its position.
     shown.store.show(&[ready("a", 10, &[])]);
     assert_eq!(shown.keys(), ["d", "c", "b2", "b", "a"]);
 }
 
 /// Guards against items that say "Queued" while they are processed: the phase is the same.
 #[wasm_bindgen_test]
-fn who_follows_labels_hears_of_another_word_in_the_same_phase() {
+fn track_labels_tracks_a_new_label_in_the_same_phase() {
     let running = |word: &str| {
         let state = json!({"state": "running", "id": "t1", "word": word});
         Task {
@@ -75,11 +75,11 @@ fn who_follows_labels_hears_of_another_word_in_the_same_phase() {
     store.show(&[running("processing")]);
     assert_eq!(untrack(|| label.get()), "Processing");
     untrack(|| phases.get());
-    assert_eq!(looks.get_value(), 1, "no other phase");
+    assert_eq!(looks.get_value(), 1, "the phase has not changed");
 }
 
 #[wasm_bindgen_test]
-fn who_follows_one_task_hears_of_its_changes_and_of_no_other() {
+fn signal_of_a_task_changes_with_that_task_only() {
     let shown = shown(&[task("a", 10), task("b", 20)]);
     let signal = shown.store.task(&key("a")).expect("a task");
     let followed = signal.clone();
@@ -95,11 +95,11 @@ fn who_follows_one_task_hears_of_its_changes_and_of_no_other() {
         .store
         .show(&[ready("a", 10, &["https://x/1", "https://x/2"])]);
     assert_eq!((outputs.get(), looks.get_value()), (2, 2));
-    assert!(shown.store.task(&key("never heard of")).is_none());
+    assert!(shown.store.task(&key("unknown")).is_none());
 }
 
 #[wasm_bindgen_test]
-fn what_is_counted_follows_phases() {
+fn counts_follow_phases() {
     let shown = shown(&[task("a", 10), task("b", 20), ready("c", 30, &[])]);
     let store = shown.store;
     let model = store.task(&key("a")).expect("a task");
@@ -119,7 +119,7 @@ fn what_is_counted_follows_phases() {
 }
 
 #[wasm_bindgen_test]
-fn what_was_removed_is_out_of_sight_and_comes_back_where_it_was() {
+fn removed_task_is_not_listed_and_can_be_restored_at_its_position() {
     let shown = shown(&[task("a", 10), ready("b", 20, &[]), task("c", 30)]);
     let store = shown.store;
     let removed = Memo::new(move |_| store.removed().len());
@@ -137,9 +137,9 @@ fn what_was_removed_is_out_of_sight_and_comes_back_where_it_was() {
     assert_eq!(removed.get(), 0);
 }
 
-/// A reload between the removal and its end.
+/// The page was reloaded while the removal could still be undone.
 #[wasm_bindgen_test]
-fn what_comes_as_removed_is_known_and_not_listed() {
+fn task_that_is_loaded_as_removed_is_known_and_not_listed() {
     let mut gone = ready("b", 20, &[]);
     gone.removed = Some(50);
     let shown = shown(&[task("a", 10), gone]);
@@ -148,20 +148,20 @@ fn what_comes_as_removed_is_known_and_not_listed() {
 }
 
 #[wasm_bindgen_test]
-fn what_is_forgotten_leaves_nothing_behind() {
+fn hidden_task_is_unknown_afterwards() {
     let shown = shown(&[task("a", 10), ready("b", 20, &["https://x/1"])]);
     shown.store.hide(&key("b"));
     assert_eq!(shown.keys(), ["a"]);
     assert!(shown.store.task(&key("b")).is_none());
     let outputs = shown.store.recent_outputs(OutputKind::Image, 9);
     assert!(outputs.is_empty());
-    // A second time there is nothing left to do.
+    // Hiding the task again has no effect.
     shown.store.hide(&key("b"));
     assert_eq!(shown.keys(), ["a"]);
 }
 
 #[wasm_bindgen_test]
-fn a_retry_stands_for_what_failed_and_gives_its_place_back() {
+fn retry_is_listed_instead_of_the_failed_task_until_it_is_hidden() {
     let shown = shown(&[failed("first", 10)]);
     let store = shown.store;
     let latest = Memo::new(move |_| store.latest(&key("first")));
@@ -181,51 +181,54 @@ fn a_retry_stands_for_what_failed_and_gives_its_place_back() {
     assert_eq!(latest.get(), key("second"));
 }
 
-/// The second half of a double click on Retry must not meet the button of the next attempt.
+/// The second half of a double click on Retry must not hit the button of the next attempt.
 #[wasm_bindgen_test]
-async fn a_retry_of_just_now_lets_what_failed_stand_for_a_moment() {
+async fn failed_task_stays_listed_briefly_after_a_retry() {
     let now = clock::now();
     let shown = shown(&[failed("first", now - 1_000)]);
     let mut again = task("second", now);
     again.retry_of = Some(key("first"));
     shown.store.show(&[again]);
     assert_eq!(shown.keys(), ["second", "first"]);
-    until("the retry's place", || shown.keys() == ["second"]).await;
+    until("the failed task to be replaced", || {
+        shown.keys() == ["second"]
+    })
+    .await;
     assert!(clock::now() >= now + DEBOUNCE_MS - 100);
     assert_eq!(shown.store.latest(&key("first")), key("second"));
 }
 
-/// The retry is removed before it has taken the place.
+/// The retry is hidden before it has replaced the failed task.
 #[wasm_bindgen_test]
-async fn a_retry_that_is_gone_takes_no_place() {
+async fn hidden_retry_does_not_replace_the_failed_task() {
     let now = clock::now();
     let shown = shown(&[failed("first", now - 1_000)]);
     let mut again = task("second", now);
     again.retry_of = Some(key("first"));
     shown.store.show(&[again]);
     shown.store.hide(&key("second"));
-    until("the moment to be over", || clock::now() > now + DEBOUNCE_MS).await;
+    until("the end of the delay", || clock::now() > now + DEBOUNCE_MS).await;
     pause().await;
     assert_eq!(shown.keys(), ["first"]);
     assert_eq!(shown.store.latest(&key("first")), key("first"));
 }
 
-/// The timer of a retry used to reach into the store that had gone.
+/// Guards against the timer of a retry that accesses a disposed store.
 #[wasm_bindgen_test]
-fn a_retry_takes_no_place_in_a_store_that_is_gone() {
+fn retry_has_no_effect_in_a_disposed_store() {
     let shown = shown(&[failed("first", 10)]);
     let store = shown.store;
     drop(shown);
     let mut again = task("second", 20);
     again.retry_of = Some(key("first"));
-    // So long ago that it takes its place at once.
+    // This retry is so old that it replaces the failed task at once.
     store.replace_failed(&again);
     store.show(&[again]);
     assert_eq!(store.newest(), None);
 }
 
 #[wasm_bindgen_test]
-fn a_batch_has_its_own_order() {
+fn tasks_of_a_batch_are_ordered_by_index() {
     let of = |name: &str, batch: &str, index| {
         let mut task = task(name, 10);
         task.batch = Some(BatchPlace {
@@ -250,7 +253,7 @@ fn a_batch_has_its_own_order() {
 }
 
 #[wasm_bindgen_test]
-fn the_newest_outputs_come_first_and_each_once() {
+fn recent_outputs_are_newest_first_without_duplicates() {
     let shown = shown(&[
         ready("a", 10, &["https://x/old.png", "https://x/same.png"]),
         ready("b", 20, &["https://x/same.png", "https://x/film.mp4"]),
@@ -270,9 +273,9 @@ fn the_newest_outputs_come_first_and_each_once() {
     assert_eq!(recent(2), all[..2]);
 }
 
-/// Guards against damaged records that hide each other, and can be neither seen nor removed.
+/// Guards against damaged records that replace each other, so that none is listed and can be removed.
 #[wasm_bindgen_test]
-fn of_records_that_name_each_other_as_retries_one_is_listed() {
+fn one_of_two_tasks_that_are_retries_of_each_other_is_listed() {
     let retry = |name: &str, of: &str| Task {
         retry_of: Some(key(of)),
         ..task(name, 10)
