@@ -1,5 +1,5 @@
-//! The shapes of models' pictures and films, learned wherever one is shown, so that the gallery gives the next
-//! ones their place before they are there. Kept in this browser.
+//! The aspect ratios of models' images and videos, recorded whenever one is shown and stored in this browser. The gallery
+//! uses them to lay out expected outputs.
 
 use atelier_contract::ModelId;
 use atelier_engine::TaskKey;
@@ -13,63 +13,64 @@ use web_sys::{Element, Event, HtmlImageElement, HtmlVideoElement};
 use crate::browser::local::{self, LocalStore};
 use crate::state::contexts::Contexts;
 
-const PLACE: &str = "atelier.shapes";
+const KEY: &str = "atelier.shapes";
 
-/// Say of an element which output is shown in it: in the gallery, and next to the form.
-const OUTPUT: [&str; 2] = ["data-output", "data-shown"];
+/// The attributes that contain the name of the output that an element shows: in the gallery, and next to the form.
+const OUTPUT_ATTRIBUTES: [&str; 2] = ["data-output", "data-shown"];
 
 thread_local! {
-    static KNOWN: ArcRwSignal<Shapes> = ArcRwSignal::new(kept());
+    static KNOWN: ArcRwSignal<Shapes> = ArcRwSignal::new(read_stored());
 }
 
-fn kept() -> Shapes {
-    Shapes::read(&LocalStore::Browser.read(PLACE).unwrap_or_default())
+fn read_stored() -> Shapes {
+    Shapes::read(&LocalStore::Browser.read(KEY).unwrap_or_default())
 }
 
 fn known() -> ArcRwSignal<Shapes> {
     KNOWN.with(Clone::clone)
 }
 
-/// Width by height, where one was seen; tracked.
+/// Returns the width of a model's outputs divided by their height, if one was shown before; tracked.
 pub fn of(model: &ModelId) -> Option<f64> {
     known().read().of(model)
 }
 
-/// Looks at every picture and every film that is loaded, for as long as the present owner lives.
+/// Records the aspect ratio of every image and video that is loaded, as long as the current owner lives.
 pub fn follow(contexts: Contexts) {
-    local::on_change(PLACE, || known().set(kept()));
+    local::on_change(KEY, || known().set(read_stored()));
     // These events do not bubble.
     let captured = EventListenerOptions {
         phase: EventListenerPhase::Capture,
         passive: true,
     };
     for kind in ["load", "loadedmetadata"] {
-        let seen = move |event: &Event| {
+        let on_load = move |event: &Event| {
             let _ = learn(contexts, event);
         };
-        let listener = EventListener::new_with_options(&document(), kind, captured, seen);
+        let listener = EventListener::new_with_options(&document(), kind, captured, on_load);
         // The listener must not outlive its owner: the signals that it reads end with it.
         StoredValue::new_local(listener);
     }
 }
 
-/// Of a picture or a film, with its size in pixels.
-fn shown(event: &Event) -> Option<(Element, (u32, u32))> {
+/// Returns the image or video that a load event is about, with its size in pixels.
+fn loaded_media(event: &Event) -> Option<(Element, (u32, u32))> {
     let element: Element = event.target()?.dyn_into().ok()?;
     let image = element.dyn_ref::<HtmlImageElement>();
     let image = image.map(|image| (image.natural_width(), image.natural_height()));
-    let film = element.dyn_ref::<HtmlVideoElement>();
-    let size = image.or_else(|| film.map(|film| (film.video_width(), film.video_height())))?;
+    let video = element.dyn_ref::<HtmlVideoElement>();
+    let size = image.or_else(|| video.map(|video| (video.video_width(), video.video_height())))?;
     Some((element, size))
 }
 
+/// Records the aspect ratio of the output that a load event is about, unless the task's input determines it.
 fn learn(contexts: Contexts, event: &Event) -> Option<()> {
-    let (shown, (width, height)) = shown(event)?;
+    let (media, (width, height)) = loaded_media(event)?;
     let around = |attribute: &str| -> Option<String> {
-        let element: Element = shown.closest(&format!("[{attribute}]")).ok()??;
+        let element: Element = media.closest(&format!("[{attribute}]")).ok()??;
         element.get_attribute(attribute)
     };
-    let name = OUTPUT.into_iter().find_map(around)?;
+    let name = OUTPUT_ATTRIBUTES.into_iter().find_map(around)?;
     let (key, _) = name.rsplit_once('/')?;
     let task = contexts.runner.task(&TaskKey(key.to_owned()))?;
     let task = task.get_untracked();
@@ -78,8 +79,8 @@ fn learn(contexts: Contexts, event: &Event) -> Option<()> {
     }
     let mut shapes = known().get_untracked();
     if shapes.learn(&task.model, width, height) {
-        // If storage refuses, the shape holds for this visit.
-        LocalStore::Browser.write(PLACE, &shapes.to_text());
+        // If storage refuses, the aspect ratio is known during this visit only.
+        LocalStore::Browser.write(KEY, &shapes.to_text());
         known().set(shapes);
     }
     Some(())
@@ -92,7 +93,7 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn stored_shapes_are_read_as_they_were() {
+    fn stored_aspect_ratios_are_read() {
         let model = ModelId {
             category: "image".into(),
             subcategory: "strata".into(),
@@ -101,10 +102,10 @@ mod tests {
             "atelier.shapes",
             r#"{"image/strata":1.5,"image/tessera":1.0}"#,
         );
-        assert_eq!(kept().of(&model), Some(1.5));
+        assert_eq!(read_stored().of(&model), Some(1.5));
         for odd in ["", "{", "[]", r#"{"image/strata":{"width":3}}"#] {
             LocalStore::Browser.write("atelier.shapes", odd);
-            assert_eq!(kept(), Shapes::default(), "{odd}");
+            assert_eq!(read_stored(), Shapes::default(), "{odd}");
         }
         LocalStore::Browser.remove("atelier.shapes");
     }

@@ -1,4 +1,4 @@
-//! The batches of this browser: their records, which hold what their tasks do not.
+//! The batches of this browser. Their records contain what the records of their tasks do not.
 
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -17,28 +17,28 @@ use crate::browser::{clock, random};
 use crate::reactive::boxed::{effect, memo, spawn};
 use crate::state::contexts::Contexts;
 
-/// How long after it was sent it is known which of it another tab had sent, in milliseconds.
-const HEARD_AFTER: Millis = 60_000;
+/// How long after a batch was sent its items are compared with those of other tabs, in milliseconds.
+const COMPARED_MS: Millis = 60_000;
 
 thread_local! {
     static KNOWN: Known = Known::default();
 }
 
-/// The batches that are known so far, for as long as the page lives, also where nothing can be stored.
+/// The known batches, as long as the page is open, even if nothing can be stored.
 #[derive(Clone, Default)]
 struct Known {
     /// Newest first.
     batches: ArcRwSignal<Vec<Batch>>,
     /// The stored batches have been read, or can't be.
     is_read: ArcRwSignal<bool>,
-    /// The batches that were sent from this tab within [`HEARD_AFTER`].
+    /// The batches that were sent from this tab within [`COMPARED_MS`].
     sent: Rc<RefCell<Vec<Sent>>>,
 }
 
 /// The rows of a table that were sent as a batch.
 struct Sent {
     batch: BatchKey,
-    /// Each with its place in the batch.
+    /// The rows' positions in the batch, and the keys of their tasks.
     items: Vec<(usize, TaskKey)>,
     at: Millis,
 }
@@ -51,11 +51,10 @@ impl Batches {
         Self(contexts)
     }
 
-    /// Keeps up with what is stored and with what other tabs send, for as long as the owner lives in which it
-    /// is called.
+    /// Follows storage and the batches that other tabs send, as long as the current owner lives.
     pub fn follow(self) {
         let runner = self.0.runner;
-        runner.on_batch_record(hear);
+        runner.on_batch_record(receive);
         effect(move || {
             if runner.is_open() {
                 self.read();
@@ -63,29 +62,30 @@ impl Batches {
         });
         effect(move || {
             runner.track_phases();
-            self.leave_out_what_others_sent();
+            self.leave_out_items_of_other_tabs();
         });
-        // A tab of another version has sent one.
-        let strangers = memo(move || {
+        // A tab of another version may have sent tasks of a batch without the batch.
+        let unknown_count = memo(move || {
             runner.track_phases();
             let known = known().batches;
             let known = known.read();
-            let is_strange = |task: &&&Task| {
+            let is_of_unknown_batch = |task: &&&Task| {
                 let place = task.batch.as_ref();
                 place.is_some_and(|place| known.iter().all(|batch| batch.key != place.batch))
             };
-            runner.with_tasks(|tasks| tasks.iter().filter(is_strange).count())
+            runner.with_tasks(|tasks| tasks.iter().filter(is_of_unknown_batch).count())
         });
         effect(move || {
-            if strangers.get() > 0 {
+            if unknown_count.get() > 0 {
                 self.read();
             }
         });
     }
 
+    /// Reads all batches, and deletes the records of expired ones.
     fn read(self) {
         let runner = self.0.runner;
-        // What another tab has sent while no page here was about batches may be in no storage yet.
+        // Batches that other tabs sent before this module was loaded may not be stored yet.
         for text in runner.known_batches() {
             if let Some(batch) = json::read(&text).and_then(Batch::from_value)
                 && self.find_untracked(&batch.key).is_none()
@@ -104,10 +104,10 @@ impl Batches {
                     continue;
                 };
                 let now = clock::now();
-                let is_forgotten =
+                let is_expired =
                     || runner.with_tasks(|tasks| batch.is_expired(tasks.iter().copied(), now));
-                // The tasks of this batch may not have been read yet.
-                if runner.has_read_tasks() && is_forgotten() {
+                // A batch whose tasks have not been read yet is not deleted.
+                if runner.has_read_tasks() && is_expired() {
                     runner.delete_batch(&batch.key);
                 } else if self.find_untracked(&batch.key).is_none() {
                     runner.know_batch(&batch.key, text);
@@ -118,31 +118,31 @@ impl Batches {
         });
     }
 
-    /// Tracked.
+    /// Returns whether the stored batches have been read, or can't be; tracked.
     pub fn is_read(self) -> bool {
         known().is_read.get()
     }
 
-    /// Gives the batches that are not removed, newest first; tracked.
+    /// Returns the batches that are not removed, newest first; tracked.
     pub fn all(self) -> Vec<Batch> {
         let runner = self.0.runner;
         runner.track_phases();
         let known = known().batches;
         let known = known.read();
         runner.with_tasks(|tasks| {
-            let is_there = |batch: &&Batch| !batch.is_removed(tasks.iter().copied());
-            known.iter().filter(is_there).cloned().collect()
+            let is_present = |batch: &&Batch| !batch.is_removed(tasks.iter().copied());
+            known.iter().filter(is_present).cloned().collect()
         })
     }
 
-    /// The batches of a model that were composed, newest first: variations stand with what they are of; tracked.
+    /// Returns the composed batches of a model, newest first; tracked. Variations of a task are not included.
     pub fn of(self, model: &ModelId) -> Vec<Batch> {
         let mut all = self.all();
         all.retain(|batch| batch.model == *model && batch.varied.is_none());
         all
     }
 
-    /// One of those that are there; tracked.
+    /// Returns a batch, unless it is removed; tracked.
     pub fn find(self, key: &BatchKey) -> Option<Batch> {
         let known = known().batches;
         let known = known.read();
@@ -153,7 +153,7 @@ impl Batches {
         (!is_removed).then(|| batch.clone())
     }
 
-    /// Gives the batches whose names match what is asked for; tracked.
+    /// Returns the batches whose names match a query; tracked.
     pub fn named(self, query: &Query) -> HashSet<BatchKey> {
         if query.is_empty() {
             return HashSet::new();
@@ -166,7 +166,7 @@ impl Batches {
         matching.map(|batch| batch.key.clone()).collect()
     }
 
-    /// Gives the name of a batch, removed or not; tracked.
+    /// Returns the name of a batch, even if it is removed; tracked.
     pub fn name(self, key: &BatchKey) -> Option<String> {
         let known = known().batches;
         let known = known.read();
@@ -180,7 +180,7 @@ impl Batches {
         known.iter().find(|batch| batch.key == *key).cloned()
     }
 
-    /// Sends rows of a table as one batch; whether there were any.
+    /// Sends rows of a table as one batch. Returns whether there were any.
     pub fn submit(
         self,
         key: BatchKey,
@@ -216,7 +216,7 @@ impl Batches {
         true
     }
 
-    /// Sends variations of a task, whose seeds were drawn, as one batch.
+    /// Sends variations of a task with random seeds as one batch.
     pub fn submit_variations(self, varied: &Task, inputs: Vec<Input>) -> BatchKey {
         let item = |(index, input)| Item {
             key: TaskKey(random::key()),
@@ -243,6 +243,7 @@ impl Batches {
         key
     }
 
+    /// Stores a batch, and submits its tasks.
     fn send(self, batch: Batch, items: Vec<Item>) {
         let account = self.0.session.account();
         let task = |item: Item| {
@@ -258,41 +259,40 @@ impl Batches {
             task
         };
         let tasks = items.into_iter().map(task).collect();
-        // The write begins before that of the tasks: no task is kept without its batch.
-        self.keep(batch);
+        // The batch is written before its tasks, so that no task is stored without its batch.
+        self.store(batch);
         self.0.runner.submit_tasks(tasks);
     }
 
-    /// Leaves out the rows that belong to another tab's batch. This is known once the tab that makes the calls has
-    /// heard of both batches.
-    fn leave_out_what_others_sent(self) {
+    /// Leaves out the items that belong to another tab's batch. They are known once the leader has received both batches.
+    fn leave_out_items_of_other_tabs(self) {
         let runner = self.0.runner;
         let now = clock::now();
         let sent = known().sent;
         sent.borrow_mut()
-            .retain(|sent| now.saturating_sub(sent.at) < HEARD_AFTER);
-        let of_others = |sent: &Sent| {
+            .retain(|sent| now.saturating_sub(sent.at) < COMPARED_MS);
+        let items_of_other_batches = |sent: &Sent| {
             let is_other = |key: &TaskKey| {
                 let place = runner.place_of(key);
                 place.is_some_and(|place| place.batch != sent.batch)
             };
-            let others = sent.items.iter().filter(|(_, key)| is_other(key));
-            let items = others.map(|(index, _)| *index);
+            let moved = sent.items.iter().filter(|(_, key)| is_other(key));
+            let items = moved.map(|(index, _)| *index);
             (sent.batch.clone(), items.collect::<Vec<_>>())
         };
-        let found: Vec<_> = sent.borrow().iter().map(of_others).collect();
+        let found: Vec<_> = sent.borrow().iter().map(items_of_other_batches).collect();
         for (batch, items) in found {
             self.leave_out(&batch, items);
         }
     }
 
-    /// Leaves out all items but these, because the page of the batch was left before the others were sent.
+    /// Leaves out all items except these, because the page was closed before the other items were sent.
     pub fn keep_only(self, key: &BatchKey, items: &HashSet<usize>) {
         let size = self.find_untracked(key).map_or(0, |batch| batch.size);
         self.leave_out(key, (0..size).filter(|item| !items.contains(item)));
     }
 
-    /// Leaves out the items of these tasks, which are rows of the table again, and whose records go.
+    /// Leaves out the items of these tasks, which are rows of the table again and whose records will be deleted.
     pub fn leave_out_taken_back(self, key: &BatchKey, tasks: &[Task]) {
         let runner = self.0.runner;
         let gone: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
@@ -305,12 +305,13 @@ impl Batches {
         self.leave_out_of(key, items, left);
     }
 
+    /// Leaves out items, and updates the name of the batch.
     fn leave_out(self, key: &BatchKey, items: impl IntoIterator<Item = usize>) {
         let left = untrack(|| self.0.runner.keys_of_batch(key));
         self.leave_out_of(key, items, left);
     }
 
-    /// `left`: the tasks that it goes on having.
+    /// Leaves out items of a batch. `left`: the tasks that remain in the batch. A batch without items and tasks is removed.
     fn leave_out_of(
         self,
         key: &BatchKey,
@@ -327,28 +328,28 @@ impl Batches {
             });
             match batch.count() == 0 && left.is_empty() {
                 true => self.remove(key),
-                false => self.keep(batch),
+                false => self.store(batch),
             }
         }
     }
 
-    /// Gives a batch another name, in all tabs.
+    /// Renames a batch in all tabs.
     pub fn rename(self, key: &BatchKey, name: &str) {
         if let Some(mut batch) = self.find_untracked(key)
             && batch.rename(name)
         {
-            self.keep(batch);
+            self.store(batch);
         }
     }
 
-    /// Takes a batch and its tasks out of sight; Undo brings them back for a while.
+    /// Removes a batch and its tasks. For a while, Undo can restore them.
     pub fn remove(self, key: &BatchKey) {
         let runner = self.0.runner;
         if let Some(mut batch) = self.find_untracked(key) {
             batch.removed = Some(clock::now());
-            self.keep(batch);
+            self.store(batch);
         }
-        // A task that gave way to a retry goes together with the retry.
+        // A task that was replaced by a retry is removed together with the retry.
         let is_mine = |task: &&TaskKey| {
             let task = runner.task(task);
             task.is_some_and(|task| task.read_untracked().is_of(key))
@@ -358,18 +359,18 @@ impl Batches {
         runner.act_on_all(&keys, Action::Remove);
     }
 
-    /// Keeps a batch of another browser's history; as it is here, where it is known, and removed no more. Its record may
-    /// be gone.
+    /// Stores a batch from an imported history. If the batch is known, its present version is stored again, because its
+    /// record may have been deleted. In both cases, the batch is no longer removed.
     pub fn take_in(self, batch: Batch) {
         let known = self.find_untracked(&batch.key);
-        self.keep(Batch {
+        self.store(Batch {
             removed: None,
             ..known.unwrap_or(batch)
         });
     }
 
-    /// Writes a record, and tells the other tabs.
-    fn keep(self, batch: Batch) {
+    /// Writes a record, and sends it to the other tabs.
+    fn store(self, batch: Batch) {
         let text = batch.to_value().to_string();
         self.0.runner.keep_batch(&batch.key, text);
         insert(batch);
@@ -380,14 +381,14 @@ fn known() -> Known {
     KNOWN.with(Clone::clone)
 }
 
-/// Takes over the record that another tab has written.
-fn hear(text: &str) {
+/// Adds the batch of a record that another tab has written.
+fn receive(text: &str) {
     if let Some(batch) = json::read(text).and_then(Batch::from_value) {
         insert(batch);
     }
 }
 
-/// Adds a batch to those that are known. A batch with the same key gives way to it.
+/// Adds a batch to the known ones. It replaces a batch with the same key.
 fn insert(batch: Batch) {
     known().batches.update(|known| {
         known.retain(|other| other.key != batch.key);

@@ -1,5 +1,5 @@
-//! What services said last of their models, kept in this browser for when they can't be reached: the reply's own
-//! bytes, which are read again as any reply's are. What can't be read is not there.
+//! Caches the last replies of services about their models, for use while a service is unavailable. The body of a reply is
+//! stored unchanged, and read like any other reply. A reply that can't be read is ignored.
 
 use atelier_contract::{ApiError, ModelId, ModelList, Schema, json};
 use atelier_engine::Millis;
@@ -10,12 +10,11 @@ use crate::browser::http::Body;
 use crate::browser::storage::replies::{self, Reply};
 use crate::reactive::boxed::{after, spawn};
 
-/// What the page has to do for a person comes first.
-const LATE_MS: u32 = 1_000;
+/// The delay before a reply is stored, in milliseconds. Work for the user comes first.
+const STORE_DELAY_MS: u32 = 1_000;
 
-/// Keeps what the service has just given at this URL, a little later; not where a person wants nothing to be
-/// kept for a time without network.
-pub fn keep(url: String, body: Body) {
+/// Stores the reply from a URL after a delay. Does nothing if the user does not want the page to work offline.
+pub fn store(url: String, body: Body) {
     let since = clock::now();
     let write = move || {
         if !offline::is_wanted() {
@@ -25,31 +24,32 @@ pub fn keep(url: String, body: Body) {
             replies::write(&url, since, &body.array()).await;
         });
     };
-    after(LATE_MS, write).forget();
+    after(STORE_DELAY_MS, write).forget();
 }
 
-/// The list that was last given at this URL, and when.
+/// Returns the cached list of models from a URL, and when it was received.
 pub async fn models(url: &str) -> Option<(ModelList, Millis)> {
     let Reply { since, body } = replies::read(url).await?;
     let mut list = ModelList::from_body(&body).ok()?;
     for model in &mut list.models {
-        // Which models were away then says nothing about now.
+        // Models that were unavailable then may be available now.
         model.unavailable_reason = String::new();
     }
     Some((list, since))
 }
 
-/// The schema of this model that was last given at this URL, and when.
+/// Returns the cached schema of a model from a URL, and when it was received.
 pub async fn schema(url: &str, model: ModelId) -> Option<(Schema, Millis)> {
     let Reply { since, body } = replies::read(url).await?;
     let schema = read_schema(&body, model).ok()?;
     Some((schema, since))
 }
 
-/// The body of a reply. The page never has a secret parameter among the others: see [`crate::state::secrets`].
+/// Reads a schema from the body of a reply, and separates its secret parameters: see [`crate::state::secrets`].
 ///
 /// # Errors
-/// [`ApiError::Malformed`] if it is no schema.
+///
+/// [`ApiError::Malformed`] if the body is not a schema.
 pub fn read_schema(body: &[u8], model: ModelId) -> Result<Schema, ApiError> {
     let value = json::parse(body).map_err(|_| ApiError::not_json(body))?;
     Ok(Schema::from_body(value, model)?.with_secrets_apart())

@@ -1,5 +1,5 @@
-//! The service's models and their schemas, fetched once and shared by all views. Where the service can't be
-//! reached, what it said last stands in, as long as it says so.
+//! The service's models and their schemas, fetched once and shared by all views. While the service is unavailable, cached
+//! replies are used, and marked as such.
 
 mod slot;
 
@@ -19,10 +19,11 @@ use crate::state::session::Session;
 use slot::Slot;
 pub use slot::{AsOf, Load};
 
-/// The waits between tries to get what can't be had at present: doubling.
+/// The wait before the first retry, in milliseconds. The waits double up to [`LONGEST_RETRY_MS`].
 pub const FIRST_RETRY_MS: u32 = 2_500;
+/// The longest wait before a retry, in milliseconds.
 pub const LONGEST_RETRY_MS: u32 = 60_000;
-/// A list that is refused is asked for until the wait would be so long: after 2.5, 5, 10 and 20 s.
+/// A refused list is requested again until the wait would be this long, in milliseconds: after 2.5, 5, 10 and 20 s.
 const LAST_REFUSAL_MS: u32 = 40_000;
 
 #[derive(Clone, Copy)]
@@ -30,18 +31,18 @@ pub struct Catalog {
     session: Session,
     models: StoredValue<Slot<ModelList>>,
     fetching: StoredValue<Fetching, LocalStorage>,
-    /// It was looked for a list that was kept.
+    /// The cache was searched for a list of models.
     has_looked: RwSignal<bool>,
     schemas: StoredValue<HashMap<ModelId, Slot<Schema>>>,
 }
 
-/// How the list of models is asked for.
+/// The state of the requests for the list of models.
 #[derive(Default)]
 struct Fetching {
-    /// The last list as it was given, for the cache.
+    /// The body of the last list, for the cache.
     body: Option<Body>,
-    /// It is asked for once more, because a call found no service there.
-    is_in_doubt: bool,
+    /// The list is being requested again, because another call could not reach the service.
+    is_rechecked: bool,
 }
 
 impl Catalog {
@@ -53,28 +54,28 @@ impl Catalog {
             has_looked: RwSignal::new(false),
             schemas: StoredValue::new(HashMap::new()),
         };
-        let asked = StoredValue::new(None);
+        let requested = StoredValue::new(None);
         effect(move || {
             let address = session.settings().address;
-            let before = asked.get_value();
+            let before = requested.get_value();
             if before.as_ref() != Some(&address) {
-                asked.set_value(Some(address));
-                // Another address is another service, of which nothing known holds. At first
-                // nothing is known: a page that opens at a model has asked for its schema already.
+                requested.set_value(Some(address));
+                // Another address is another service, so that all data is outdated. At the first run there is none, and
+                // the page of a model may have requested its schema already.
                 if before.is_some() {
                     this.schemas.update_value(HashMap::clear);
                     this.has_looked.set(false);
-                    this.models.get_value().forget();
+                    this.models.get_value().reset();
                 }
                 this.load_models();
             }
         });
-        // A page that opened while the service was away finds it again by itself.
+        // A page that was opened while the service was unavailable retries automatically.
         lifecycle::on_change(move || this.ask_again());
         this
     }
 
-    /// Asks for the list again at once, where it is not known as it is now.
+    /// Requests the list again at once, unless the current list is loaded.
     pub fn ask_again(&self) {
         let slot = self.models.try_get_value();
         if slot.is_some_and(|slot| slot.is_missing()) {
@@ -82,19 +83,19 @@ impl Catalog {
         }
     }
 
-    /// The list of models, tracked; as it was kept where [`Catalog::models_as_of`] says so.
+    /// Returns the list of models; tracked. It is a cached one if [`Catalog::models_as_of`] returns a value.
     pub fn models(&self) -> Load<Arc<ModelList>> {
         self.models.get_value().load.get()
     }
 
-    /// Since when the list of models is as it is shown, where it was kept; tracked. What such a list says of
-    /// accounts and keys is not to be believed.
+    /// Returns the age of a cached list of models; tracked. `None` if the list is current. A cached list must not be relied
+    /// on for guest accounts and idempotency keys.
     pub fn models_as_of(&self) -> Option<AsOf> {
         let as_of = self.models.get_value().as_of.get();
         as_of.outage.is_some().then_some(as_of)
     }
 
-    /// One model of the list, tracked.
+    /// Returns a model of the list; tracked.
     pub fn model(&self, id: &ModelId) -> Option<Model> {
         let models = self.models.get_value().load;
         let models = models.read();
@@ -102,34 +103,34 @@ impl Catalog {
         list.models.iter().find(|model| model.id == *id).cloned()
     }
 
-    /// It was looked for a kept list; tracked.
+    /// Returns whether the cache was searched for a list of models; tracked.
     pub fn has_looked(&self) -> bool {
         self.has_looked.get()
     }
 
-    /// What was kept of this service's list, where anything was. It stands in until the service gives one.
-    pub fn recall_models(&self, address: &ServiceAddress, kept: Option<(ModelList, Millis)>) {
+    /// Uses a cached list of models, if there is one, until the service returns a list.
+    pub fn use_cached_models(&self, address: &ServiceAddress, cached: Option<(ModelList, Millis)>) {
         if self.session.settings_untracked().address != *address {
             return;
         }
         let slot = self.models.get_value();
         if matches!(&*slot.load.read_untracked(), Load::Loading) {
-            return; // It is being asked for once more; if that fails, it is looked for again.
+            return; // A request is in flight. If it fails, the cache is searched again.
         }
         self.has_looked.set(true);
         let error = match &*slot.load.read_untracked() {
             Load::Failed(error) if error.is_outage() => Some(error.clone()),
             _ => None,
         };
-        if let (Some(error), Some((list, since))) = (error, kept) {
+        if let (Some(error), Some((list, since))) = (error, cached) {
             if let Some(guest) = list.guest.clone() {
-                self.session.recall_guest(address, guest);
+                self.session.use_cached_guest(address, guest);
             }
-            slot.recall(list, since, error);
+            slot.set_cached(list, since, error);
         }
     }
 
-    /// The last list as the service has given it; it can be had once.
+    /// Takes the body of the last list that the service has returned.
     pub fn take_body(&self) -> Option<Body> {
         let body = self
             .fetching
@@ -137,7 +138,7 @@ impl Catalog {
         body.flatten()
     }
 
-    /// Fetches the list, at first or once more.
+    /// Fetches the list, for the first time or again.
     pub fn load_models(&self) {
         let slot = self.models.get_value();
         if !slot.is_loaded() {
@@ -146,36 +147,36 @@ impl Catalog {
         self.fetch_models(FIRST_RETRY_MS, false);
     }
 
-    /// Where the service can't be reached, it is asked again by itself, less and less often: tasks may
-    /// wait for what its list says of guests and of idempotency keys.
+    /// Requests the list. After a failure, the request is repeated at increasing intervals: tasks may wait for the guest
+    /// account and the support for idempotency keys that the list contains.
     fn fetch_models(&self, retry_ms: u32, was_refused: bool) {
         let (this, session) = (*self, self.session);
         let slot = self.models.get_value();
         let address = session.settings_untracked().address;
-        let is_last_asked = slot.ask();
-        // The page may be gone by then.
-        let is_latest = move || is_last_asked() && this.models.try_get_value().is_some();
+        let is_latest_request = slot.start_request();
+        // The app may be unmounted by then.
+        let is_latest = move || is_latest_request() && this.models.try_get_value().is_some();
         spawn(async move {
             let url = address.url(path::MODELS);
             let answer = http::get_models(&url).await;
             let is_current = || is_latest() && session.settings_untracked().address == address;
             if !is_current() {
-                return; // This is the answer of a service that is no longer asked.
+                return; // The response is outdated, or from another service.
             }
             this.fetching
-                .update_value(|fetching| fetching.is_in_doubt = false);
+                .update_value(|fetching| fetching.is_rechecked = false);
             let error = match answer.and_then(|body| this.read(body)) {
                 Ok(list) => {
                     session.set_guest(address.clone(), list.guest.clone());
-                    let honoured = list.idempotent_for_ms.map(Idempotency::For);
-                    let honoured = honoured.unwrap_or(Idempotency::Unsupported);
-                    session.set_idempotency(address.clone(), honoured);
-                    return slot.arrive(list);
+                    let support = list.idempotent_for_ms.map(Idempotency::For);
+                    let support = support.unwrap_or(Idempotency::Unsupported);
+                    session.set_idempotency(address.clone(), support);
+                    return slot.set_fresh(list);
                 }
                 Err(error) => error,
             };
-            // A refusal may come from a restart, or from something that stands in for the service. A service that has
-            // given the list before is asked for as long as the page lives, any other for half a minute.
+            // A refusal may come from a restart, or from a proxy. If the service has returned the list before, it is
+            // requested again as long as the page is open, otherwise for half a minute.
             let is_refused = !error.is_retryable();
             // An outage before the refusal does not count towards the half minute.
             let retry_ms = match is_refused == was_refused {
@@ -183,19 +184,20 @@ impl Catalog {
                 false => FIRST_RETRY_MS,
             };
             let before = untrack(|| session.idempotency());
-            let said = match error.is_unreachable() {
+            let support = match error.is_unreachable() {
                 true => Idempotency::Unreachable,
-                // Where no service was there, it is reported once more: a service that refuses it may take calls.
+                // A refusal after `Unreachable` reports that state again: a service that refuses the list may accept
+                // calls.
                 false if is_refused => before,
                 false => Idempotency::Unknown,
             };
             slot.fail(error);
-            if is_refused && !slot.was_given() && retry_ms >= LAST_REFUSAL_MS {
+            if is_refused && !slot.was_received() && retry_ms >= LAST_REFUSAL_MS {
                 return session.set_idempotency(address, Idempotency::Unsupported);
             }
-            // What was said holds while there is an answer of any kind.
-            if said == Idempotency::Unreachable || !before.is_known() {
-                session.set_idempotency(address, said);
+            // A known state stays valid as long as the service responds at all.
+            if support == Idempotency::Unreachable || !before.is_known() {
+                session.set_idempotency(address, support);
             }
             TimeoutFuture::new(retry_ms).await;
             if is_latest() {
@@ -211,13 +213,13 @@ impl Catalog {
         Ok(list)
     }
 
-    /// A model's schema, tracked; fetched at the first call. As it was kept where
-    /// [`Catalog::schema_as_of`] says so.
+    /// Returns a model's schema; tracked. The first call fetches it. It is a cached one if [`Catalog::schema_as_of`] returns
+    /// a value.
     pub fn schema(&self, model: &ModelId) -> Load<Arc<Schema>> {
         self.schema_slot(model).load.get()
     }
 
-    /// Since when a model's schema is as it is shown, where it was kept; tracked.
+    /// Returns the age of a cached schema; tracked. `None` if the schema is current.
     pub fn schema_as_of(&self, model: &ModelId) -> Option<AsOf> {
         let as_of = self.schema_slot(model).as_of.get();
         as_of.outage.is_some().then_some(as_of)
@@ -230,15 +232,15 @@ impl Catalog {
         known.unwrap_or_else(|| self.load_schema(model))
     }
 
-    /// Fetches a schema once more.
+    /// Fetches a schema again.
     pub fn ask_for_schema(&self, model: &ModelId) {
         self.load_schema(model);
     }
 
-    /// Fetches the schemas that are not known as they are now.
+    /// Fetches the schemas that failed to load or are cached ones, if a retry may help.
     pub fn ask_for_missing_schemas(&self) {
         let missing: Vec<ModelId> = self.schemas.with_value(|schemas| {
-            let missing = schemas.iter().filter(|(_, slot)| slot.is_awaited());
+            let missing = schemas.iter().filter(|(_, slot)| slot.should_retry());
             missing.map(|(model, _)| model.clone()).collect()
         });
         for model in &missing {
@@ -246,14 +248,14 @@ impl Catalog {
         }
     }
 
-    /// There was no answer, though the list was given: whether the service is there now is asked at no risk, before
-    /// something is sent.
+    /// Requests the list again if it is current, because another call got no response. This checks whether the service is
+    /// reachable before a task is sent.
     pub fn doubt(&self) {
         let slot = self.models.get_value();
         let is_live = slot.is_loaded() && !slot.is_missing();
-        // Many schemas may be asked for at the same time.
+        // Many schemas may be requested at the same time.
         let is_first =
-            |fetching: &mut Fetching| !std::mem::replace(&mut fetching.is_in_doubt, true);
+            |fetching: &mut Fetching| !std::mem::replace(&mut fetching.is_rechecked, true);
         if is_live && self.fetching.try_update_value(is_first) == Some(true) {
             self.load_models();
         }
@@ -273,7 +275,7 @@ impl Catalog {
             .address
             .url(&path::schema(model));
         let this = *self;
-        let is_latest = slot.ask();
+        let is_latest = slot.start_request();
         spawn({
             let (slot, model) = (slot.clone(), model.clone());
             async move {
@@ -287,8 +289,8 @@ impl Catalog {
                 });
                 let error = match read {
                     Ok((schema, body)) => {
-                        slot.arrive(schema);
-                        return cached_models::keep(url, body);
+                        slot.set_fresh(schema);
+                        return cached_models::store(url, body);
                     }
                     Err(error) => error,
                 };
@@ -296,13 +298,13 @@ impl Catalog {
                     this.doubt();
                 }
                 if error.is_outage() && !slot.is_loaded() {
-                    let kept = cached_models::schema(&url, model).await;
-                    // Meanwhile the service may have given it after all.
+                    let cached = cached_models::schema(&url, model).await;
+                    // A later request may have succeeded meanwhile.
                     if !is_latest() {
                         return;
                     }
-                    if let Some((schema, since)) = kept {
-                        return slot.recall(schema, since, error);
+                    if let Some((schema, since)) = cached {
+                        return slot.set_cached(schema, since, error);
                     }
                 }
                 slot.fail(error);

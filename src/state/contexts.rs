@@ -1,4 +1,4 @@
-//! What every view may ask for.
+//! The state that every view can access.
 
 use leptos::prelude::*;
 
@@ -10,8 +10,7 @@ use crate::state::notices::Notices;
 use crate::state::session::Session;
 use crate::state::theme::Theme;
 
-/// Made once, at the root, so that nothing a view drops takes a task
-/// with it.
+/// Created once, at the root, so that no task ends when a view is dropped.
 #[derive(Clone, Copy)]
 pub struct Contexts {
     pub session: Session,
@@ -19,13 +18,14 @@ pub struct Contexts {
     pub navigation: Navigation,
     pub runner: Runner,
     pub notices: Notices,
-    /// A text that the browser did not let be copied, for a person to copy it.
+    /// A text that the browser did not allow to be copied, for the user to copy manually.
     pub uncopied: RwSignal<Option<String>>,
     pub deferred: Deferred<Program>,
     pub theme: RwSignal<Theme>,
 }
 
 impl Contexts {
+    /// Creates the contexts, and provides them to all views.
     pub fn provide() -> Self {
         let session = Session::start();
         let notices = Notices::new();
@@ -48,12 +48,13 @@ impl Contexts {
     }
 }
 
-/// What [`Contexts::provide`] made.
+/// Returns the contexts that [`Contexts::provide`] has created.
 pub fn contexts() -> Contexts {
     expect_context::<Contexts>()
 }
 
-/// The pages behind the list of models. Only what drives tasks knows how to fetch them.
+/// Returns the deferred pages: all except the list of models. Only the part of the program that contains the runner can
+/// fetch them.
 pub fn pages() -> Deferred<Pages> {
     expect_context::<Deferred<Pages>>()
 }

@@ -1,4 +1,4 @@
-//! The outputs of all tasks as a list that follows them.
+//! The outputs of all tasks as a list that is updated with the tasks.
 
 use std::collections::HashMap;
 
@@ -8,13 +8,13 @@ use leptos::prelude::*;
 
 use crate::runner::Runner;
 
-/// Of each task what its entries were made of, and they.
+/// The entries of each task, with the phase and the favorites from which they were created.
 type Known = HashMap<TaskKey, (Phase, Vec<usize>, Vec<GalleryEntry>)>;
 
-/// A batch of a thousand must not push all that is there out of sight.
+/// How many expected outputs are shown, so that a large batch does not push all existing outputs out of view.
 pub const MAX_EXPECTED: usize = 24;
 
-/// What was found is made once per change of a task, and read on every key press.
+/// Caches the entries: they are filtered on every key press, but change only with their tasks.
 #[derive(Clone, Copy)]
 pub struct Gallery {
     runner: Runner,
@@ -29,7 +29,7 @@ impl Gallery {
         }
     }
 
-    /// The outputs that a filter finds, in its order; tracked.
+    /// Returns the outputs that match a filter, in its order; tracked.
     pub fn find(self, filter: &GalleryFilter) -> Vec<GalleryEntry> {
         self.runner.track_phases();
         let keys = self.runner.keys();
@@ -41,7 +41,7 @@ impl Gallery {
                     continue;
                 };
                 let entry = task.with_untracked(|task| match before.remove(key) {
-                    Some(entry) if is_as_before(&entry, task) => entry,
+                    Some(entry) if is_unchanged(&entry, task) => entry,
                     _ => (
                         task.state.phase(),
                         task.favorites.clone(),
@@ -57,8 +57,7 @@ impl Gallery {
         found
     }
 
-    /// Those that a filter will find among what is on its way, as far as that is known before: the first
-    /// [`MAX_EXPECTED`]; tracked.
+    /// Returns the expected outputs of active tasks that will probably match a filter, at most [`MAX_EXPECTED`]; tracked.
     pub fn expected(self, filter: &GalleryFilter) -> Vec<GalleryEntry> {
         self.runner.track_phases();
         let keys = self.runner.keys();
@@ -70,14 +69,14 @@ impl Gallery {
         found.take(MAX_EXPECTED).collect()
     }
 
-    /// All that were there when it was looked last.
+    /// Returns the number of all outputs at the time of the last [`Self::find`].
     pub fn count(self) -> usize {
         let count = |known: &Known| known.values().map(|(.., entries)| entries.len()).sum();
         self.known.with_value(count)
     }
 }
 
-fn is_as_before(
+fn is_unchanged(
     (phase, favorites, _): &(Phase, Vec<usize>, Vec<GalleryEntry>),
     task: &Task,
 ) -> bool {

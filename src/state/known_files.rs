@@ -1,4 +1,4 @@
-//! What is known in this visit of the files at the addresses of outputs, beyond the addresses themselves: see
+//! Facts about the files of outputs that can't be derived from their addresses, collected during this visit: see
 //! [`atelier_studio::output::output_access`].
 
 use std::cell::RefCell;
@@ -26,7 +26,7 @@ fn signal(url: &str) -> ArcRwSignal<FileInfo> {
     })
 }
 
-/// The knowledge about the file at this address; tracked.
+/// Returns the known facts about the file at an address; tracked.
 pub fn of(url: &SafeUrl) -> FileInfo {
     match url.is_link() {
         true => signal(url.as_str()).get(),
@@ -34,7 +34,7 @@ pub fn of(url: &SafeUrl) -> FileInfo {
     }
 }
 
-/// The same for an address as the service gives it; tracked.
+/// Returns the known facts about the file of an output, by its address as the service gave it; tracked.
 pub fn of_output(url: &str) -> FileInfo {
     let address = contexts().session.settings_untracked().address;
     let safe = SafeUrl::link(url, address.as_str());
@@ -45,24 +45,25 @@ pub fn of_output(url: &str) -> FileInfo {
     }
 }
 
-/// The kind of an output of a task, by what is known of its file, else by its address; tracked.
+/// Returns the kind of a task's output, by the known facts about its file, else by its address; tracked.
 pub fn kind(task: &Task, url: &str) -> OutputKind {
     of_output(url).kind.unwrap_or_else(|| task.output_kind(url))
 }
 
-/// Looks at a file that could not be shown as what it was taken for, and keeps in mind what it is.
+/// Reads the beginning of a file that could not be shown as its presumed kind, and records its actual kind. Returns how to
+/// proceed.
 pub async fn look(url: &SafeUrl, shown: OutputKind) -> Step {
     let start = peek::start(url.as_str()).await;
-    let is_answered =
+    let has_responded =
         matches!(start, Err(ApiError::Network { .. })) && peek::is_answered(url.as_str()).await;
-    let step = output_access::next_step(&start, is_answered, shown);
-    if let Step::Show(learned) = step {
-        set(url, learned);
+    let step = output_access::next_step(&start, has_responded, shown);
+    if let Step::Show(info) = step {
+        set(url, info);
     }
     step
 }
 
-/// Keeps in mind what a copy of the file is, if that is not what it is shown as. `address`: that of the service.
+/// Records the kind of a file's copy, if the file is shown as another kind. `address`: the address of the service.
 pub async fn look_at_copy(url: &str, address: &str, shown: OutputKind, copy: &Blob) {
     let Some(safe) = SafeUrl::link(url, address) else {
         return;
@@ -74,9 +75,9 @@ pub async fn look_at_copy(url: &str, address: &str, shown: OutputKind, copy: &Bl
     }
 }
 
-fn set(url: &SafeUrl, learned: FileInfo) {
+fn set(url: &SafeUrl, info: FileInfo) {
     let signal = signal(url.as_str());
-    if *signal.read_untracked() != learned {
-        signal.set(learned);
+    if *signal.read_untracked() != info {
+        signal.set(info);
     }
 }

@@ -1,4 +1,4 @@
-//! What the app knows, as signals that live at its root, and what follows them for as long as the page lives.
+//! The state of the app, as signals at its root, and the effects that follow them as long as the page is open.
 
 pub mod aspect_ratios;
 pub mod batches;

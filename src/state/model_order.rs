@@ -1,4 +1,4 @@
-//! Favorite models, and which models come first in the list; kept in this browser, for all tabs.
+//! Favorite models, and the models that come first in the list. Stored in this browser, for all tabs.
 
 use atelier_contract::ModelId;
 use atelier_studio::navigation::model_order;
@@ -10,21 +10,21 @@ use crate::state::contexts::Contexts;
 
 const FAVORITES: &str = "atelier.favorite-models";
 
-/// Read by the first view, which knows of no tasks yet: what stands there was seen when it was written.
+/// The key of the models that come first. They are stored because the first view does not know the tasks yet.
 const FIRST: &str = "atelier.first-models";
 
 thread_local! {
-    static KNOWN: ArcRwSignal<String> = ArcRwSignal::new(kept());
+    static KNOWN: ArcRwSignal<String> = ArcRwSignal::new(read_stored());
 }
 
-/// The models that come first, a line each.
+/// Returns the models that come first, one per line.
 pub fn first() -> String {
     LocalStore::Browser.read(FIRST).unwrap_or_default()
 }
 
-/// Keeps up with tasks and with other tabs, for as long as the page lives.
+/// Follows tasks and other tabs, as long as the page is open.
 pub fn follow(contexts: Contexts) {
-    local::on_change(FAVORITES, || known().set(kept()));
+    local::on_change(FAVORITES, || known().set(read_stored()));
     let runner = contexts.runner;
     effect(move || {
         runner.track_phases();
@@ -37,24 +37,25 @@ pub fn follow(contexts: Contexts) {
     });
 }
 
-/// The favorites, a line each; tracked.
+/// Returns the favorite models, one per line; tracked.
 pub fn favorites() -> String {
     known().get()
 }
 
-/// Tracked.
+/// Returns whether a model is a favorite; tracked.
 pub fn is_favorite(model: &ModelId) -> bool {
     model_order::is_favorite(&known().read(), model)
 }
 
+/// Adds a model to the favorites, or removes it from them.
 pub fn toggle(model: &ModelId) {
     let favorites = model_order::toggled(&known().read_untracked(), model);
-    // If storage refuses, the order holds for this visit.
+    // If storage refuses, the order is used during this visit only.
     LocalStore::Browser.write(FAVORITES, &favorites);
     known().set(favorites);
 }
 
-fn kept() -> String {
+fn read_stored() -> String {
     LocalStore::Browser.read(FAVORITES).unwrap_or_default()
 }
 
@@ -69,26 +70,26 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn stored_favorites_are_read_and_written_as_they_were() {
+    fn stored_favorites_are_read_and_written_in_the_same_format() {
         let model = |name: &str| ModelId {
             category: "image".into(),
             subcategory: name.into(),
         };
-        let place = "atelier.favorite-models";
-        LocalStore::Browser.write(place, "image/strata\nimage/later model");
-        known().set(kept());
+        let key = "atelier.favorite-models";
+        LocalStore::Browser.write(key, "image/strata\nimage/later model");
+        known().set(read_stored());
         let is_favorite = |name| untrack(|| is_favorite(&model(name)));
         assert!(is_favorite("strata") && is_favorite("later model"));
         assert!(!is_favorite("tessera"));
         toggle(&model("tessera"));
         toggle(&model("strata"));
-        let stored = LocalStore::Browser.read(place);
+        let stored = LocalStore::Browser.read(key);
         assert_eq!(stored.as_deref(), Some("image/later model\nimage/tessera"));
         LocalStore::Browser.write("atelier.first-models", "image/tessera\nimage/strata");
         assert_eq!(first(), "image/tessera\nimage/strata");
         LocalStore::Browser.remove("atelier.first-models");
-        LocalStore::Browser.remove(place);
-        known().set(kept());
+        LocalStore::Browser.remove(key);
+        known().set(read_stored());
         assert!(!is_favorite("tessera"));
     }
 }

@@ -1,4 +1,4 @@
-//! Where in the app the person is, as signals.
+//! The current page of the app and its query, as signals.
 
 use atelier_studio::navigation::route::{self, Route};
 use leptos::prelude::*;
@@ -14,7 +14,7 @@ pub struct Navigation {
 }
 
 impl Navigation {
-    /// Follows the address bar for as long as its owner lives.
+    /// Follows the address bar as long as the current owner lives.
     pub fn start() -> Self {
         let (path, query) = location::current();
         let path = RwSignal::new(path);
@@ -30,17 +30,17 @@ impl Navigation {
         this
     }
 
-    /// The page to show; tracked.
+    /// Returns the page to show; tracked.
     pub fn route(&self) -> Route {
         self.route.get()
     }
 
-    /// One value of the query; tracked.
+    /// Returns a value of the query; tracked.
     pub fn query(&self, name: &str) -> Option<String> {
         route::query_value(&self.query.read(), name)
     }
 
-    /// Sets one value of the query, without a step in the person's history.
+    /// Sets a value of the query, without an entry in the browser's history.
     pub fn set_query(&self, name: &str, value: Option<&str>) {
         let query = route::with_query_value(&self.query.read_untracked(), name, value);
         if *self.query.read_untracked() != query {
@@ -49,37 +49,39 @@ impl Navigation {
         }
     }
 
-    /// Sets one value of the query as a step in the person's history: Back takes it out again.
+    /// Sets a value of the query with an entry in the browser's history: Back removes the value.
     pub fn push_query(&self, name: &str, value: &str) {
         let query = route::with_query_value(&self.query.read_untracked(), name, Some(value));
         if *self.query.read_untracked() != query {
             let address = format!("{}{query}", self.path.read_untracked());
-            // The entry says what it has added: it may be met again after a reload, or by Forward.
+            // The entry records what it has added, because it may be reached again after a reload or with Forward.
             location::push(&address, &format!("{} {name}", location::note()));
             self.query.set(query);
         }
     }
 
-    /// Takes out what [`Self::push_query`] has added, as Back would; it leaves no dead step behind.
+    /// Removes a value that [`Self::push_query`] has added. Goes back if that is possible, so that the history has no entry
+    /// without effect.
     pub fn pop_query(&self, name: &str) {
         if untrack(|| self.query(name)).is_none() {
             return;
         }
         let note = location::note();
-        let is_there = |added: &&str| untrack(|| self.query(added)).is_some();
-        match note.split_whitespace().rev().find(is_there) == Some(name) {
+        let is_set = |added: &&str| untrack(|| self.query(added)).is_some();
+        match note.split_whitespace().rev().find(is_set) == Some(name) {
             true => location::back(),
             false => self.set_query(name, None),
         }
     }
 
-    /// Goes to another page of the app, at its top.
+    /// Opens another page of the app, scrolled to its top.
     pub fn go(&self, target: &str) {
         location::push(target, "");
         location::to_top();
         self.read();
     }
 
+    /// Reads the address bar.
     fn read(&self) {
         let (path, query) = location::current();
         if *self.query.read_untracked() != query {

@@ -1,4 +1,4 @@
-//! Short messages for a person: said once, read out, gone after a while or when dismissed.
+//! Short messages for the user. Screen readers announce them. They disappear after a while or when dismissed.
 
 use leptos::prelude::*;
 
@@ -11,7 +11,7 @@ const STAY_MS: u32 = 8_000;
 pub struct Notice {
     pub id: u64,
     pub text: String,
-    /// Something went wrong: it stays until it is dismissed.
+    /// The notice reports a problem, and stays until it is dismissed.
     pub is_problem: bool,
 }
 
@@ -23,16 +23,19 @@ impl Notices {
         Self(RwSignal::new(Vec::new()))
     }
 
+    /// Returns the notices, oldest first; tracked.
     pub fn list(&self) -> Vec<Notice> {
         self.0.get()
     }
 
+    /// Shows a notice for a while.
     pub fn say(&self, text: impl Into<String>) {
         let id = self.add(text.into(), false);
         let this = *self;
         gloo_timers::callback::Timeout::new(STAY_MS, move || this.dismiss(id)).forget();
     }
 
+    /// Shows a notice about a problem until it is dismissed.
     pub fn problem(&self, text: impl Into<String>) {
         self.add(text.into(), true);
     }
@@ -42,7 +45,7 @@ impl Notices {
             .update(|notices| notices.retain(|notice| notice.id != id));
     }
 
-    /// It is no longer so.
+    /// Removes a notice that no longer applies.
     pub fn withdraw(&self, text: &str) {
         self.0
             .update(|notices| notices.retain(|notice| notice.text != text));
@@ -51,7 +54,7 @@ impl Notices {
     fn add(&self, text: String, is_problem: bool) -> u64 {
         let mut id = clock::now();
         self.0.update(|notices| {
-            // The same words twice are one notice.
+            // A notice with the same text is replaced.
             notices.retain(|notice| notice.text != text);
             id = notices.last().map_or(id, |last| id.max(last.id + 1));
             notices.push(Notice {

@@ -1,4 +1,4 @@
-//! Whether a person is notified: chosen in Settings, or next to a task that takes long.
+//! The choice whether the user is notified of the end of tasks. It is made in Settings or next to a slow task.
 
 use atelier_engine::Task;
 use atelier_studio::task::notification_offer::OfferConditions;
@@ -7,18 +7,18 @@ use crate::browser::{clock, notify};
 use crate::reactive::boxed::spawn;
 use crate::state::contexts::Contexts;
 
-/// Saves what was chosen.
+/// Saves the choice.
 pub fn choose(all: Contexts, is_wanted: bool) {
     let mut settings = all.session.settings_untracked();
     settings.notify = is_wanted;
     settings.notify_chosen = true;
     let token = all.session.token_untracked();
-    // Not kept, it holds for this visit.
+    // If it can't be stored, the choice applies to this visit.
     all.session.save(settings, token, false);
 }
 
-/// Has the browser ask; must be called from a press. Where that is refused the setting is off again, which a view may have to
-/// show.
+/// Makes the browser ask for permission; must be called from a press. If the user refuses, switches the setting off and
+/// calls `refused`.
 pub fn ask(all: Contexts, refused: impl FnOnce() + 'static) {
     spawn(async move {
         if !notify::ask().await {
@@ -30,7 +30,7 @@ pub fn ask(all: Contexts, refused: impl FnOnce() + 'static) {
     });
 }
 
-/// What is known of offering it next to this task; tracked.
+/// Returns the conditions for offering notifications next to a task; tracked.
 pub fn facts(all: Contexts, task: &Task, is_elsewhere: bool) -> OfferConditions {
     let settings = all.session.settings();
     OfferConditions {

@@ -1,4 +1,4 @@
-//! While the service can't be reached, what it said last stands in; once it answers, everything is as it says now.
+//! Uses cached replies while the service is unavailable, and requests everything again once it responds.
 
 use atelier_contract::{ApiError, ModelId, path};
 use atelier_engine::outage::notice;
@@ -13,7 +13,7 @@ use crate::state::cached_models;
 use crate::state::catalog::{FIRST_RETRY_MS, LONGEST_RETRY_MS, Load};
 use crate::state::contexts::Contexts;
 
-/// What is said above every page while nothing answers at the service's address; tracked.
+/// Returns the message above every page while the service does not respond; tracked.
 pub fn message(contexts: Contexts) -> Option<String> {
     let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
     let block_reason = runner.block_reason();
@@ -27,7 +27,7 @@ pub fn message(contexts: Contexts) -> Option<String> {
     notice(block_reason.as_ref(), error.as_ref())
 }
 
-/// Whether the page that is open consists of what could not be had, and says so itself; tracked.
+/// Returns whether the open page shows the outage itself, because its content could not be loaded; tracked.
 pub fn is_said_by_page(contexts: Contexts) -> bool {
     let catalog = contexts.catalog;
     match contexts.navigation.route() {
@@ -37,7 +37,7 @@ pub fn is_said_by_page(contexts: Contexts) -> bool {
     }
 }
 
-/// For as long as the page lives.
+/// Follows the state of the service, as long as the page is open.
 pub fn follow(contexts: Contexts) {
     let (catalog, session, runner) = (contexts.catalog, contexts.session, contexts.runner);
     let was_missing = StoredValue::new(false);
@@ -49,19 +49,19 @@ pub fn follow(contexts: Contexts) {
             _ => as_of.as_ref().and_then(|as_of| as_of.outage.as_ref()),
         };
         if error.is_some_and(ApiError::is_unreachable) {
-            // The tab that makes the calls may not know of the outage yet, and would go on sending.
+            // The leader may not know of the outage yet, and would continue to send tasks.
             runner.report_unreachable();
         }
         match &models {
             Load::Loaded(_) if as_of.is_none() => {
                 if let Some(body) = catalog.take_body() {
                     let address = session.settings_untracked().address;
-                    cached_models::keep(address.url(path::MODELS), body);
+                    cached_models::store(address.url(path::MODELS), body);
                 }
                 if was_missing.get_value() {
                     was_missing.set_value(false);
                     catalog.ask_for_missing_schemas();
-                    // What else waits for the service, such as the next poll, waits no longer.
+                    // Other calls that wait for the service, such as the next poll, are made now.
                     runner.wake();
                 }
             }
@@ -71,25 +71,25 @@ pub fn follow(contexts: Contexts) {
                 if error.is_outage() && !untrack(|| catalog.has_looked()) {
                     let address = session.settings_untracked().address;
                     spawn(async move {
-                        let kept = cached_models::models(&address.url(path::MODELS)).await;
-                        catalog.recall_models(&address, kept);
+                        let cached = cached_models::models(&address.url(path::MODELS)).await;
+                        catalog.use_cached_models(&address, cached);
                     });
                 }
             }
             Load::Loading => {}
         }
     });
-    // The tab that makes the calls may be another one, which gets no answer and asks less often by now.
+    // The leader may be another tab, which got no response and retries less often by now.
     let block_reason = memo(move || runner.block_reason());
     effect(move || {
-        let is_there = catalog.models_as_of().is_none() && catalog.models().loaded().is_some();
-        if is_there && *block_reason.read() == Some(BlockReason::Unreachable) {
+        let is_available = catalog.models_as_of().is_none() && catalog.models().loaded().is_some();
+        if is_available && *block_reason.read() == Some(BlockReason::Unreachable) {
             runner.wake();
         }
     });
     let mut is_first = true;
     effect(move || {
-        if session.track_asks() {
+        if session.track_checks() {
             catalog.doubt();
         }
         if !std::mem::take(&mut is_first) {
@@ -97,15 +97,15 @@ pub fn follow(contexts: Contexts) {
         }
     });
     lifecycle::on_change(move || {
-        // While the list can't be had, no schema can.
+        // While the list is unavailable, schemas are unavailable too.
         if untrack(|| catalog.models_as_of()).is_none() {
             catalog.ask_for_missing_schemas();
         }
     });
 }
 
-/// While the form of a model can't be had as it is now, it is asked for again by itself, less and less often; for as
-/// long as its page lives. Once it comes, what waits for the service need not wait for its list.
+/// Requests the schema of a model again, at increasing intervals, until the current schema is loaded or the owner is
+/// cleaned up. If the service was unreachable, tasks are sent once the schema arrives, before the list of models does.
 pub fn ask_for_form(contexts: Contexts, model: ModelId) {
     let (catalog, runner) = (contexts.catalog, contexts.runner);
     let timer = StoredValue::new_local(None::<Timeout>);
@@ -119,7 +119,7 @@ pub fn ask_for_form(contexts: Contexts, model: ModelId) {
         if is_back && untrack(|| runner.block_reason()) == Some(BlockReason::Unreachable) {
             runner.wake();
         }
-        let again = is_missing.then(|| {
+        let retry = is_missing.then(|| {
             let wait = (FIRST_RETRY_MS << failures.get_value()).min(LONGEST_RETRY_MS);
             let model = model.clone();
             after(wait, move || catalog.ask_for_schema(&model))
@@ -131,6 +131,6 @@ pub fn ask_for_form(contexts: Contexts, model: ModelId) {
                 0
             }
         });
-        timer.set_value(again);
+        timer.set_value(retry);
     });
 }

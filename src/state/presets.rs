@@ -1,4 +1,4 @@
-//! Inputs with a name, per model: kept in this browser, the same in all its tabs, taken elsewhere as a file.
+//! Named inputs of a model. They are stored in this browser for all tabs, and can be exported to a file.
 
 use std::rc::Rc;
 
@@ -11,27 +11,27 @@ use crate::browser::local::{self, LocalStore};
 #[derive(Clone, Copy)]
 pub struct KeptPresets {
     pub presets: RwSignal<Presets>,
-    place: StoredValue<String>,
-    /// Whether the browser has refused to keep the last change.
+    key: StoredValue<String>,
+    /// The browser has refused to store the last change.
     is_refused: StoredValue<bool>,
-    /// What went wrong, or what was done.
+    /// A message about what failed, or what was done.
     pub said: RwSignal<String>,
-    /// What was removed last, until something else is changed.
+    /// The preset that was removed last, until the next change.
     pub removed: RwSignal<Option<(String, Draft)>>,
 }
 
 impl KeptPresets {
-    /// Follows other tabs for as long as its owner lives.
+    /// Reads the presets of a model, and follows other tabs as long as the current owner lives.
     pub fn of(model: &ModelId) -> Self {
-        let place = format!("atelier.presets.{model}");
-        let presets = RwSignal::new(read(&place));
+        let key = format!("atelier.presets.{model}");
+        let presets = RwSignal::new(read(&key));
         let is_refused = StoredValue::new(false);
-        let changed = local::listen(place.clone(), {
-            let place = place.clone();
-            // What this tab alone has would go.
+        let changed = local::listen(key.clone(), {
+            let key = key.clone();
+            // A change that could not be stored must not be overwritten.
             move || {
                 if is_refused.try_get_value() == Some(false) {
-                    presets.try_set(read(&place));
+                    presets.try_set(read(&key));
                 }
             }
         });
@@ -39,25 +39,25 @@ impl KeptPresets {
         on_cleanup(move || drop(changed.try_update_value(Option::take)));
         Self {
             presets,
-            place: StoredValue::new(place),
+            key: StoredValue::new(key),
             is_refused,
             said: RwSignal::new(String::new()),
             removed: RwSignal::new(None),
         }
     }
 
-    /// Changes what is stored by now, which another tab may have changed.
+    /// Changes the stored presets. They are read again before, because another tab may have changed them.
     pub fn change<T>(&self, change: impl FnOnce(&mut Presets) -> T) -> T {
-        let place = self.place.get_value();
+        let key = self.key.get_value();
         let mut presets = if self.is_refused.get_value() {
             self.presets.get_untracked()
         } else {
-            read(&place)
+            read(&key)
         };
         let result = change(&mut presets);
-        let is_kept = LocalStore::Browser.write(&place, &presets.to_value().to_string());
-        self.is_refused.set_value(!is_kept);
-        if is_kept {
+        let is_stored = LocalStore::Browser.write(&key, &presets.to_value().to_string());
+        self.is_refused.set_value(!is_stored);
+        if is_stored {
             self.said.set(String::new());
         } else {
             self.said.set(
@@ -70,7 +70,7 @@ impl KeptPresets {
         result
     }
 
-    /// [`Self::undo`] brings it back.
+    /// Removes a preset. [`Self::undo`] restores it.
     pub fn remove(&self, name: &str) {
         let removed = self.presets.read_untracked().get(name).cloned();
         self.change(|presets| presets.remove(name));
@@ -78,6 +78,7 @@ impl KeptPresets {
             .set(removed.map(|draft| (name.to_owned(), draft)));
     }
 
+    /// Restores the preset that was removed last.
     pub fn undo(&self) {
         if let Some((name, draft)) = self.removed.get_untracked() {
             self.change(|presets| presets.put(&name, draft));
@@ -85,8 +86,8 @@ impl KeptPresets {
     }
 }
 
-fn read(place: &str) -> Presets {
-    let stored = LocalStore::Browser.read(place);
+fn read(key: &str) -> Presets {
+    let stored = LocalStore::Browser.read(key);
     let stored = stored.and_then(|text| json::read(&text));
     stored.map_or_else(Presets::default, |stored| Presets::from_value(&stored))
 }
@@ -98,11 +99,11 @@ mod tests {
 
     use super::*;
 
-    const PLACE: &str = "atelier.presets.image/strata";
+    const KEY: &str = "atelier.presets.image/strata";
     const STORED: &str = r#"[{"name":"dawn","draft":{"entries":{"prompt":{"text":"a"},"steps":{"value":7}}}},{"name":"Night","draft":{"entries":{}}}]"#;
 
-    /// In its own owner, as on a model's page.
-    fn visited<T>(look: impl FnOnce(KeptPresets) -> T) -> T {
+    /// Calls a function with the presets of a model, in an owner of their own, as on the model's page.
+    fn with_presets<T>(look: impl FnOnce(KeptPresets) -> T) -> T {
         let model = ModelId {
             category: "image".into(),
             subcategory: "strata".into(),
@@ -119,9 +120,9 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn stored_presets_are_read_and_written_as_they_were() {
-        LocalStore::Browser.write(PLACE, STORED);
-        visited(|presets| {
+    fn stored_presets_are_read_and_written_in_the_same_format() {
+        LocalStore::Browser.write(KEY, STORED);
+        with_presets(|presets| {
             assert_eq!(names(presets), ["dawn", "Night"]);
             let all = presets.presets.read_untracked();
             let dawn = all.get("dawn").expect("a preset");
@@ -130,25 +131,25 @@ mod tests {
             assert_eq!(dawn.iter().count(), 2);
             assert_eq!(all.get("Night"), Some(&Draft::default()));
         });
-        visited(|presets| {
+        with_presets(|presets| {
             presets.remove("dawn");
             let without = r#"[{"name":"Night","draft":{"entries":{}}}]"#;
-            assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(without));
+            assert_eq!(LocalStore::Browser.read(KEY).as_deref(), Some(without));
             presets.undo();
         });
-        assert_eq!(LocalStore::Browser.read(PLACE).as_deref(), Some(STORED));
-        LocalStore::Browser.remove(PLACE);
+        assert_eq!(LocalStore::Browser.read(KEY).as_deref(), Some(STORED));
+        LocalStore::Browser.remove(KEY);
     }
 
     #[wasm_bindgen_test]
-    fn what_a_newer_version_keeps_in_another_way_is_left_out() {
+    fn unreadable_presets_are_ignored() {
         for odd in ["", "{", "null", "{}", r#"{"later":[]}"#, r#"[[1]]"#] {
-            LocalStore::Browser.write(PLACE, odd);
-            assert!(visited(names).is_empty(), "{odd}");
+            LocalStore::Browser.write(KEY, odd);
+            assert!(with_presets(names).is_empty(), "{odd}");
         }
         let one = r#"[{"name":"later","draft":{"entries":{"a":{"file":1}}}},{"name":"b","colour":1,"draft":{"entries":{}}}]"#;
-        LocalStore::Browser.write(PLACE, one);
-        assert_eq!(visited(names), ["b"]);
-        LocalStore::Browser.remove(PLACE);
+        LocalStore::Browser.write(KEY, one);
+        assert_eq!(with_presets(names), ["b"]);
+        LocalStore::Browser.remove(KEY);
     }
 }

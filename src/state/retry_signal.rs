@@ -1,4 +1,4 @@
-//! Counts the times at which what could not be loaded is worth another try, as [`Returns`] has them.
+//! Counts the events after which failed loads should be retried: the user's returns to the page, see [`Returns`].
 
 use std::cell::{Cell, OnceCell};
 use std::rc::Rc;
@@ -13,28 +13,28 @@ thread_local! {
     static TIMES: OnceCell<ArcRwSignal<u32>> = const { OnceCell::new() };
 }
 
-/// How often that was; tracked.
+/// Returns the number of these events; tracked.
 pub fn times() -> u32 {
     signal().get()
 }
 
-/// Waits until it was once more than so often.
+/// Waits until the number of events differs from `before`.
 pub async fn since(before: u32) {
     until(move || (times() != before).then_some(())).await
 }
 
-/// Followed from when it is first asked for.
+/// Returns the signal with the number of events. Events are counted from the first call.
 fn signal() -> ArcRwSignal<u32> {
     let begin = || {
         let times = ArcRwSignal::new(0);
-        let told = times.clone();
+        let count = times.clone();
         let returns = Rc::new(Cell::new(Returns::new(clock::now())));
         lifecycle::on_change(move || {
             let is_here = lifecycle::is_visible() && lifecycle::is_online();
             let (next, is_return) = returns.get().on_change(is_here, clock::now());
             returns.set(next);
             if is_return {
-                told.update(|times| *times += 1);
+                count.update(|times| *times += 1);
             }
         });
         times

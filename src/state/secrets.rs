@@ -1,5 +1,5 @@
-//! What was typed for secret parameters: in the memory of this tab, until it is closed or loaded anew, and nowhere else.
-//! Each is for one model of one service.
+//! The values that the user has typed for secret parameters. They are only in the memory of this tab, until it is closed or
+//! reloaded. Each value is for one model of one service.
 
 use std::cell::RefCell;
 
@@ -11,7 +11,7 @@ use crate::state::session::Session;
 
 struct Typed {
     address: String,
-    /// Of the secrets alone.
+    /// Contains only the secret parameters.
     schema: Schema,
     draft: ArcRwSignal<Draft>,
 }
@@ -20,13 +20,13 @@ thread_local! {
     static TYPED: RefCell<Vec<Typed>> = const { RefCell::new(Vec::new()) };
 }
 
-/// What stands in the fields of a model's secrets.
+/// Returns the contents of the fields for a model's secrets.
 pub fn typed(session: Session, schema: &Schema) -> RwSignal<Draft> {
     let address = session.settings_untracked().address.to_string();
     let schema = schema.of_secrets();
     let draft = TYPED.with_borrow_mut(|all| {
-        let is_it = |it: &&mut Typed| it.address == address && it.schema.model == schema.model;
-        if let Some(known) = all.iter_mut().find(is_it) {
+        let is_same = |it: &&mut Typed| it.address == address && it.schema.model == schema.model;
+        if let Some(known) = all.iter_mut().find(is_same) {
             known.schema = schema;
             return known.draft.clone();
         }
@@ -41,25 +41,25 @@ pub fn typed(session: Session, schema: &Schema) -> RwSignal<Draft> {
     draft.into()
 }
 
-/// The values that a model's secrets are sent with; none where one is missing or wrong.
+/// Returns the values of a model's secrets. Empty if one of them is missing or invalid.
 pub fn values(address: &str, model: &ModelId) -> Map<String, Value> {
     let input = TYPED.with_borrow(|all| {
-        let is_it = |it: &&Typed| it.address == address && it.schema.model == *model;
-        let known = all.iter().find(is_it)?;
+        let is_same = |it: &&Typed| it.address == address && it.schema.model == *model;
+        let known = all.iter().find(is_same)?;
         let input = known.schema.validate(&known.draft.read_untracked(), false);
         input.ok()
     });
     input.map_or_else(Map::new, |input| input.values().clone())
 }
 
-/// Whether one is still to be entered; not tracked.
+/// Returns whether a secret is missing or invalid; not tracked.
 pub fn is_any_missing(session: Session, schema: &Schema) -> bool {
     let typed = typed(session, schema);
     let values = schema.of_secrets().validate(&typed.read_untracked(), false);
     values.is_err()
 }
 
-/// Moves the secrets of a draft that has come from elsewhere to their own fields. Whether it had any.
+/// Moves the secrets of a draft to their own fields. Returns whether it had any. The draft may come from a file or a link.
 pub fn take_from(session: Session, draft: &mut Draft, schema: &Schema) -> bool {
     let found = schema.take_secrets(draft);
     if !found.is_empty() {
@@ -72,7 +72,7 @@ pub fn take_from(session: Session, draft: &mut Draft, schema: &Schema) -> bool {
     !found.is_empty()
 }
 
-/// A draft as it may be stored.
+/// Returns a draft without secrets, which may be stored.
 pub fn without(draft: &Draft, model: &ModelId) -> Draft {
     let mut draft = draft.clone();
     TYPED.with_borrow(|all| {

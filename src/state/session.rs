@@ -1,9 +1,9 @@
 //! Settings and credentials, as signals.
 //!
-//! What is set is set for the whole browser: it stands in `localStorage`, and every tab follows it
-//! at once. The access token is kept for the tab, unless the person asks to remember it, and told
-//! to the other tabs, which keep it in the same way; it leaves the browser only in the
-//! `Authorization` header of calls to the service that it was entered for.
+//! Settings apply to the whole browser: they are in `localStorage`, and every tab adopts a change at once. The access token is
+//! stored for the tab, or for the browser if the user wants it to be remembered. It is also sent to the other tabs, which
+//! store it in the same way. It leaves the browser only in the `Authorization` header of calls to the service for which it
+//! was entered.
 
 mod message;
 mod settings;
@@ -28,19 +28,19 @@ const CHANNEL: &str = "atelier.session";
 #[derive(Clone, Copy)]
 pub struct Session {
     settings: RwSignal<Settings>,
-    /// The last token that was entered here or in another tab, whether or not it fits now.
+    /// The last token that was entered here or in another tab. It may belong to other settings than the present ones.
     token: RwSignal<Option<AccessToken>>,
-    /// What a service offers to any client.
+    /// The guest account of the service at an address.
     guest: RwSignal<Option<(ServiceAddress, Guest)>>,
-    /// What a service says of idempotency keys.
+    /// The support of the service at an address for idempotency keys.
     idempotency: RwSignal<(ServiceAddress, Idempotency)>,
-    /// A caller wants to know whether the service is there, be it (`true`) that it was a moment ago.
-    wanted: RwSignal<bool>,
+    /// Notified when the service should be checked. `true` if it must be checked even if it responded to the last call.
+    check: RwSignal<bool>,
     channel: StoredValue<Option<Channel>, LocalStorage>,
 }
 
 impl Session {
-    /// Reads what earlier visits left, and follows the other tabs.
+    /// Reads the stored settings and token, and follows the other tabs.
     pub fn start() -> Self {
         let settings = stored_settings().unwrap_or_default();
         let token = read_token(LocalStore::Tab)
@@ -51,21 +51,20 @@ impl Session {
             token: RwSignal::new(token),
             guest: RwSignal::new(None),
             idempotency: RwSignal::new((ServiceAddress::default(), Idempotency::Asked)),
-            wanted: RwSignal::new(false),
+            check: RwSignal::new(false),
             channel: StoredValue::new_local(None),
         };
-        let channel = Channel::open_in_memory(CHANNEL, move |text| this.hear(&text));
+        let channel = Channel::open_in_memory(CHANNEL, move |text| this.receive(&text));
         this.channel.set_value(Some(channel));
-        this.tell(&SessionMessage::Wanted);
+        this.send(&SessionMessage::Wanted);
         local::on_change(SETTINGS, move || this.read_again());
-        // A page that was frozen has heard nothing meanwhile.
+        // A frozen page receives no messages.
         lifecycle::on_change(move || this.read_again());
         this
     }
 
-    /// Keeps new settings; `false` if the browser refuses to, in which case they hold for this
-    /// visit. All tabs have them at once. `is_entered` says that the person has typed the token, be it
-    /// the same as before.
+    /// Stores new settings, and sends them to all tabs. Returns `false` if the browser refuses to store them; then they apply
+    /// to this visit. `is_entered`: the user has typed the token, even if it is the same as before.
     pub fn save(&self, mut settings: Settings, token: String, is_entered: bool) -> bool {
         let before = self.settings.get_untracked();
         let is_same_token = !is_entered
@@ -80,25 +79,25 @@ impl Session {
         };
         let token = (!token.is_empty()).then(|| AccessToken::new(&settings, token));
         let text = settings.to_value().to_string();
-        let kept = LocalStore::Browser.write(SETTINGS, &text)
-            & keep_token(settings.remember, token.as_ref());
-        self.tell(&SessionMessage::Settings(settings.clone(), token.clone()));
+        let is_stored = LocalStore::Browser.write(SETTINGS, &text)
+            & store_token(settings.remember, token.as_ref());
+        self.send(&SessionMessage::Settings(settings.clone(), token.clone()));
         self.token.set(token);
         self.settings.set(settings);
-        kept
+        is_stored
     }
 
-    /// Takes over what another tab has stored.
+    /// Adopts the settings and the token that another tab has stored.
     fn read_again(&self) {
-        // Nothing is stored, or it was cleared: what this visit knows holds.
+        // If nothing is stored any more, the present settings stay valid.
         if let Some(settings) = stored_settings() {
             let token = stored_token(&settings);
-            self.follow(settings, token);
+            self.adopt(settings, token);
         }
     }
 
-    /// Takes over what was saved later than what this tab knows, and the token that goes with it.
-    fn follow(&self, settings: Settings, token: Option<AccessToken>) {
+    /// Adopts settings that were saved later than the present ones, and the token that belongs to them.
+    fn adopt(&self, settings: Settings, token: Option<AccessToken>) {
         if settings.saved > self.settings.read_untracked().saved {
             self.settings.set(settings);
         }
@@ -107,19 +106,19 @@ impl Session {
             && let Some(token) = token
             && token.of(&settings).is_some()
         {
-            // A refusal changes only whether a reload finds it again.
+            // If storage refuses, the token is only lost at a reload.
             if settings.remember && stored_settings().is_none() {
-                // Where a person has cleared what this browser keeps, the token is not what comes back; nor is
-                // it taken from a tab that has just stored it, and whose settings are still to be read here.
+                // If the user has cleared the site's data, the token must not be stored in `localStorage` again. If
+                // another tab has just stored it there, and this tab can't read that yet, it must not be removed.
                 LocalStore::Tab.write(TOKEN, &token.to_value().to_string());
             } else {
-                keep_token(settings.remember, Some(&token));
+                store_token(settings.remember, Some(&token));
             }
             self.token.set(Some(token));
         }
     }
 
-    fn tell(&self, message: &SessionMessage) {
+    fn send(&self, message: &SessionMessage) {
         let text = message.to_value().to_string();
         self.channel.try_with_value(|channel| {
             if let Some(channel) = channel {
@@ -128,8 +127,8 @@ impl Session {
         });
     }
 
-    fn hear(&self, text: &str) {
-        // A tab with another version may say what we do not know.
+    fn receive(&self, text: &str) {
+        // A tab of another version may send messages that this version can't read.
         let Some(message) = json::read(text).and_then(SessionMessage::from_value) else {
             return;
         };
@@ -139,19 +138,19 @@ impl Session {
                 if settings != Settings::default() {
                     let token = self.token.get_untracked();
                     let token = token.filter(|token| token.of(&settings).is_some());
-                    self.tell(&SessionMessage::Settings(settings, token));
+                    self.send(&SessionMessage::Settings(settings, token));
                 }
                 if let Some((address, guest)) = self.guest.get_untracked() {
-                    self.tell(&SessionMessage::Guest(address, guest));
+                    self.send(&SessionMessage::Guest(address, guest));
                 }
             }
-            // What is told may come before what is stored can be read.
-            SessionMessage::Settings(settings, token) => self.follow(settings, token),
-            SessionMessage::Guest(address, guest) => self.put_guest(address, guest),
+            // A message may arrive before the stored settings can be read.
+            SessionMessage::Settings(settings, token) => self.adopt(settings, token),
+            SessionMessage::Guest(address, guest) => self.adopt_guest(address, guest),
         }
     }
 
-    /// How much room copies of outputs may take; `None` while none are wanted.
+    /// Returns the size limit of all copies of outputs, in bytes; `None` if copies are disabled. Tracked.
     pub fn keep_limit(&self) -> Option<u64> {
         let settings = self.settings.read_untracked();
         let limit = match settings.keep_limit {
@@ -162,14 +161,14 @@ impl Session {
         settings.keep.then_some(limit)
     }
 
-    /// What the service at this address offers to any client, by its list of models.
+    /// Sets the guest account that is contained in the list of models from an address.
     pub fn set_guest(&self, address: ServiceAddress, guest: Option<Guest>) {
         match guest {
-            // This is a service that was only asked whether it answers.
+            // This service was only tested, and is not used.
             _ if address != self.settings.read_untracked().address => {}
             Some(guest) => {
-                self.tell(&SessionMessage::Guest(address.clone(), guest.clone()));
-                self.put_guest(address, guest);
+                self.send(&SessionMessage::Guest(address.clone(), guest.clone()));
+                self.adopt_guest(address, guest);
             }
             None => {
                 let is_known = |known: &Option<(ServiceAddress, Guest)>| {
@@ -182,15 +181,15 @@ impl Session {
         }
     }
 
-    /// Takes the guest account that the service offered when it was last reached. Tasks that are submitted while it
-    /// can't be reached wait as that guest's, until it says whether it still takes guests.
-    pub fn recall_guest(&self, address: &ServiceAddress, guest: Guest) {
+    /// Uses the guest account from a cached list of models. Tasks that are submitted while the service is unavailable wait as
+    /// tasks of this guest, until the service shows whether it still accepts guests.
+    pub fn use_cached_guest(&self, address: &ServiceAddress, guest: Guest) {
         if self.guest.read_untracked().is_none() {
-            self.put_guest(address.clone(), guest);
+            self.adopt_guest(address.clone(), guest);
         }
     }
 
-    fn put_guest(&self, address: ServiceAddress, guest: Guest) {
+    fn adopt_guest(&self, address: ServiceAddress, guest: Guest) {
         let is_present = self.settings.read_untracked().address == address;
         let guest = Some((address, guest));
         if is_present && *self.guest.read_untracked() != guest {
@@ -198,45 +197,45 @@ impl Session {
         }
     }
 
-    /// Whether the service at this address takes a submission once that is sent again with the same
-    /// key. That it can't be reached is reported each time.
-    pub fn set_idempotency(&self, address: ServiceAddress, said: Idempotency) {
-        let is_again = said == Idempotency::Unreachable;
-        let said = (address, said);
-        if is_again || *self.idempotency.read_untracked() != said {
-            self.idempotency.set(said);
+    /// Sets the support of the service at an address for idempotency keys: whether a submission that is sent again with the
+    /// same key is accepted only once. [`Idempotency::Unreachable`] notifies subscribers each time.
+    pub fn set_idempotency(&self, address: ServiceAddress, support: Idempotency) {
+        let always_notifies = support == Idempotency::Unreachable;
+        let support = (address, support);
+        if always_notifies || *self.idempotency.read_untracked() != support {
+            self.idempotency.set(support);
         }
     }
 
-    /// What the present service says of idempotency keys; tracked.
+    /// Returns the present service's support for idempotency keys; tracked.
     pub fn idempotency(&self) -> Idempotency {
         self.idempotency_of(&self.settings.read().address)
     }
 
-    /// The same of the service at an address, where it is the present one.
+    /// Returns the support of the service at an address for idempotency keys, if it is known; tracked.
     pub fn idempotency_of(&self, address: &ServiceAddress) -> Idempotency {
-        let (of, said) = self.idempotency.get();
-        match of == *address {
-            true => said,
+        let (known, support) = self.idempotency.get();
+        match known == *address {
+            true => support,
             false => Idempotency::Asked,
         }
     }
 
-    /// A service that could not be reached is to be asked at once whether it is back.
+    /// Requests an immediate check whether an unreachable service is back.
     pub fn ask_again(&self) {
-        self.wanted.notify();
+        self.check.notify();
     }
 
-    /// The service may be gone: it is to be asked whether it still is there, before anything is sent to it.
+    /// Requests a check whether the service is still reachable, before anything is sent to it.
     pub fn doubt(&self) {
-        self.wanted.set(true);
+        self.check.set(true);
     }
 
-    /// Follows [`Session::ask_again`], and [`Session::doubt`]: after that it gives `true`, once.
-    pub fn track_asks(&self) -> bool {
-        self.wanted.track();
-        let mut wanted = self.wanted.write_untracked();
-        std::mem::take(&mut *wanted)
+    /// Tracks [`Session::ask_again`] and [`Session::doubt`]. Returns `true` once after each call of `doubt`.
+    pub fn track_checks(&self) -> bool {
+        self.check.track();
+        let mut must_check = self.check.write_untracked();
+        std::mem::take(&mut *must_check)
     }
 
     pub fn settings(&self) -> Settings {
@@ -247,13 +246,13 @@ impl Session {
         self.settings.get_untracked()
     }
 
-    /// The token as set by the person for the present service and User ID, for the field in
-    /// Settings; empty without one.
+    /// Returns the token that the user has entered for the present service and User ID, for the field in Settings. Empty if
+    /// there is none.
     pub fn token_untracked(&self) -> String {
         untrack(|| self.token_of(&self.settings.read())).unwrap_or_default()
     }
 
-    /// The token that is known for the service and the User ID of these settings; tracked.
+    /// Returns the known token for the service and the User ID of these settings; tracked.
     pub fn token_of(&self, settings: &Settings) -> Option<String> {
         let token = self.token.read();
         token.as_ref()?.of(settings).map(ToOwned::to_owned)
@@ -265,7 +264,7 @@ impl Session {
         (*address == settings.address).then(|| guest.clone())
     }
 
-    /// What calls are made with; `None` while User ID or token is missing.
+    /// Returns the credentials for calls; `None` while User ID or token is missing. Tracked.
     pub fn credentials(&self) -> Option<Credentials> {
         let settings = self.settings.read();
         match (settings.uid.is_empty(), self.token_of(&settings)) {
@@ -278,24 +277,24 @@ impl Session {
         }
     }
 
-    /// Whether calls can be made; `None` while nothing is entered and the service has not said whether it takes
-    /// guests; tracked.
+    /// Returns whether calls can be made; `None` while nothing is entered and it is unknown whether the service accepts
+    /// guests. Tracked.
     pub fn has_credentials(&self) -> Option<bool> {
-        let is_heard = self.idempotency().is_known();
+        let is_known = self.idempotency().is_known();
         match self.credentials() {
             Some(_) => Some(true),
-            None => (is_heard || !self.settings.read().uid.is_empty()).then_some(false),
+            None => (is_known || !self.settings.read().uid.is_empty()).then_some(false),
         }
     }
 
-    /// What of User ID and token is not set; tracked.
+    /// Returns which of User ID and token are missing; tracked.
     pub fn missing_credentials(&self) -> Option<MissingCredentials> {
         let settings = self.settings.read();
         let has_token = self.token_of(&settings).is_some();
         MissingCredentials::of(!settings.uid.is_empty(), has_token)
     }
 
-    /// Whether calls are made as the service's guest.
+    /// Returns whether calls are made as the service's guest; tracked.
     pub fn is_guest(&self) -> bool {
         let settings = self.settings.read();
         settings.uid.is_empty()
@@ -303,13 +302,13 @@ impl Session {
             && self.guest_of(&settings).is_some()
     }
 
-    /// As whom calls are made where they are made as the service's guest; tracked.
+    /// Returns the guest account, if calls are made with it; tracked.
     pub fn guest(&self) -> Option<Guest> {
         let settings = self.settings.read();
         self.guest_of(&settings).filter(|_| self.is_guest())
     }
 
-    /// Where and as whom tasks are submitted.
+    /// Returns the account with which tasks are submitted; tracked.
     pub fn account(&self) -> Account {
         Account {
             address: self.settings.read().address.to_string(),
@@ -320,16 +319,16 @@ impl Session {
         }
     }
 
-    /// Which credentials these are, without what is secret of them: another token has another name,
-    /// and so has the same one once it is entered again. Tracked.
+    /// Returns an identifier of the credentials that contains no secret; tracked. It changes whenever a token is entered,
+    /// even if the token is the same.
     pub fn credentials_name(&self) -> String {
         let account = self.account();
         let version = self.token_version().unwrap_or_default();
         format!("{version} {} {}", account.uid, account.address)
     }
 
-    /// Which of the account's tokens calls are made with, by a number that says nothing of it; 0 for a guest's, `None`
-    /// while no call can be made. Tracked.
+    /// Returns a number that identifies the token for calls and reveals nothing of it: 0 for a guest's token, `None` while
+    /// no call can be made. Tracked.
     pub fn token_version(&self) -> Option<u64> {
         let settings = self.settings.read();
         match self.token_of(&settings) {
@@ -338,22 +337,22 @@ impl Session {
         }
     }
 
-    /// Whether the service refused these very credentials before, perhaps in another tab.
+    /// Returns whether the service has refused the present credentials before, possibly in another tab.
     pub fn is_refused(&self) -> bool {
         LocalStore::Browser.read(REFUSED) == Some(untrack(|| self.credentials_name()))
     }
 
-    /// Keeps in mind, for all tabs and later visits, whether the service refuses the credentials.
+    /// Records for all tabs and later visits whether the service refuses the credentials.
     pub fn set_refused(&self, refused: bool) {
         if refused {
-            // If it is not kept, the next visit finds it out at the price of one submission.
+            // If storage refuses, the next visit finds it out with a submission.
             LocalStore::Browser.write(REFUSED, &untrack(|| self.credentials_name()));
         } else if self.is_refused() {
             LocalStore::Browser.remove(REFUSED);
         }
     }
 
-    /// The URL of one of the interface's paths, tracked.
+    /// Returns the URL of a path of the interface; tracked.
     pub fn url(&self, path: &str) -> String {
         self.settings.read().address.url(path)
     }
@@ -363,32 +362,32 @@ fn stored_settings() -> Option<Settings> {
     Settings::from_value(json::read(&LocalStore::Browser.read(SETTINGS)?)?)
 }
 
-fn read_token(place: LocalStore) -> Option<AccessToken> {
-    json::read(&place.read(TOKEN)?).and_then(AccessToken::from_value)
+fn read_token(store: LocalStore) -> Option<AccessToken> {
+    json::read(&store.read(TOKEN)?).and_then(AccessToken::from_value)
 }
 
-/// The remembered token. Earlier versions kept it bare, of the settings next to it; a tab's own they
-/// kept bare as well, but the settings may be others by now, so that one is not taken.
+/// Returns the remembered token. Earlier versions stored only its text, which belongs to the stored settings. They stored the
+/// token of a tab in the same way, but that one is ignored, because the settings may have changed since.
 fn stored_token(settings: &Settings) -> Option<AccessToken> {
     let token = read_token(LocalStore::Browser);
     token.or_else(|| {
-        let bare = LocalStore::Browser.read(TOKEN)?;
-        Some(AccessToken::of_first_version(settings, bare))
+        let text = LocalStore::Browser.read(TOKEN)?;
+        Some(AccessToken::of_first_version(settings, text))
     })
 }
 
-/// Keeps the token where the person wants it to be, and nowhere else; whether that went well.
-fn keep_token(remember: bool, token: Option<&AccessToken>) -> bool {
-    let (place, other) = if remember {
+/// Stores the token where the user wants it to be, and removes it elsewhere. Returns whether the browser stored it.
+fn store_token(remember: bool, token: Option<&AccessToken>) -> bool {
+    let (store, other) = if remember {
         (LocalStore::Browser, LocalStore::Tab)
     } else {
         (LocalStore::Tab, LocalStore::Browser)
     };
     other.remove(TOKEN);
     match token {
-        Some(token) => place.write(TOKEN, &token.to_value().to_string()),
+        Some(token) => store.write(TOKEN, &token.to_value().to_string()),
         None => {
-            place.remove(TOKEN);
+            store.remove(TOKEN);
             true
         }
     }

@@ -10,7 +10,7 @@ use crate::state::batches::Batches;
 use crate::state::contexts::Contexts;
 use leptos::prelude::*;
 
-/// Keeps it, for as long as the owner lives in which it is called.
+/// Keeps the title up to date, as long as the current owner lives.
 pub fn follow(all: Contexts) {
     let title = memo(move || {
         let parts = parts(all);
@@ -20,7 +20,7 @@ pub fn follow(all: Contexts) {
     effect(move || notify::set_title(&title.read()));
 }
 
-/// What the page shows, from what is most its own to what it belongs to; tracked.
+/// Returns the parts of the title, from the most specific to the most general; tracked.
 fn parts(all: Contexts) -> Vec<String> {
     let page = |name: &str| vec![name.to_owned()];
     match all.navigation.route() {

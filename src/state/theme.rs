@@ -1,5 +1,5 @@
-//! Light, dark, or as the system says. The stylesheet does the rest; `index.html` sets the kept
-//! choice before the first paint.
+//! The color theme: light, dark or the system's. The style sheets contain the colors. `index.html` sets the stored theme
+//! before the first paint.
 
 use leptos::prelude::*;
 
@@ -26,38 +26,39 @@ impl Theme {
         }
     }
 
-    fn kept() -> Self {
-        let kept = LocalStore::Browser.read(THEME).unwrap_or_default();
+    /// Returns the stored theme.
+    fn read_stored() -> Self {
+        let stored = LocalStore::Browser.read(THEME).unwrap_or_default();
         Self::ALL
             .into_iter()
-            .find(|theme| theme.word() == kept)
+            .find(|theme| theme.word() == stored)
             .unwrap_or_default()
     }
 
-    /// What is chosen, here or in another tab.
+    /// Returns the chosen theme as a signal, which follows other tabs.
     pub fn follow() -> RwSignal<Self> {
-        let theme = RwSignal::new(Self::kept());
+        let theme = RwSignal::new(Self::read_stored());
         local::on_change(THEME, move || {
-            let kept = Self::kept();
-            kept.show();
-            theme.try_set(kept);
+            let stored = Self::read_stored();
+            stored.show();
+            theme.try_set(stored);
         });
         theme
     }
 
-    /// The one after it, of all in turn.
+    /// Returns the next theme, in a cycle.
     pub fn next(self) -> Self {
         let at = Self::ALL.iter().position(|theme| *theme == self);
         Self::ALL[at.map_or(0, |at| (at + 1) % Self::ALL.len())]
     }
 
-    /// Keeps the choice, for all tabs, and shows it.
+    /// Stores the choice for all tabs, and applies it.
     pub fn choose(self, chosen: RwSignal<Self>) {
         chosen.set(self);
         match self {
             Theme::System => LocalStore::Browser.remove(THEME),
             _ => {
-                // If storage refuses, the theme holds for this visit.
+                // If storage refuses, the theme applies to this visit only.
                 LocalStore::Browser.write(THEME, self.word());
             }
         }
@@ -68,7 +69,7 @@ impl Theme {
         let Some(root) = document().document_element() else {
             return;
         };
-        // A root element without attributes refuses nothing; the theme is no more than looks.
+        // Setting this attribute can't fail, and a failure would only affect the looks.
         let _ = match self {
             Theme::System => root.remove_attribute("data-theme"),
             _ => root.set_attribute("data-theme", self.word()),
@@ -83,26 +84,26 @@ mod tests {
     use super::*;
 
     #[wasm_bindgen_test]
-    fn a_stored_choice_is_read_and_written_as_it_was() {
+    fn stored_theme_is_read_and_written_in_the_same_format() {
         let stored = || LocalStore::Browser.read("atelier.theme");
         let root = document().document_element().expect("a root");
         let chosen = ArcRwSignal::new(Theme::default()).into();
         for (word, theme) in [("light", Theme::Light), ("dark", Theme::Dark)] {
             LocalStore::Browser.write("atelier.theme", word);
-            assert_eq!(Theme::kept(), theme);
+            assert_eq!(Theme::read_stored(), theme);
             LocalStore::Browser.remove("atelier.theme");
             theme.choose(chosen);
             assert_eq!(chosen.get_untracked(), theme);
             assert_eq!(stored().as_deref(), Some(word));
             assert_eq!(root.get_attribute("data-theme").as_deref(), Some(word));
         }
-        // Stored as nothing, as at the first visit: the next system may have another one.
+        // Nothing is stored for the system's theme, as at the first visit.
         Theme::System.choose(chosen);
         assert_eq!(stored(), None);
         assert_eq!(root.get_attribute("data-theme"), None);
-        assert_eq!(Theme::kept(), Theme::System);
+        assert_eq!(Theme::read_stored(), Theme::System);
         LocalStore::Browser.write("atelier.theme", "of a later version");
-        assert_eq!(Theme::kept(), Theme::System);
+        assert_eq!(Theme::read_stored(), Theme::System);
         LocalStore::Browser.remove("atelier.theme");
     }
 }

@@ -1,4 +1,4 @@
-//! What would be lost by leaving is asked about first: tasks that stand in no storage.
+//! Makes the browser ask before the page is closed while tasks are not stored.
 
 use gloo_events::EventListener;
 use leptos::prelude::*;
@@ -8,20 +8,19 @@ use crate::browser::storage::StorageError;
 use crate::reactive::boxed::{effect, memo};
 use crate::state::contexts::Contexts;
 
-/// The browser asks, in its own words, for as long as there is something to lose.
+/// Follows storage and asks before the page is closed if tasks would be lost. The browser chooses the wording.
 pub fn follow(all: Contexts) {
     let runner = all.runner;
-    let is_unkept = memo(move || {
+    let is_unstored = memo(move || {
         let error = runner.own_storage_error();
-        // A newer Atelier has what was stored, and asks to be loaded.
+        // With a newer version, the tasks are stored, and the page has to be reloaded.
         error.is_some_and(|error| error != StorageError::Newer)
     });
-    // What a tab knows that follows, the one that leads has as well. A task that is completed may be paid and as little
-    // stored as one under way.
+    // The leader also has the tasks of a follower. Completed tasks count as well: they may be paid for and not stored.
     let would_lose = move || runner.leads() && untrack(|| !runner.keys().is_empty());
-    let asking = StoredValue::new_local(None::<EventListener>);
+    let listener = StoredValue::new_local(None::<EventListener>);
     effect(move || {
-        let asked = is_unkept.get();
-        asking.set_value(asked.then(|| lifecycle::ask_before_leaving(would_lose)));
+        let must_ask = is_unstored.get();
+        listener.set_value(must_ask.then(|| lifecycle::ask_before_leaving(would_lose)));
     });
 }

@@ -1,4 +1,4 @@
-//! What is known of one thing that is fetched: as the service gives it now, or as it gave it some time ago.
+//! A fetched resource, fresh or cached.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -9,7 +9,7 @@ use leptos::prelude::*;
 
 use crate::browser::clock;
 
-/// Something that is fetched.
+/// The state of a fetched resource.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Load<T> {
     Loading,
@@ -18,6 +18,7 @@ pub enum Load<T> {
 }
 
 impl<T> Load<T> {
+    /// Returns the value, if it is loaded.
     pub fn loaded(&self) -> Option<&T> {
         match self {
             Load::Loaded(value) => Some(value),
@@ -26,23 +27,23 @@ impl<T> Load<T> {
     }
 }
 
-/// That something is as the service gave it some time ago.
+/// The age of a fetched resource.
 #[derive(Debug, Clone, PartialEq)]
 pub struct AsOf {
-    /// When it gave it last; 0 where it never did.
+    /// When the service last returned the resource, in ms since 1970; 0 if never.
     pub since: Millis,
-    /// Why there is nothing newer, where it gives nothing at present.
+    /// If a cached value is shown: why the service returns no newer one.
     pub outage: Option<ApiError>,
-    /// How often it was asked for.
+    /// How many requests have ended.
     pub tries: u32,
 }
 
-/// What is known of one thing that is fetched.
+/// A fetched resource, with its age.
 pub struct Slot<T: 'static> {
     pub load: ArcRwSignal<Load<Arc<T>>>,
     pub as_of: ArcRwSignal<AsOf>,
-    /// How often it was asked for.
-    asked: Arc<AtomicU32>,
+    /// How many requests were started.
+    request_count: Arc<AtomicU32>,
 }
 
 impl<T> Clone for Slot<T> {
@@ -50,7 +51,7 @@ impl<T> Clone for Slot<T> {
         Self {
             load: self.load.clone(),
             as_of: self.as_of.clone(),
-            asked: Arc::clone(&self.asked),
+            request_count: Arc::clone(&self.request_count),
         }
     }
 }
@@ -64,45 +65,45 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
                 outage: None,
                 tries: 0,
             }),
-            asked: Arc::default(),
+            request_count: Arc::default(),
         }
     }
 
-    /// It is being asked for; whether it was not asked for once more since: the latest answer counts.
-    pub fn ask(&self) -> impl Fn() -> bool + use<T> {
-        let asked = Arc::clone(&self.asked);
-        let count = asked.fetch_add(1, Ordering::Relaxed) + 1;
-        move || asked.load(Ordering::Relaxed) == count
+    /// Counts a request. The returned function tells whether it is still the latest one: only its response is used.
+    pub fn start_request(&self) -> impl Fn() -> bool + use<T> {
+        let request_count = Arc::clone(&self.request_count);
+        let own = request_count.fetch_add(1, Ordering::Relaxed) + 1;
+        move || request_count.load(Ordering::Relaxed) == own
     }
 
     pub fn is_loaded(&self) -> bool {
         self.load.with_untracked(|load| load.loaded().is_some())
     }
 
-    /// The service has given it before, be it in an earlier visit.
-    pub fn was_given(&self) -> bool {
+    /// Returns whether the service has returned the resource before, possibly in an earlier visit.
+    pub fn was_received(&self) -> bool {
         self.as_of.read_untracked().since != 0
     }
 
-    /// It is not known as it is now.
+    /// Returns whether the resource failed to load, or a cached value is shown.
     pub fn is_missing(&self) -> bool {
         let is_failed = matches!(&*self.load.read_untracked(), Load::Failed(_));
-        is_failed || self.is_kept()
+        is_failed || self.is_cached()
     }
 
-    /// The same, where the service may give it in a moment.
-    pub fn is_awaited(&self) -> bool {
+    /// Returns whether the resource is missing and another request may succeed.
+    pub fn should_retry(&self) -> bool {
         let is_refused =
             matches!(&*self.load.read_untracked(), Load::Failed(error) if !error.is_retryable());
         self.is_missing() && !is_refused
     }
 
-    /// What is loaded is not what the service says now.
-    fn is_kept(&self) -> bool {
+    /// Returns whether a cached value is shown.
+    fn is_cached(&self) -> bool {
         self.as_of.read_untracked().outage.is_some()
     }
 
-    /// When the service gave what is loaded, and why it gives nothing now, where that is so.
+    /// Records the end of a request: when the service returned the value, and why it returns none now.
     fn set_as_of(&self, since: Millis, outage: Option<ApiError>) {
         self.as_of.update(|as_of| {
             as_of.tries += 1;
@@ -111,8 +112,8 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
         });
     }
 
-    /// The service has given it. The same once more is no reason to build anything again.
-    pub fn arrive(&self, value: T) {
+    /// Sets the value that the service has returned. An equal value does not update the views.
+    pub fn set_fresh(&self, value: T) {
         self.set_as_of(clock::now(), None);
         let is_known = self
             .load
@@ -122,7 +123,7 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
         }
     }
 
-    /// The service has not given it. Where that is no answer, what is known goes on standing in.
+    /// Records a failed request. After an outage, a loaded value stays as a cached one.
     pub fn fail(&self, error: ApiError) {
         let since = self.as_of.read_untracked().since;
         if error.is_outage() && self.is_loaded() {
@@ -132,14 +133,14 @@ impl<T: PartialEq + Send + Sync> Slot<T> {
         self.load.set(Load::Failed(error));
     }
 
-    /// What was kept stands in.
-    pub fn recall(&self, value: T, since: Millis, error: ApiError) {
+    /// Sets a value from the cache.
+    pub fn set_cached(&self, value: T, since: Millis, error: ApiError) {
         self.set_as_of(since, Some(error));
         self.load.set(Load::Loaded(Arc::new(value)));
     }
 
-    /// Of a service that is no longer asked.
-    pub fn forget(&self) {
+    /// Clears the resource, because another service is used now.
+    pub fn reset(&self) {
         self.set_as_of(0, None);
         self.load.set(Load::Loading);
     }

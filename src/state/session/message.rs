@@ -1,5 +1,5 @@
-//! What tabs tell each other of settings and credentials. Tabs may be of different versions: the
-//! shapes do not change.
+//! The messages between tabs about settings and credentials. Tabs may be of different versions, so the format of messages
+//! must not change.
 
 use atelier_contract::json::Record;
 use atelier_contract::{Guest, ServiceAddress};
@@ -8,16 +8,16 @@ use serde_json::Value;
 use super::settings::{AccessToken, Settings};
 
 pub enum SessionMessage {
-    /// A new tab asks for what is only in the others' memory.
+    /// A new tab requests the data that is only in the memory of other tabs.
     Wanted,
-    /// What a person has saved, or the answer to `Wanted`.
+    /// The settings that the user has saved, or the response to `Wanted`.
     Settings(Settings, Option<AccessToken>),
-    /// What the service at this address offers to any client.
+    /// The guest account of the service at this address.
     Guest(ServiceAddress, Guest),
 }
 
 impl SessionMessage {
-    /// `None` for what only another version knows.
+    /// Reads a message. Returns `None` for messages that only another version knows.
     pub fn from_value(value: Value) -> Option<Self> {
         if value.as_str() == Some("Wanted") {
             return Some(Self::Wanted);
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     const SETTINGS: &str = r#"{"settings":{"address":"https://s.example","uid":"me","remember":true,"send_defaults":false,"notify":false,"keep":false,"keep_limit":5,"saved":7,"token_version":6,"notify_chosen":false},"token":{"address":"https://s.example","uid":"me","version":6,"token":"secret"}}"#;
-    const TAKEN_OUT: &str = r#"{"settings":{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":8,"token_version":8,"notify_chosen":false}}"#;
+    const WITHOUT_TOKEN: &str = r#"{"settings":{"address":"","uid":"","remember":false,"send_defaults":false,"notify":false,"keep":false,"keep_limit":0,"saved":8,"token_version":8,"notify_chosen":false}}"#;
     const GUEST: &str =
         r#"{"address":"https://s.example","guest":{"uid":"guest","token":"for anyone"}}"#;
 
@@ -70,8 +70,8 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn tabs_of_all_versions_say_it_in_the_same_words() {
-        for text in [r#""Wanted""#, SETTINGS, TAKEN_OUT, GUEST] {
+    fn messages_keep_their_format() {
+        for text in [r#""Wanted""#, SETTINGS, WITHOUT_TOKEN, GUEST] {
             let message = read(text).map(|message| message.to_value().to_string());
             assert_eq!(message.as_deref(), Some(text));
         }
@@ -83,7 +83,7 @@ mod tests {
         let token = token.expect("a token");
         assert_eq!(token.of(&settings), Some("secret"));
         assert!(matches!(
-            read(TAKEN_OUT),
+            read(WITHOUT_TOKEN),
             Some(SessionMessage::Settings(Settings { saved: 8, .. }, None))
         ));
         let Some(SessionMessage::Guest(address, guest)) = read(GUEST) else {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn what_a_newer_version_says_is_passed_over() {
+    fn messages_of_a_newer_version_are_ignored() {
         for text in [
             r#""Unwanted""#,
             "null",
@@ -102,7 +102,7 @@ mod tests {
             "{}",
             r#"{"later":{}}"#,
             r#"{"settings":[]}"#,
-            // Settings with half a token would otherwise be taken for settings without one.
+            // Settings with an unreadable token must not be read as settings without a token.
             r#"{"settings":{"uid":"me"},"token":{"sealed":"x"}}"#,
             r#"{"guest":{"uid":"guest","token":"for anyone"}}"#,
             r#"{"address":"ftp://s.example","guest":{"uid":"guest","token":"for anyone"}}"#,

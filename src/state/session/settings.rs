@@ -1,10 +1,10 @@
-//! What a person has set, and the access token, as they are stored.
+//! The settings and the access token, as they are stored.
 
 use atelier_contract::ServiceAddress;
 use atelier_contract::json::Record;
 use serde_json::Value;
 
-/// What a person has set, without the token. One for the whole browser: all tabs follow it.
+/// The user's settings, without the token. They apply to all tabs of the browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Settings {
     pub address: ServiceAddress,
@@ -15,22 +15,20 @@ pub struct Settings {
     pub send_defaults: bool,
     /// Notify on completion while the page is hidden.
     pub notify: bool,
-    /// Whether [`Self::notify`] was chosen: it is offered no more.
+    /// The user has chosen a value for [`Self::notify`], so notifications are no longer offered.
     pub notify_chosen: bool,
     /// Keep copies of outputs in this browser.
     pub keep: bool,
-    /// How many bytes of them.
+    /// The size limit of all copies, in bytes.
     pub keep_limit: u64,
-    /// When they were saved, in milliseconds since the Unix epoch: the latest holds in all tabs.
-    /// 0 where nothing was ever saved.
+    /// When the settings were saved, in milliseconds since the Unix epoch; 0 if never. All tabs use the latest settings.
     pub saved: u64,
-    /// The [`AccessToken::version`] that holds: [`Self::saved`] of when the token was entered, or
-    /// taken out.
+    /// The valid [`AccessToken::version`]: the value of [`Self::saved`] when the token was entered or removed.
     pub token_version: u64,
 }
 
 impl Settings {
-    /// What is absent or can't be read is as at the first visit.
+    /// Reads stored settings. Values that are missing or unreadable get their defaults.
     pub fn from_value(value: Value) -> Option<Self> {
         let mut record = Record::read(value)?;
         let address = record.text("address").unwrap_or_default();
@@ -66,19 +64,18 @@ impl Settings {
     }
 }
 
-/// An access token, and the one service and person that it is for. It is of no use anywhere else:
-/// a token must not reach an address that it was not entered for.
+/// An access token, with the service and the user for which it was entered. It must not be sent to another address.
 #[derive(Clone, PartialEq, Eq)]
 pub struct AccessToken {
     address: String,
     uid: String,
-    /// Which of the tokens saved one after the other this is; an older one no longer holds.
+    /// The time at which the token was saved. An older token is no longer valid.
     version: u64,
     token: String,
 }
 
 impl AccessToken {
-    /// A token for what these settings name.
+    /// Creates a token for the service and the user of these settings.
     pub fn new(settings: &Settings, token: String) -> Self {
         Self {
             address: settings.address.to_string(),
@@ -88,7 +85,7 @@ impl AccessToken {
         }
     }
 
-    /// A token of a version of Atelier that kept it alone: it holds until another one is saved.
+    /// Creates a token that an early version has stored as text. It is valid until another token is saved.
     pub fn of_first_version(settings: &Settings, token: String) -> Self {
         Self {
             version: 0,
@@ -96,13 +93,12 @@ impl AccessToken {
         }
     }
 
-    /// The token itself, if it is for the service and the person that these settings name, and is
-    /// the one that was saved with them.
+    /// Returns the text of the token, if it belongs to the service and the user of these settings and was saved with them.
     pub fn of(&self, settings: &Settings) -> Option<&str> {
-        let fits = self.address == settings.address.as_str()
+        let is_valid = self.address == settings.address.as_str()
             && self.uid == settings.uid
             && self.version == settings.token_version;
-        fits.then_some(self.token.as_str())
+        is_valid.then_some(self.token.as_str())
     }
 
     pub fn from_value(value: Value) -> Option<Self> {
@@ -143,9 +139,9 @@ mod tests {
         json::read(text).and_then(AccessToken::from_value)
     }
 
-    /// They lie in browsers.
+    /// Browsers contain settings in this format.
     #[wasm_bindgen_test]
-    fn stored_settings_are_read_and_written_as_they_were() {
+    fn stored_settings_are_read_and_written_in_the_same_format() {
         let settings = read(SETTINGS).expect("settings");
         let wanted = Settings {
             address: ServiceAddress::parse("https://s.example/base").expect("an address"),
@@ -169,9 +165,9 @@ mod tests {
         assert_eq!(read(&first), Some(Settings::default()));
     }
 
-    /// Each switch by itself: one must not be taken for another.
+    /// One switch must not be read as another.
     #[wasm_bindgen_test]
-    fn each_switch_is_its_own() {
+    fn switches_are_independent() {
         for (name, wanted) in [
             ("remember", [true, false, false, false, false]),
             ("send_defaults", [false, true, false, false, false]),
@@ -192,7 +188,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn what_a_newer_version_keeps_in_another_way_is_as_at_the_first_visit() {
+    fn unreadable_values_get_their_defaults() {
         let newer = r#"{"address":["https://s.example"],"uid":{"name":"me"},"remember":"for a week","send_defaults":null,"notify":1,"keep":"","keep_limit":-1,"saved":0.5,"token_version":"1","later":[{}]}"#;
         assert_eq!(read(newer), Some(Settings::default()));
         let partly = r#"{"later":1,"address":"ftp://s.example","uid":"me"}"#;
@@ -207,7 +203,7 @@ mod tests {
     }
 
     #[wasm_bindgen_test]
-    fn a_stored_token_is_read_and_is_of_use_where_it_was_entered_alone() {
+    fn stored_token_is_valid_only_for_its_service_user_and_version() {
         let token = read_token(TOKEN).expect("a token");
         assert_eq!(token.to_value().to_string(), TOKEN);
         let settings = read(SETTINGS).expect("settings");
@@ -230,12 +226,14 @@ mod tests {
         }
     }
 
-    /// Half a token, or one that is kept in another way, is none: it must not reach a service that it was
-    /// not entered for.
+    /// A token that is incomplete or in another format must not reach a service for which it was not entered.
     #[wasm_bindgen_test]
-    fn what_is_no_token_is_none() {
+    fn unreadable_tokens_are_ignored() {
         let later = TOKEN.replace('{', r#"{"later":1,"#);
-        assert!(read_token(&later).is_some(), "it has more, and all of this");
+        assert!(
+            read_token(&later).is_some(),
+            "additional fields are allowed"
+        );
         for odd in [
             r#"{"address":"https://s.example/base","uid":"me","token":"secret"}"#,
             r#"{"address":"https://s.example/base","uid":"me","version":"1","token":"secret"}"#,

@@ -3,10 +3,10 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use super::*;
 
 const STORED: &str = r#"{"address":"https://s.example","uid":"me","remember":true,"send_defaults":true,"notify":false,"keep":true,"keep_limit":100,"saved":1700000000001,"token_version":1700000000000}"#;
-const OF_IT: &str =
+const STORED_TOKEN: &str =
     r#"{"address":"https://s.example","uid":"me","version":1700000000000,"token":"secret"}"#;
 
-/// What a visit begins with that finds this in the browser, by the names that it has there.
+/// A visit that starts with these entries in `localStorage` and in `sessionStorage`.
 struct Visit {
     owner: Owner,
     session: Session,
@@ -14,11 +14,11 @@ struct Visit {
 
 impl Visit {
     fn begin(browser: &[(&str, &str)], tab: &[(&str, &str)]) -> Self {
-        for (store, kept) in [(LocalStore::Browser, browser), (LocalStore::Tab, tab)] {
+        for (store, entries) in [(LocalStore::Browser, browser), (LocalStore::Tab, tab)] {
             for name in ["atelier.settings", "atelier.token", "atelier.refused"] {
                 store.remove(name);
             }
-            for (name, text) in kept {
+            for (name, text) in entries {
                 assert!(store.write(name, text));
             }
         }
@@ -48,9 +48,12 @@ impl Drop for Visit {
 }
 
 #[wasm_bindgen_test]
-fn a_visit_goes_on_with_what_the_last_one_has_stored() {
+fn stored_settings_and_token_are_used() {
     let visit = Visit::begin(
-        &[("atelier.settings", STORED), ("atelier.token", OF_IT)],
+        &[
+            ("atelier.settings", STORED),
+            ("atelier.token", STORED_TOKEN),
+        ],
         &[],
     );
     assert_eq!(visit.token().as_deref(), Some("me: Bearer secret"));
@@ -62,18 +65,21 @@ fn a_visit_goes_on_with_what_the_last_one_has_stored() {
 }
 
 #[wasm_bindgen_test]
-fn a_tabs_own_token_comes_first() {
-    let own = OF_IT.replace("secret", "own");
+fn token_of_the_tab_takes_precedence() {
+    let own = STORED_TOKEN.replace("secret", "own");
     let visit = Visit::begin(
-        &[("atelier.settings", STORED), ("atelier.token", OF_IT)],
+        &[
+            ("atelier.settings", STORED),
+            ("atelier.token", STORED_TOKEN),
+        ],
         &[("atelier.token", &own)],
     );
     assert_eq!(visit.token().as_deref(), Some("me: Bearer own"));
 }
 
-/// The first version kept it alone; it holds until another one is saved.
+/// The first version stored only the text of the token. It is valid until another token is saved.
 #[wasm_bindgen_test]
-fn a_bare_token_is_of_the_settings_beside_it() {
+fn token_of_the_first_version_belongs_to_the_stored_settings() {
     let first = r#"{"address":"https://s.example","uid":"me","remember":true}"#;
     let visit = Visit::begin(
         &[("atelier.settings", first), ("atelier.token", "bare")],
@@ -81,41 +87,44 @@ fn a_bare_token_is_of_the_settings_beside_it() {
     );
     assert_eq!(visit.token().as_deref(), Some("me: Bearer bare"));
     drop(visit);
-    // By now another one was saved, or it was taken out.
+    // Another token was saved since, or the token was removed.
     let visit = Visit::begin(
         &[("atelier.settings", STORED), ("atelier.token", "bare")],
         &[],
     );
     assert_eq!(visit.token(), None);
     drop(visit);
-    // The settings may be others than those of the tab.
+    // The stored settings may not be those of the tab.
     let visit = Visit::begin(&[("atelier.settings", first)], &[("atelier.token", "bare")]);
     assert_eq!(visit.token(), None);
 }
 
 #[wasm_bindgen_test]
-fn refused_credentials_are_known_by_what_is_stored_of_them() {
-    let kept = [("atelier.settings", STORED), ("atelier.token", OF_IT)];
+fn refused_credentials_are_recognized_by_their_stored_identifier() {
+    let stored = [
+        ("atelier.settings", STORED),
+        ("atelier.token", STORED_TOKEN),
+    ];
     let refused = "1700000000000 me https://s.example";
-    let all = [kept[0], kept[1], ("atelier.refused", refused)];
+    let all = [stored[0], stored[1], ("atelier.refused", refused)];
     let visit = Visit::begin(&all, &[]);
     assert!(visit.session.is_refused());
     visit.session.set_refused(false);
     assert_eq!(LocalStore::Browser.read("atelier.refused"), None);
     visit.session.set_refused(true);
-    let stored = LocalStore::Browser.read("atelier.refused");
-    assert_eq!(stored.as_deref(), Some(refused));
+    let identifier = LocalStore::Browser.read("atelier.refused");
+    assert_eq!(identifier.as_deref(), Some(refused));
     drop(visit);
     let others = [
-        kept[0],
-        kept[1],
+        stored[0],
+        stored[1],
         ("atelier.refused", "1 me https://s.example"),
     ];
     assert!(!Visit::begin(&others, &[]).session.is_refused());
 }
 
 #[wasm_bindgen_test]
-fn what_a_newer_version_has_stored_ends_no_visit() {
+fn unreadable_entries_are_ignored() {
     for text in ["", "{", "null", "[1]", r#"{"address":{"later":1}}"#] {
         let visit = Visit::begin(
             &[
