@@ -1,7 +1,7 @@
-// Prints what a visit to the list of models transfers (brotli) and fails if it is more than the limits:
-// `node budget.mjs FOLDER CARDS PROGRAM VISIT`, in bytes. Before the first cards come index.html and its style
-// sheet; before the program is at work all that index.html refers to, and the script snippets that its
-// script imports; a visit takes what drives tasks as well, and nothing of the pages.
+// Prints how many bytes a visit to the list of models transfers (brotli), and fails if that exceeds the limits:
+// `node budget.mjs FOLDER CARDS PROGRAM VISIT`, in bytes. The first cards need index.html and its style sheet. The program
+// needs all files to which index.html refers, and the snippets that its script imports. A visit also transfers the deferred
+// part, which drives tasks, but not the pages.
 
 import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -13,9 +13,9 @@ const html = readFileSync(join(folder, "index.html"), "utf8");
 const files = new Set(["index.html"]);
 const tags = [...html.matchAll(/<(?:link|script|img)\b[^>]*>/gi)];
 const named = tags.map(([tag]) => /\s(?:href|src)\s*=\s*["']?([^"'\s>]+)/i.exec(tag)?.[1]);
-// The wasm.
-const asked = [...html.matchAll(/\bfetch\("([^"]+_bg\.wasm)"\)/g)].map(([, address]) => address);
-for (const address of [...named, ...asked]) {
+// The addresses of the wasm files.
+const fetched = [...html.matchAll(/\bfetch\("([^"]+_bg\.wasm)"\)/g)].map(([, address]) => address);
+for (const address of [...named, ...fetched]) {
   if (!address || /^(?:[a-z]+:|\/\/)/i.test(address)) continue;
   files.add(address.replace(/^\.?\//, "").replace(/[?#].*$/, ""));
 }
@@ -30,7 +30,7 @@ let [cards, total] = [0, 0];
 for (const file of files) {
   const path = join(folder, file);
   if (!existsSync(path)) {
-    console.error(`index.html refers to ${file}, which is not there`);
+    console.error(`index.html refers to ${file}, which does not exist`);
     process.exit(1);
   }
   const bytes = statSync(existsSync(`${path}.br`) ? `${path}.br` : path).size;
@@ -43,13 +43,13 @@ for (const path of readdirSync(folder).filter((path) => /(_(deferred|pages)\.was
   const { size } = statSync(join(folder, path));
   const isOfVisit = /_deferred\.wasm|^deferred-/.test(path);
   if (isOfVisit) visit += size;
-  console.log(`(${String(size).padStart(7)}  ${path.replace(/\.br$/, "")}, which comes after it${isOfVisit ? "" : ", if at all"})`);
+  console.log(`(${String(size).padStart(7)}  ${path.replace(/\.br$/, "")}, loaded later${isOfVisit ? "" : " if needed"})`);
 }
 console.log(`${String(cards).padStart(9)}  before the first cards, brotli; the limit is ${cardsLimit}`);
-console.log(`${String(total).padStart(9)}  before the program is at work; the limit is ${programLimit}`);
+console.log(`${String(total).padStart(9)}  before the program runs; the limit is ${programLimit}`);
 console.log(`${String(visit).padStart(9)}  of a visit to the list of models; the limit is ${visitLimit}`);
 if (![...files].some((file) => file.endsWith(".wasm"))) {
-  console.error("no .wasm among them: the count is wrong");
+  console.error("index.html refers to no .wasm file: the count is wrong");
   process.exit(1);
 }
 process.exit(cards <= cardsLimit && total <= programLimit && visit <= visitLimit ? 0 : 1);

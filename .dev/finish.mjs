@@ -1,14 +1,16 @@
-// Finishes a release build that trunk has just made: the wasm in three parts (src/boot/program.rs), without what
-// no one calls; scripts and style sheets joined and made small; every file named by what is in it
-// (names.mjs); the Content-Security-Policy (with the hashes of the inline scripts, which are only known
-// now), 404.html for hosts that serve it for unknown paths (so that the page's own routes work), and .br and
-// .gz beside every file that compresses.
+// Finishes a release build that trunk has just made:
+// - splits the wasm into three parts (src/boot/program.rs) and removes unused code;
+// - joins and minifies scripts and style sheets;
+// - names every file by its content (names.mjs);
+// - adds the Content-Security-Policy, with the hashes of the inline scripts;
+// - adds 404.html, for hosts that serve it for unknown paths, so that the page's own routes work;
+// - adds a .br and a .gz file for every file that compresses well.
 //
-// trunk calls it as a hook and says in the environment where the files are. How they are once the wasm is
-// done, which takes longest, is kept in target/unfinished: `node .dev/finish.mjs FOLDER` goes on with such
-// a folder, so that tests can make releases that differ.
+// trunk calls this script as a hook, with the folder of the files in an environment variable. The wasm takes longest. The
+// files after that step are stored in target/unfinished: `node .dev/finish.mjs FOLDER` continues with such a folder, so that
+// tests can make different releases.
 //
-// The wasm and its script are dealt with in wasm_parts.mjs, the style sheets in styles.mjs.
+// wasm_parts.mjs handles the wasm and its script, styles.mjs the style sheets.
 
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, unlinkSync, writeFileSync } from "node:fs";
@@ -23,7 +25,7 @@ const folder = process.argv[2] ?? process.env.TRUNK_STAGING_DIR;
 if (!process.argv[2]) {
   if (process.env.TRUNK_PROFILE !== "release" || !folder) process.exit(0);
   if (esbuild) shrink(folder);
-  keep(folder);
+  storeUnfinished(folder);
 }
 
 const index = join(folder, "index.html");
@@ -34,15 +36,15 @@ if (esbuild) {
   writeFileSync(index, withOneScript(withStyles(folder, html, parts)));
 }
 nameByContent(folder);
-// What explains the source is not sent.
+// Comments are not sent.
 const html = withPolicy(readFileSync(index, "utf8").replace(/\s*<!--[^]*?-->/g, ""));
 writeFileSync(index, html);
 writeFileSync(join(folder, "404.html"), html);
 writeFileSync(join(folder, "worker.js"), worker(html));
-// `./dev serve` has no use for compressed files and would wait for them.
+// `./dev serve` does not use compressed files, and would wait for them.
 if (process.env.ATELIER_COMPRESS !== "no") compress(folder);
 
-function keep(folder) {
+function storeUnfinished(folder) {
   const unfinished = join(target, "unfinished");
   rmSync(unfinished, { recursive: true, force: true });
   cpSync(folder, unfinished, { recursive: true });
@@ -57,29 +59,29 @@ function withPolicy(html) {
     "default-src 'none'",
     ["script-src 'self' 'wasm-unsafe-eval'", ...hashes].join(" "),
     "style-src 'self'",
-    // A typeface is in a style sheet of ours (styles.mjs).
+    // One of our style sheets contains a typeface (styles.mjs).
     "font-src 'self' data:",
     "manifest-src 'self'",
     "worker-src 'self'",
-    // The service's address is a setting, and its outputs may lie anywhere.
+    // The service's address is a setting, and its outputs may be at any address.
     "connect-src 'self' http: https: data: blob:",
     "img-src 'self' http: https: data: blob:",
     "media-src 'self' http: https: data: blob:",
     "base-uri 'none'",
     "form-action 'none'",
   ].join("; ");
-  // Before everything that it is to govern. The charset has to stay within the first 1024 bytes.
+  // The policy comes first, because it applies only to what follows. The charset must be within the first 1024 bytes.
   const head = /<head\b[^>]*>/i;
   if (!head.test(html)) fail("index.html has no <head> to put the policy into");
   const charset = /<meta\s+charset=[^>]*>/i.exec(html)?.[0] ?? "";
   const meta = `<meta http-equiv="Content-Security-Policy" content="${policy}">`;
-  // The release's own name, by which an open page sees that there is a newer one.
+  // The name of the release, by which an open page notices a newer one.
   const release = `<meta name="release" content="${createHash("sha256").update(html).digest("hex").slice(0, 16)}">`;
-  // A function, because `$` has a meaning in a replacement text.
+  // A function, because `$` has a special meaning in a replacement string.
   return html.replace(charset, "").replace(head, (tag) => tag + charset + meta + release);
 }
 
-// The service worker of this release: it keeps what the page is made of.
+// Returns the service worker of this release, which caches the files of the page.
 function worker(html) {
   const release = /<meta name="release" content="(\w+)">/.exec(html)[1];
   const files = readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -94,24 +96,24 @@ function worker(html) {
   return esbuild ? esbuild.transformSync(source, { loader: "js", minify: true }).code : source;
 }
 
-// Scripts without what only their readers need. Gives the wasm that one of them is for.
+// Minifies the scripts. Returns the wasm that one of them loads.
 function minifyScripts(folder) {
-  let ours;
+  let found;
   for (const name of readdirSync(folder).filter((name) => extname(name) === ".js")) {
     const path = join(folder, name);
     const wasm = wasmOf(path);
     let script = readFileSync(path, "utf8");
     if (existsSync(wasm)) {
-      ours = wasm;
-      // A default that nobody uses; but so the script's name follows from the wasm's.
+      found = wasm;
+      // This default is not used, but makes the script's name depend on the wasm's name.
       script = script.replace(/\w+_bg\.wasm/, basename(wasm));
     }
     writeFileSync(path, esbuild.transformSync(script, { loader: "js", minify: true }).code);
   }
-  return ours ?? fail("there is no script with its wasm");
+  return found ?? fail("no script has a wasm file");
 }
 
-// The icon in the page itself: it is smaller than what asking for it takes.
+// Puts the icon into the page: it is smaller than a request for it.
 function withIcon(html) {
   return html.replace(/(<link\b[^>]*\brel="?icon"?[^>]*\bhref=")([^"]+)"/i, (_, before, href) => {
     const path = join(folder, basename(href));
@@ -121,20 +123,20 @@ function withIcon(html) {
   });
 }
 
-// The wasm is asked for by a script, and trunk's own takes that answer: with trunk's
-// `<link rel="preload">` WebKit asks for it twice.
+// Requests the wasm in a script. trunk's script uses that response. With trunk's `<link rel="preload">`, WebKit requests the
+// wasm twice.
 function withEarlyWasm(html) {
   const link = /<link\b[^>]*\brel="?preload"?[^>]*\bhref="?([^"\s>]+\.wasm)[^>]*>/i;
   const taken = /module_or_path: '[^']*'/;
   const wasm = link.exec(html)?.[1];
-  if (!wasm || !taken.test(html)) fail("trunk loads the wasm in another way than before");
-  // Who waits for the answer hears that there is none.
+  if (!wasm || !taken.test(html)) fail("unexpected script of trunk: it loads the wasm in another way than before");
+  // The error is handled by the code that awaits the response.
   const ask = `<script>var wasmAnswer = fetch("${wasm}"); wasmAnswer.catch(function () {});</script>`;
   return html.replace(link, "").replace(taken, "module_or_path: atelierFirstCards().then(() => wasmAnswer)").replace("</title>", (tag) => tag + ask);
 }
 
-// The scripts in the page as one: each takes a hash in the policy, which does not compress. They are the
-// same where they all stand before what they watch over.
+// Joins the inline scripts into one, at the place of the first: each script needs a hash in the policy, and hashes do not
+// compress. Joined, they still run before the elements that they observe.
 function withOneScript(html) {
   const scripts = [...html.matchAll(/<script>([^]*?)<\/script>/g)];
   const { code } = esbuild.transformSync(scripts.map(([, text]) => text).join("\n"), { loader: "js", minify: true });
@@ -143,8 +145,8 @@ function withOneScript(html) {
 }
 
 function compress(folder) {
-  // How brotli writes distances (NPOSTFIX, NDIRECT): which is best differs from file to file by some hundred bytes. Of
-  // what no visit waits for, it is not tried out: that takes its time.
+  // brotli's parameters for distances (NPOSTFIX, NDIRECT). The best ones differ from file to file, and save some hundred
+  // bytes. They are not tried out for files that no visit waits for, because that takes time.
   const distances = [[0, 0], [0, 8], [1, 8], [3, 0], [3, 15]];
   const text = new Set([".html", ".js", ".css", ".wasm", ".svg", ".json", ".webmanifest", ".txt", ".ico", ".xml"]);
   for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {

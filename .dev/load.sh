@@ -1,4 +1,4 @@
-# What the service bears.
+# Load tests of the service.
 
 load() {
   local options=() features=()
@@ -9,11 +9,11 @@ load() {
     esac
     shift
   done
-  # A file for each client.
+  # Each client needs a file descriptor.
   ulimit -n "$(ulimit -Hn)"
   run cargo build --release --locked -p atelier-service --examples --bins ${features[@]+"${features[@]}"}
   if [ -n "${features[*]:-}" ]; then
-    start_postgres || die "PostgreSQL does not answer; see .tools/logs/postgres.log"
+    start_postgres || die "PostgreSQL does not respond; see .tools/logs/postgres.log"
     options+=(--database "postgres://atelier@127.0.0.1:$postgres_port")
     PATH=$postgres_bin:$PATH
   fi

@@ -1,4 +1,4 @@
-// Warns of Rust files, style sheets and scripts of more than 800 lines: such a file probably holds more than one concept.
+// Warns of Rust files, style sheets and scripts of more than 800 lines: such a file probably contains more than one concept.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -10,5 +10,5 @@ const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclu
 });
 for (const file of listed.split("\n").filter((file) => file && existsSync(file))) {
   const lines = readFileSync(file, "utf8").trimEnd().split("\n").length;
-  if (lines > MAX_LINES) console.warn(`${file}: ${lines} lines. Does it hold one concept?`);
+  if (lines > MAX_LINES) console.warn(`${file}: ${lines} lines. Consider splitting it.`);
 }

@@ -1,19 +1,19 @@
-// Names every file of a release by the bytes that are served, so that hosts may have them kept for ever:
-// `atelier-3f9c2b7a10d4e5f6_bg.wasm`. trunk names files, too, but before their last change.
+// Names every file of a release by a hash of its content, so that hosts may let browsers cache it forever:
+// `atelier-3f9c2b7a10d4e5f6_bg.wasm`. trunk also names files by their content, but before their last change.
 //
-// What refers to other files by their names is named after those are, because it holds their names.
+// A file that contains the names of other files is named after these, because its content depends on their names.
 
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { dirname, extname, join, relative } from "node:path";
 
-// These are asked for by people, and by hosts.
+// Users and hosts request these files by their names.
 export const LASTING = new Set(["index.html", "404.html", "worker.js"]);
 
-// What can hold a name.
+// The types of files that can contain names of other files.
 const TEXTS = new Set([".html", ".js", ".css", ".svg", ".json", ".webmanifest"]);
 
-// Renames the files in FOLDER. After that no file but index.html may change.
+// Renames the files in FOLDER. Afterwards only index.html may change.
 export function nameByContent(folder) {
   const texts = new Map();
   const paths = readdirSync(folder, { withFileTypes: true, recursive: true })
@@ -26,11 +26,11 @@ export function nameByContent(folder) {
   const unnamed = new Set(paths.filter((path) => !LASTING.has(path)));
   for (const path of unnamed) {
     if (![...texts].some(([other, text]) => other !== path && mention(path).test(text))) {
-      throw new Error(`nothing refers to ${path}: it can't be had by a name that nobody knows`);
+      throw new Error(`no file refers to ${path}, so the page can't find its new name`);
     }
   }
   while (unnamed.size > 0) {
-    // All that it refers to has its name.
+    // A file whose references all have their final names.
     const next = [...unnamed].find((path) => ![...unnamed].some((other) => mention(other).test(texts.get(path) ?? "")));
     if (!next) throw new Error(`these refer to each other: ${[...unnamed].join(", ")}`);
     unnamed.delete(next);
@@ -46,7 +46,7 @@ export function nameByContent(folder) {
   }
 }
 
-// The name as it stands in a text: by itself, or at the end of a path.
+// Matches a file name in a text, alone or at the end of a path.
 function mention(path) {
   return new RegExp(`(?<![\\w.-])${path.replace(/[.*+?^$()[\]{}|\\]/g, "\\$&")}(?![\\w.-])`, "g");
 }
@@ -54,6 +54,6 @@ function mention(path) {
 function withHash(path, bytes) {
   const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 16);
   const name = path.slice(path.lastIndexOf("/") + 1);
-  const trunks = /-[0-9a-f]{8,16}(?=[._])/;
-  return trunks.test(name) ? name.replace(trunks, `-${hash}`) : name.replace(/(\.\w+)?$/, `-${hash}$1`);
+  const trunkHash = /-[0-9a-f]{8,16}(?=[._])/;
+  return trunkHash.test(name) ? name.replace(trunkHash, `-${hash}`) : name.replace(/(\.\w+)?$/, `-${hash}$1`);
 }

@@ -1,11 +1,11 @@
-# A PostgreSQL of our own, for as long as something is tried or measured.
+# A temporary PostgreSQL server for tests and measurements.
 
-# Starts one on a free port, $postgres_port; what it says is in .tools/logs/postgres.log. Whether it answers.
+# Starts the server on a free port, $postgres_port, with the log .tools/logs/postgres.log. Fails if it does not respond.
 start_postgres() {
   set_up_postgres
   local log=$tools/logs/postgres.log as=()
   postgres_port=$(node .dev/port.mjs 18791 0)
-  # It runs as anybody but root, and its folder is to be in that one's reach.
+  # PostgreSQL refuses to run as root. Its folder must belong to the user that runs it.
   postgres_data=$(mktemp -d /tmp/atelier-postgres.XXXXXX)
   if [ "$(id -u)" -eq 0 ]; then
     as=(runuser -u postgres --)

@@ -1,15 +1,15 @@
-# Starting and ending processes. Each is the head of a process group of its own, so that ending it
-# ends what it has started too; and bash waits for it rather than running it in the foreground,
-# because a signal that comes meanwhile is otherwise dealt with only afterwards.
+# Starts and stops processes. Each process has its own process group, so that its child processes are stopped with it. bash
+# waits for a background process instead of running it in the foreground, because bash handles signals only after a
+# foreground process has ended.
 
 groups=()
 
-# start LOG COMMAND…: in the background; its id is in $started.
+# start LOG COMMAND…: starts a command in the background. Its process id is in $started.
 start() {
   local log=$1
   shift
   set -m
-  # `-` is this output itself: opened by its name, a file would be written over from another place.
+  # `-` is standard output. If that is a file, it must not be opened again by name: the writers would overwrite each other.
   case $log in
     -) "$@" </dev/null 2>&1 & ;;
     *) "$@" </dev/null >>"$log" 2>&1 & ;;
@@ -19,7 +19,7 @@ start() {
   groups+=("$started")
 }
 
-# run COMMAND…: waits for it and gives its status.
+# run COMMAND…: runs a command, waits for it, and returns its status.
 run() {
   local pid status=0
   set -m
@@ -32,7 +32,7 @@ run() {
   return "$status"
 }
 
-# stop ID: ends the group, politely first.
+# stop ID: stops the process group, with SIGTERM first.
 stop() {
   local pid=$1 left=() group
   if kill -TERM -- "-$pid" 2>/dev/null; then
@@ -63,12 +63,12 @@ running() {
   kill -0 "$1" 2>/dev/null
 }
 
-# answers URL: whether something there answers 200.
+# answers URL: succeeds if the URL responds with status 200.
 answers() {
   [ "$(curl --silent --noproxy '*' --max-time 5 --output /dev/null --write-out '%{http_code}' "$1")" = 200 ]
 }
 
-# await ID URL SECONDS: waits until the process answers there.
+# await ID URL SECONDS: waits until the URL responds. Fails if the process ends or the time is over.
 await() {
   local pid=$1 url=$2 patience=$((SECONDS + $3))
   until answers "$url"; do

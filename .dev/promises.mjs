@@ -1,4 +1,4 @@
-// Says which tests that docs/security.md names for a promise are not there, and fails if there are any:
+// Lists the tests that docs/security.md names for a promise and that do not exist, and fails if there are any:
 // `node promises.mjs`.
 
 import { existsSync, readFileSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 const PAGE = "docs/security.md";
 const SERVICE = "crates/service";
 
-/** The rows of its tables: a promise, and the file and the functions of each of its tests. */
+/** The rows of the tables in that file: a promise, and for each of its tests the file and the function. */
 const rows = readFileSync(PAGE, "utf8").split("\n").filter((line) => line.startsWith("| ") && !line.startsWith("| ---"));
 const problems = rows.filter((row) => !row.includes("| Proven by |")).flatMap((row) => {
   const proof = row.split(" | ").at(-1);
@@ -19,7 +19,7 @@ const problems = rows.filter((row) => !row.includes("| Proven by |")).flatMap((r
     if (name.endsWith(".rs")) {
       const isWhole = /^(crates|tests)\//.test(name);
       file = isWhole ? name : join(SERVICE, name.startsWith("src/") ? name : join("tests", name));
-      if (!existsSync(file)) missing.push(`${file} is not there`);
+      if (!existsSync(file)) missing.push(`${file} does not exist`);
     } else if (file && existsSync(file)) {
       // A test, not a helper.
       const test = new RegExp(`#\\[(?:tokio::)?test[^\\]]*\\]\\s+(?:#\\[[^\\]]*\\]\\s+)*(?:async )?fn ${name}\\(`);

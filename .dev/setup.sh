@@ -1,8 +1,7 @@
-# Installs what is missing. What is built or downloaded is kept by version in a folder that all checkouts of this user
-# share; .tools/ has links to it.
+# Installs missing tools. Each version has its own folder, which all checkouts of this user share; .tools/ contains links.
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/atelier
 
-# need COMMAND WHAT-TO-INSTALL
+# need COMMAND WHAT-TO-INSTALL: fails if a command is missing.
 need() {
   command -v "$1" >/dev/null || die "missing: $1. Install $2, then run this again."
 }
@@ -20,7 +19,7 @@ set_up_base() {
 
 set_up_target() {
   local target=wasm32-unknown-unknown
-  # A plain `rustup target list` asks which toolchain is the one here, so it respects an override.
+  # `rustup target list` uses the toolchain that is active in this folder, so it respects an override.
   is_line_of "$target" "$(rustup target list --installed)" || {
     say "Adding the Rust target $target (some seconds)"
     retry rustup target add "$target" || die "could not add $target: run \`rustup target add $target\`."
@@ -34,11 +33,11 @@ set_up_page() {
   [ -n "$wasm_bindgen_version" ] || die "Cargo.lock has no wasm-bindgen: run \`cargo generate-lockfile\`."
   set_up_npm
   set_up_crate trunk trunk "$trunk_version" "about 2½ min" --locked
-  # Not --locked: the versions it was locked with are older than some we need ourselves.
+  # Not --locked: its own lock file has older versions than we need.
   set_up_crate wasm-bindgen wasm-bindgen-cli "$wasm_bindgen_version" "about 1 min"
   set_up_crate wasm-split-cli wasm_split_cli_support "$wasm_split_version" "about ½ min" --locked \
     --features build-binary
-  # What the tools have in common need not be built twice; now it is only large.
+  # The tools share this build folder. It is large, and no longer needed.
   rm -rf "$cache/build"
 }
 
@@ -71,7 +70,7 @@ set_up_tests() {
   export ATELIER_PYTHON=$tools/python/bin/python
 }
 
-# The recommended packages of a desktop browser are many; of them tests need only letters.
+# A desktop browser recommends many packages. Tests need only the fonts.
 install_chromium() {
   install_packages "Chromium, for the browser tests" chromium chromium-driver fonts-liberation
 }
@@ -80,14 +79,14 @@ install_firefox() {
   install_packages "Firefox, for the browser tests" firefox-esr fonts-liberation
 }
 
-# WebKit has no headless browser: its windows are on a virtual display.
+# WebKit has no headless mode, so its windows are on a virtual display.
 install_webkit() {
   install_packages "WebKit, for the browser tests" webkit2gtk-driver xvfb xauth fonts-liberation
 }
 
 downloads=()
 
-# start_download NAME COMMAND…: in the background, but in the foreground if sudo may ask for a password.
+# start_download NAME COMMAND…: installs something in the background, or in the foreground if sudo may ask for a password.
 start_download() {
   local name=$1 log
   shift
@@ -130,14 +129,14 @@ find_webkit() {
   [ -x "$WEBKITDRIVER" ] && command -v xvfb-run >/dev/null && command -v xauth >/dev/null
 }
 
-# They run the Python files that the service offers for download, and try the service by its document.
+# The packages run the Python files that the service offers for download, and test the service against its OpenAPI document.
 set_up_python_packages() {
   python3 -c 'import ensurepip, venv' 2>/dev/null || install_packages "Python with venv" python3 python3-venv
   python3 -c 'import ensurepip, venv' 2>/dev/null || die "missing: Python 3 with venv. Install python3 and python3-venv, then run this again."
   set_up_venv python "${python_packages[@]}"
 }
 
-# set_up_venv NAME PACKAGE…: .tools/NAME is a virtual environment of Python with these packages.
+# set_up_venv NAME PACKAGE…: makes .tools/NAME a Python virtual environment with these packages.
 set_up_venv() {
   local name=$1 folder
   shift
@@ -151,7 +150,7 @@ set_up_venv() {
       die "could not install $* with pip."
     touch "$folder/complete"
   fi
-  # A folder of an earlier version of this script.
+  # An earlier version of this script created a folder instead of a link.
   [ -L "$tools/$name" ] || rm -rf "${tools:?}/$name"
   ln -sfn "$folder" "$tools/$name"
 }
@@ -170,12 +169,12 @@ find_browser() {
   [ -d "/Applications/Google Chrome.app" ]
 }
 
-# is_line_of LINE TEXT
+# is_line_of LINE TEXT: succeeds if the text contains the line.
 is_line_of() {
   [[ $'\n'"$2"$'\n' == *$'\n'"$1"$'\n'* ]]
 }
 
-# is_version_from VERSION TEXT: whether the first version number in the text is this one or a later one.
+# is_version_from VERSION TEXT: succeeds if the first version number in the text is this one or a later one.
 is_version_from() {
   local found
   [[ "$2" =~ [0-9]+\.[0-9]+\.[0-9]+ ]] || return 1
@@ -183,7 +182,7 @@ is_version_from() {
   [ "$(printf '%s\n' "$1" "$found" | sort -V | head -n 1)" = "$1" ]
 }
 
-# retry COMMAND…: up to three times, since a download may fail once.
+# retry COMMAND…: runs a command up to three times, because a download may fail.
 retry() {
   local pause
   for pause in 5 15; do
@@ -194,7 +193,7 @@ retry() {
   "$@"
 }
 
-# install_packages WHAT PACKAGE…
+# install_packages WHAT PACKAGE…: installs packages with apt. WHAT describes them in messages.
 install_packages() {
   local what=$1 root=()
   shift
@@ -208,28 +207,28 @@ install_packages() {
   # In the foreground, since sudo may ask for a password. The list of packages may be old or absent.
   "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null 2>&1 ||
     { retry "${apt[@]}" update && retry "${apt[@]}" install -y --no-install-recommends "$@" >/dev/null; } ||
-    die "could not install $what. By hand: apt-get install $*"
+    die "could not install $what. To install it manually: apt-get install $*"
 }
 
-# set_up_crate BINARY CRATE VERSION HOW-LONG [OPTION…]: .tools/bin/BINARY is of this version.
+# set_up_crate BINARY CRATE VERSION HOW-LONG [OPTION…]: makes .tools/bin/BINARY this version.
 set_up_crate() {
   local binary=$1 crate=$2 version=$3 folder
   folder=$cache/$crate-$version
   mkdir -p "$tools/bin"
   [ -x "$folder/bin/$binary" ] || install_crate "$folder" "${@:2}"
-  # Some come with others, such as a test runner.
+  # Some crates contain several programs, such as a test runner.
   ln -sfn "$folder/bin/"* "$tools/bin/"
 }
 
-# install_crate FOLDER CRATE VERSION HOW-LONG [OPTION…]: a built one if cargo-binstall has it, else built
-# here. Tools run for seconds: to optimise them at all takes as long again as to build them (686 s of
-# processor time instead of 360, measured), and spares two seconds of a build of the page.
+# install_crate FOLDER CRATE VERSION HOW-LONG [OPTION…]: downloads the program with cargo-binstall if possible, else builds
+# it without optimisation. Tools run for seconds: optimising them doubles the processor time of their build (686 s instead of
+# 360 s, measured), and saves two seconds of a build of the page.
 install_crate() {
   local folder=$1 crate=$2 version=$3 time=$4
   shift 4
   mkdir -p "$cache"
   if command -v cargo-binstall >/dev/null; then
-    say "$crate $version: looking for a built one (some seconds)"
+    say "$crate $version: looking for a prebuilt program (some seconds)"
     if run cargo binstall --no-confirm --disable-strategies compile --root "$folder" --version "=$version" \
       "$crate" >"$tools/install.log" 2>&1; then
       return
@@ -240,15 +239,15 @@ install_crate() {
   for attempt in 1 2 3; do
     : >"$tools/install.log"
     build_crate "$folder" "$crate" "$version" "$@" && return
-    # Only a download is worth another attempt.
+    # Only failed downloads are retried.
     grep -qiE 'download|spurious|network|timed? ?out|connection' "$tools/install.log" || break
     sleep 10
   done
   tr '\r' '\n' <"$tools/install.log" | tail -n 25 >&2
-  die "could not build $crate $version. By hand: cargo install $crate --version $version $*"
+  die "could not build $crate $version. To build it manually: cargo install $crate --version $version $*"
 }
 
-# build_crate FOLDER CRATE VERSION [OPTION…]
+# build_crate FOLDER CRATE VERSION [OPTION…]: builds a crate, and reports the progress.
 build_crate() {
   local folder=$1 crate=$2 version=$3
   shift 3
@@ -262,7 +261,7 @@ build_crate() {
     sleep 0.5
     [ $((SECONDS - begin)) -ge "$next" ] || continue
     next=$((next + 15))
-    # cargo draws a bar that says how many crates of how many; it is in the log.
+    # The log contains cargo's progress bar, with the number of built crates.
     done_of=$(tail -c 4000 "$tools/install.log" | grep -oE '[0-9]+/[0-9]+' | tail -n 1 || true)
     say "    $((SECONDS - begin)) s, ${done_of:-no} crates built"
   done
@@ -282,12 +281,12 @@ set_up_npm() {
       die "could not install binaryen $binaryen_version, esbuild $esbuild_version and axe-core $axe_version with npm."
     touch "$folder/complete"
   fi
-  # A folder of an earlier version of this script.
+  # An earlier version of this script created a folder instead of a link.
   [ -L "$tools/npm" ] || rm -rf "$tools/npm"
   ln -sfn "$folder" "$tools/npm"
 }
 
-# The servers that Replicate's models are packaged in, for the tests of runners.
+# The servers in which Replicate's models are packaged, for the tests of runners.
 set_up_cog() {
   local version
   for version in "${cog_versions[@]}"; do
@@ -295,12 +294,12 @@ set_up_cog() {
   done
 }
 
-# A server of S3's interface, for the tests of outputs in a bucket.
+# A server with the S3 API, for the tests of outputs in a bucket.
 set_up_moto() {
   set_up_venv moto "$moto_package"
 }
 
-# PostgreSQL itself, for the tests of several processes: its programs are in $postgres_bin.
+# PostgreSQL, for the tests of several processes. Its programs are in $postgres_bin.
 set_up_postgres() {
   find_postgres || install_packages "PostgreSQL, for the tests of several processes" postgresql
   find_postgres || die "missing: PostgreSQL. Install it, then run this again."

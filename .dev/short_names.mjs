@@ -1,15 +1,15 @@
-// wasm and wasm-bindgen's script know each other's functions by long names with sixteen random digits
-// each, which no compression makes smaller. wasm-opt gives them names of a letter or two in the wasm, and
-// says which (`--minify-imports-and-exports-and-modules`); here the script gets the same ones.
+// The wasm and wasm-bindgen's script refer to each other's functions by long names with sixteen random digits, which do not
+// compress. wasm-opt gives the functions names of one or two letters in the wasm, and prints these names
+// (`--minify-imports-and-exports-and-modules`). This module uses the same names in the script.
 //
-// Whatever is not as it is expected is an error: a page with a name that does not match would not begin.
+// Anything unexpected is an error: a page with a wrong name would not start.
 //
-// The patterns are of the script that wasm-bindgen writes (its version is that of Cargo.lock), and of what
-// binaryen's wasm-opt prints (`binaryen_version` in dev). Where one fails after an upgrade, look at the script
-// in target/unfinished and correct the pattern. To go on without this step, in finish.mjs's `shrink`: leave
-// `--minify-imports-and-exports-and-modules` away and write `script` as it is; 4 kB more are transferred.
+// The patterns match the script that wasm-bindgen writes (version in Cargo.lock) and the output of binaryen's wasm-opt
+// (`binaryen_version` in dev). If one fails after an upgrade, compare it with the script in target/unfinished and correct it.
+// To skip this step, remove `--minify-imports-and-exports-and-modules` in `shrink` of wasm_parts.mjs and write `script`
+// unchanged; then 4 kB more are transferred.
 
-// The script with these names. What the wasm does not import (any more) goes.
+// Returns the script with the short names, and without functions that the wasm does not import.
 export function withShortNames(script, { imports, exports }) {
   const table = only(script, /const import0 = \{\n[^]*?^    \};\n/gm);
   const modules = only(script, /return \{\s+__proto__: null,\s+("[^"]+": [^\n]+,\s+)+\};\n/g);
@@ -20,7 +20,7 @@ export function withShortNames(script, { imports, exports }) {
     return names.has(name) ? [text.replace(name, () => names.get(name)).replace(/^ {4}\};\n/m, "")] : [];
   });
   if (functions.length !== own.length) fail(`the script has ${functions.length} of ${own.length} functions`);
-  // These the script has under their own names.
+  // The script contains these functions under their own names.
   functions.push(...foreign.map(([, name, short]) => `        ${short}: ${name},\n`));
 
   const shorts = new Map(exports);
@@ -29,7 +29,7 @@ export function withShortNames(script, { imports, exports }) {
     .replace(modules, () => "return { a: import0 };\n")
     .replace(table, () => `const import0 = {\n        __proto__: null,\n${functions.join("")}    };\n`)
     .replace(/\bwasm\.(\w+)/g, (_, name) => `wasm.${short(name)}`)
-    // What the parts share.
+    // The exports that the parts share.
     .replace(/(?<=const \{ )[^}]+(?= \} = initSync\()/, (shared) => shared.replace(/\w+/g, (name) => `${short(name)}: ${name}`));
 }
 

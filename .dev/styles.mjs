@@ -1,14 +1,14 @@
-// Joins the style sheets of a release into one for each part of the program, and says in the page where they are.
+// Joins the style sheets of a release into one for each part of the program, and writes their addresses into the page.
 
 import { readFileSync, unlinkSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { esbuild, fail } from "./tools.mjs";
 import { PARTS } from "./wasm_parts.mjs";
 
-// The part of the typeface that every page needs: it comes within the deferred style sheet, a request less.
+// The part of the typeface that every page needs. The deferred style sheet contains it, which saves a request.
 const TYPEFACE = "bricolage-grotesque-basic.woff2";
 
-// Style sheets joined into one, or, where parts of the program come later, into one for each.
+// Joins the style sheets: into one, or, if the program is split, into one for each part.
 export function withStyles(folder, html, wasms) {
   const links = [...html.matchAll(/<link\b[^>]*\brel="?stylesheet"?[^>]*>/gi)].map(([tag]) => {
     const href = /\bhref="?([^"\s>]+)/i.exec(tag)[1];
@@ -48,7 +48,7 @@ function withTypeface(folder, style) {
   unlinkSync(path);
 }
 
-// A page that begins elsewhere than at the list of models needs all parts at once.
+// A visit that starts at another page than the list of models needs all parts at once.
 function preload(wasms, styles) {
   return `if (location.pathname != "/") {
   var partAnswers = {};

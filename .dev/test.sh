@@ -1,25 +1,24 @@
-# All checks, or those that are named. All of them run, even if one fails, so that one run shows all
-# that is wrong; the last line is the sum.
+# Runs all checks, or the named ones. After a failure the other checks still run, so that one run shows all failures. The last
+# line has the counts.
 #
-# There are two tiers, see .config/nextest.toml: core, and `full`, which has everything.
+# There are two tiers: core and `full`, see .config/nextest.toml.
 
 phases=(format lint native browser build end-to-end budget)
-# Part of `full`, or run when named.
+# These phases run in `full` or if they are named.
 full_phases=(engines trials soak runners cluster)
 more_phases=("${full_phases[@]}" comfyui)
 passed=0
 failed=0
 left_out=0
-# The profile of nextest: `default` is core.
+# The profile of nextest; `default` is core.
 profile=default
-# How long each phase that has ended took.
+# The durations of the phases that have ended.
 phase_times=()
-# What a failure leaves for the end, because all that was printed before it can be much.
+# The failures, which are printed again at the end, because the output can be long.
 failures=()
 
-# In which browsers. Chromium runs all of it; in the others run the suites of what they may do
-# differently. Measurements, releases, axe's findings and what speaks Chromium's own protocol are
-# Chromium's.
+# The browsers. Chromium runs all suites. The others run the suites in which browsers may differ. Only Chromium runs the
+# measurements, the tests of releases, axe, and tests that use Chromium's own protocol.
 engines="chromium"
 engine_suites=(main_job first_view model_page later_part boot models_page browser gallery kept_outputs
   copy_as times chaining history_file remote_models many_tasks hostile batch durability)
@@ -58,9 +57,9 @@ test_all() {
   set_up_tests
   phase_times=("set-up: $(minutes "$SECONDS")")
   use_memory_for_temporary_files
-  # Somebody's own setting would refuse the tests.
+  # With a token from the user's environment, the service would refuse the tests.
   unset ATELIER_SERVICE_TOKEN
-  # The same cases each time; `full` draws others.
+  # Core tests use the same random cases in each run; `full` uses new ones.
   [ "$profile" = full ] || export PROPTEST_RNG_SEED=1
   [[ " ${wanted[*]} " != *" build "* ]] || start_release_build
   for phase in "${wanted[@]}"; do
@@ -69,7 +68,7 @@ test_all() {
     phase_times+=("$phase: $(minutes $((SECONDS - begin)))")
     echo "    ($phase: $(minutes $((SECONDS - begin))))"
   done
-  # So that a commit that was tested as a whole is known.
+  # Record the commit for which all phases have passed.
   if [ "$is_whole" = yes ] && [ "$failed" -eq 0 ] && [ -n "$commit" ] && [ "$(clean_commit)" = "$commit" ]; then
     echo "$commit" >"$tools/passed"
   fi
@@ -82,21 +81,21 @@ print_result() {
   printf '\nminutes'
   printf ', %s' ${phase_times[@]+"${phase_times[@]}"}
   echo ", all: $(minutes "$SECONDS")"
-  [ "$left_out" -eq 0 ] || echo "$left_out left out, where an engine has no way to do what they need (named above)"
+  [ "$left_out" -eq 0 ] || echo "$left_out left out because the browser does not support what they need (listed above)"
   echo "$passed passed, $failed failed"
 }
 
-# minutes SECONDS: as m:ss.
+# minutes SECONDS: prints a duration as m:ss.
 minutes() {
   printf '%d:%02d' $(($1 / 60)) $(($1 % 60))
 }
 
-# The commit that is checked out, if nothing differs from it.
+# Prints the commit that is checked out, if there are no changes.
 clean_commit() {
   [ -n "$(git status --porcelain 2>&1)" ] || git rev-parse HEAD
 }
 
-# Ends the run after ATELIER_TEST_MINUTES (unset: never), and reports which phases did not finish: a run that is
+# Stops the run after ATELIER_TEST_MINUTES (unset: never), and reports which phases did not finish: a run that is
 # killed from outside reports nothing.
 start_time_limit() {
   [ -n "${ATELIER_TEST_MINUTES:-}" ] || return 0
@@ -122,8 +121,8 @@ out_of_time() {
   exit 1
 }
 
-# Browser profiles and data folders of tests are written and removed all the time. The page gives storage some
-# seconds to answer, which a slow disk may need.
+# Keeps browser profiles and data folders of tests in memory, if there is enough. On a slow disk, storage may take longer than
+# the few seconds for which the page waits.
 use_memory_for_temporary_files() {
   local free
   [ -d /dev/shm ] && [ -w /dev/shm ] || return 0
@@ -133,14 +132,14 @@ use_memory_for_temporary_files() {
   export TMPDIR=$temporary_files
 }
 
-# fail NAME [LOG]: counts one that failed, with the end of its log.
+# fail NAME [LOG]: counts a failure, and records the end of its log.
 fail() {
   failed=$((failed + 1))
   echo "FAILED: $1"
   failures+=("$1${2:+$'\n'$(tail -n 30 "$2")}")
 }
 
-# check NAME COMMAND…: counts as one.
+# check NAME COMMAND…: runs a command, and counts it as one test.
 check() {
   local name=$1 log
   shift
@@ -153,8 +152,8 @@ check() {
   fi
 }
 
-# suite NAME COMMAND…: counts the tests that it says it has run, and those that say they were left
-# out (the runner believes that these have passed).
+# suite NAME COMMAND…: runs a command, and counts the tests that it reports. A test that prints `left out: ` was not run,
+# although the test runner counts it as passed.
 suite() {
   local name=$1 log status=0
   shift
@@ -176,14 +175,14 @@ count_suite() {
   if [ "$bad" -gt 0 ]; then
     failures+=("$name"$'\n'"$(failures_in "$log")")
   elif [ "$status" -ne 0 ]; then
-    # It did not compile, or ended before it could say which test failed.
+    # The build failed, or the command ended before it reported a failed test.
     fail "$name" "$log"
   elif [ "$good" -eq 0 ] && [ "$out" -eq 0 ]; then
     fail "$name: no test has run" "$log"
   fi
 }
 
-# nextest NAME FILTER OPTION…: runs the tests that the filter selects, each in a process of its own, and counts them.
+# nextest NAME FILTER OPTION…: runs the tests that the filter selects, each in its own process, and counts them.
 nextest() {
   local name=$1 filter=$2 log status=0 good bad out
   shift 2
@@ -204,7 +203,8 @@ nextest() {
   fi
 }
 
-# nextest_sum_of WORDS LOG: of the line `Summary [  1.234s] 10 tests run: 9 passed (1 slow), 1 failed, 5 skipped`.
+# nextest_sum_of WORDS LOG: prints the sum of these counts in a line like
+# `Summary [  1.234s] 10 tests run: 9 passed (1 slow), 1 failed, 5 skipped`.
 nextest_sum_of() {
   sed 's/\x1b\[[0-9;]*m//g' "$2" | awk -v words="^($1)" '
     /^ *Summary \[/ {
@@ -214,15 +214,15 @@ nextest_sum_of() {
     END { print sum + 0 }'
 }
 
-# nextest_failures_in LOG: what stands behind the summary: the tests that failed, and their output, shortened.
+# nextest_failures_in LOG: prints what follows the summary, shortened: the tests that failed and their output.
 nextest_failures_in() {
   sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
     /^ *Summary \[/ { shown = 1 }
     shown && !/ (INFO|DEBUG) / && ++lines <= 200 { print substr($0, 1, 500) }'
 }
 
-# failures_in LOG: what the tests that failed have said, shortened. All of the log is read: who stops
-# before its end breaks the pipe, and with it this script.
+# failures_in LOG: prints the output of the tests that failed, shortened. Reads the whole log, because a reader that stops early
+# breaks the pipe, which ends this script.
 failures_in() {
   sed 's/\x1b\[[0-9;]*m//g' "$1" | awk '
     /^failures:$/ { shown = 1 }
@@ -236,7 +236,7 @@ logged() {
   "$@" 2>&1 | tee "$log"
 }
 
-# sum_of passed|failed LOG: of all `test result:` lines.
+# sum_of passed|failed LOG: prints the sum of these counts in all `test result:` lines.
 sum_of() {
   sed 's/\x1b\[[0-9;]*m//g' "$2" | awk -v word="$1" '/^test result:/ {
     for (i = 2; i <= NF; i++) if ($i == word ";") sum += $(i - 1)
@@ -248,26 +248,26 @@ test_format() {
 }
 
 test_lint() {
-  check "every style used" node .dev/unused_styles.mjs
-  check "no root that looks through the page" node .dev/root_has.mjs
+  check "no unused styles" node .dev/unused_styles.mjs
+  check "no :has() on the root element" node .dev/root_has.mjs
   heading "long files"
   node .dev/long_files.mjs || true
-  check "every promise has its test" node .dev/promises.mjs
+  check "the tests of docs security exist" node .dev/promises.mjs
   check "clippy, native" cargo clippy --locked --workspace --exclude atelier --features atelier-service/cluster \
     --all-targets -- -D warnings
-  # "All targets" leaves out tests that only run when they are named.
+  # `--all-targets` does not include tests that run only if they are named.
   check "clippy, trials and soak" cargo clippy --locked -p atelier-end-to-end --test trials --test soak -- -D warnings
   check "clippy, service without cluster" cargo clippy --locked -p atelier-service --lib -- -D warnings
   check "clippy, wasm32" cargo clippy --locked -p atelier --target wasm32-unknown-unknown --features split --all-targets -- -D warnings
-  check "every file compiled, every test where it is run" node .dev/unreached.mjs
+  check "every file is compiled, every test is run" node .dev/unreached.mjs
 }
 
 test_native() {
   nextest "native tests" "package(/^atelier-(contract|engine|procedural|service|studio)$/)"
 }
 
-# The tests run in a page and call the real service, and the fault proxy in front of it. They read
-# where these are when they are compiled: with the same ports as last time nothing is built again.
+# The tests run in a page, and call the real service and the fault proxy in front of it. The addresses of these are compiled
+# into the tests. The ports of the last run are used if they are free, so that nothing is built again.
 test_browser() {
   build_tests || return 0
   local service faults
@@ -287,28 +287,28 @@ test_browser() {
     done
   else
     cat "$logs/service.log"
-    fail "the service does not answer" "$logs/service.log"
+    fail "the service does not respond" "$logs/service.log"
   fi
   stop "$faults_pid"
   stop "$service_pid"
   rm -rf "$browser_tests_data"
 }
 
-# browser_suite ENGINE
+# browser_suite ENGINE: runs the browser tests in a browser.
 browser_suite() {
-  # The runner takes the first driver that it is told of.
+  # The runner uses the first driver variable that it finds.
   local driver=() frame=()
   case $1 in
     chromium) driver=("CHROMEDRIVER=$CHROMEDRIVER") ;;
     firefox) driver=(-u CHROMEDRIVER "GECKODRIVER=$GECKODRIVER") ;;
     webkit)
-      # To the runner every WebKit is Safari.
+      # The runner knows WebKit only as Safari.
       driver=(-u CHROMEDRIVER -u GECKODRIVER "SAFARIDRIVER=$WEBKITDRIVER")
       frame=("${virtual_display[@]}")
       ;;
   esac
-  # The page of a test is on another origin than the service, as in a real deployment; isolated
-  # (the runner's default) it could not show the service's pictures.
+  # The page of a test has another origin than the service, as in a real deployment. With origin isolation, the runner's
+  # default, it could not show the service's images.
   suite "browser tests, $1" env "${driver[@]}" \
     CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUNNER="$tools/bin/wasm-bindgen-test-runner" \
     WASM_BINDGEN_TEST_WEBDRIVER_JSON="$PWD/.dev/webdriver.json" \
@@ -320,7 +320,7 @@ browser_suite() {
     cargo test --locked --no-fail-fast -p atelier --target wasm32-unknown-unknown --tests
 }
 
-# The browser suite and the end-to-end suites in the other browsers.
+# Runs the browser suite and the end-to-end suites in the other browsers.
 test_engines() {
   local engines="firefox webkit" profile=full
   set_up_tests
@@ -328,17 +328,18 @@ test_engines() {
   test_end_to_end
 }
 
-# A display as high as the tests make a page that is to show all of a list.
+# The virtual display for WebKit. Some tests need a page that is high enough to show a whole list.
 #
-# WebKitGTK 2.50 miscomputes now and then where it replaces wasm that runs by code that is better optimised: on a
-# busy machine `n % 10000` of a module that does nothing else was above 9999 in 4 of 4,500 instances; without these
-# two in none of 3,600. It is not what is tested here.
+# The two variables switch off optimisations. WebKitGTK 2.50 sometimes computes wrong results when it replaces running wasm
+# code with optimised code: on a busy machine, `n % 10000` in a minimal module was above 9999 in 4 of 4,500 instances, and
+# without the optimisations in none of 3,600. These tests are not about that.
 virtual_display=(env JSC_useOMGJIT=0 JSC_useWasmOSR=0
   xvfb-run --auto-servernum --server-args "-screen 0 1440x4200x24")
 
-# The release build needs only one processor for most of its time, so it runs next to the phases before `build`.
+# Starts the release build. It uses only one processor most of the time, so it runs in parallel with the phases before
+# `build`.
 start_release_build() {
-  # So that the phases after it cannot pass on an older build.
+  # Otherwise later phases could pass with an older build.
   rm -rf dist
   : >"$tools/logs/release-build.log"
   start "$tools/logs/release-build.log" trunk build "${release[@]}"
@@ -358,37 +359,37 @@ test_build() {
   fi
 }
 
-# Random trials of the page on what build has left in dist/; ATELIER_TRIAL_SEED chooses others.
+# Runs random trials with the page in dist/. ATELIER_TRIAL_SEED selects other trials.
 test_trials() {
   build_tests || return 0
   suite "random trials" env ATELIER_SERVICE_BIN="$target/debug/atelier-service" \
     cargo test --locked --no-fail-fast -p atelier-end-to-end --test trials -- --test-threads=1
 }
 
-# Half an hour of work at twenty times the speed, on what build has left in dist/.
+# Simulates half an hour of work at twenty times the speed, with the page in dist/.
 test_soak() {
   build_tests || return 0
   suite "soak" env ATELIER_SERVICE_BIN="$target/debug/atelier-service" \
     cargo test --locked -p atelier-end-to-end --test soak -- --nocapture
 }
 
-# The node files in ComfyUI itself: a checkout of it is named in COMFYUI_DIR, and the Python that has
-# its requirements in COMFYUI_PYTHON, unless that is its own .venv or venv.
+# Tests the node files in ComfyUI itself. COMFYUI_DIR is a checkout of ComfyUI, and COMFYUI_PYTHON the Python with its
+# requirements (default: the .venv or venv of the checkout).
 test_comfyui() {
-  [ -f "${COMFYUI_DIR:-}/main.py" ] || die "name a checkout of ComfyUI in COMFYUI_DIR, then run this again."
+  [ -f "${COMFYUI_DIR:-}/main.py" ] || die "set COMFYUI_DIR to a checkout of ComfyUI, then run this again."
   suite "ComfyUI" cargo test --locked -p atelier-service --test python -- --ignored --nocapture comfyui
 }
 
-# Models in the real cog servers from PyPI, of both generations, with a small predictor of our own.
+# Tests models in both generations of the real cog servers from PyPI, with a small predictor.
 test_runners() {
   set_up_cog
   suite "runners" env ATELIER_COG="$tools/cog-${cog_versions[0]}:$tools/cog-${cog_versions[1]}" \
     cargo test --locked -p atelier-service --test cog -- --ignored --test-threads=1
 }
 
-# The suites of the interface once more, with the tasks in a real PostgreSQL and the outputs in a bucket
-# of a real server of S3's interface (moto's, over HTTP), and several processes that share them. Who may
-# read a folder, and have it alone, is asked of folders alone.
+# Repeats the suites of the interface with several processes of the service, which share a real PostgreSQL for tasks and a
+# bucket for outputs. The bucket is on a real server with the S3 API (moto, over HTTP). The skipped tests are about data
+# folders only.
 test_cluster() {
   set_up_moto
   set_up_postgres
@@ -409,13 +410,13 @@ test_cluster() {
       --include-ignored --test-threads=4 --skip data_is_readable_only_by_its_owner --skip a_directory_can_be_used_by_only_one_service
   else
     cat "$logs/moto.log" "$logs/postgres.log"
-    fail "moto or PostgreSQL does not answer" "$logs/postgres.log"
+    fail "moto or PostgreSQL does not respond" "$logs/postgres.log"
   fi
   stop "$moto"
   stop_postgres
 }
 
-# The samples of the models, drawn once for all services of the end-to-end tests: in $ATELIER_TEST_SAMPLES.
+# Creates the samples of the models once for all services of the end-to-end tests, in $ATELIER_TEST_SAMPLES.
 draw_samples() {
   local data=$tools/samples log=$tools/logs/samples.log address path
   rm -rf "$data"
@@ -430,11 +431,11 @@ draw_samples() {
     curl --silent --noproxy '*' --output /dev/null "$address$path"
   done
   stop "$started"
-  # Without them each service draws its own.
+  # Without this variable, each service creates its own samples.
   [ ! -d "$data/outputs/previews" ] || export ATELIER_TEST_SAMPLES=$data/outputs
 }
 
-# On what build has left in dist/. One browser's tests mostly wait, so Chromium runs two at a time.
+# Tests the page in dist/. A test mostly waits for its browser, so Chromium runs two tests at a time.
 test_end_to_end() {
   local engine filter options frame
   build_tests || return 0
@@ -443,7 +444,7 @@ test_end_to_end() {
   for engine in $engines; do
     filter="package(atelier-end-to-end)" options=()
     if [ "$engine" != chromium ]; then
-      # What an engine has no way to do is reported by the tests that have passed.
+      # Tests that were left out count as passed, so the output of passed tests is needed.
       filter+=" & binary(/^($(IFS='|' && echo "${engine_suites[*]}"))$/)" options=(-j 1 --success-output immediate)
     fi
     frame=()
@@ -457,11 +458,11 @@ test_budget() {
   check "cost of opening a form" node benches/counts.mjs dist
 }
 
-# All native and end-to-end tests, and the programs that they start. Always the same packages: another selection has
-# other features, and builds again.
+# The packages of all native and end-to-end tests, and of the programs that they start. Always the same selection, because
+# another one enables other features and causes a new build.
 test_packages=(-p atelier-contract -p atelier-engine -p atelier-procedural -p atelier-service -p atelier-studio -p atelier-end-to-end)
 
-# Once a run; the second phase that needs them has them.
+# Builds the tests, once per run.
 build_tests() {
   [ -z "${tests_are_built:-}" ] || return "$tests_are_built"
   heading "build of the tests"

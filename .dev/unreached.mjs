@@ -1,5 +1,5 @@
-// Lists Rust files that no crate compiles and tests that no runner runs, and fails if there are any. Reads the files of
-// dependencies (`*.d`) that the compiler has written, so all targets have to be checked before.
+// Lists Rust files that no crate compiles and tests that no runner runs, and fails if there are any. Reads the
+// dependency files (`*.d`) of the compiler, so all targets must be checked before.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync, readdirSync } from "node:fs";
@@ -16,7 +16,7 @@ for (const folder of ["debug/deps", "debug/examples", "wasm32-unknown-unknown/de
 }
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.rs"], { encoding: "utf8" })
   .split("\n")
-  // A program that a test writes around a snippet is a package of its own.
+  // A test compiles these files as a separate package.
   .filter((file) => file && existsSync(file) && !file.startsWith("crates/studio/src/share/snippet/copy-as-rust/"));
 
 const problems = files.filter((file) => !compiled.has(file) && !file.endsWith("build.rs")).map((file) => `${file}: no crate compiles it`);

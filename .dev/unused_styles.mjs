@@ -1,6 +1,5 @@
-// Says which classes the style sheets know and no view uses, and fails if there are any: a class that was
-// renamed in one place alone leaves a page without its styles, and breaks no build. So does a style sheet that
-// index.html does not have.
+// Lists classes of the style sheets that no view uses, and style sheets that are not in index.html. Fails if there are any: a
+// class that was renamed in only one place leaves a page without its styles, and breaks no build.
 
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
@@ -18,7 +17,7 @@ const unused = sheets.flatMap((file) => {
   const classes = new Set(Array.from(text.matchAll(/\.([a-z][\w-]*)(?=[^;}]*\{)/g), ([, name]) => name));
   return [...classes].filter((name) => !used.has(name)).map((name) => `${file}: .${name}`);
 });
-for (const line of unused) console.error(`${line} is in no view`);
+for (const line of unused) console.error(`${line} is not used by any view`);
 const index = readFileSync("index.html", "utf8");
 const unlinked = sheets.filter((file) => !index.includes(`href="${file}"`));
 for (const file of unlinked) console.error(`${file} is not in index.html`);

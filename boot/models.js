@@ -1,13 +1,13 @@
-// The first screen of the list of models, drawn of the early answer while the program is still loading:
-// on a slow line that is a second sooner. What is pressed or typed there, the program goes on with. An
-// answer that is in any way unusual is left to the program.
+// Renders the first screen of the list of models from the early response while the program is still loading: on a slow
+// connection, that is a second earlier. The program continues with what the user has pressed or typed there. Unusual responses
+// are left to the program.
 (() => {
   let early = window.atelierEarly;
   const MAX_CARDS = 24;
   const MAX_CATEGORIES = 24;
-  // A larger list is the program's alone.
+  // A larger list is left to the program.
   const MAX_BYTES = 8_000_000;
-  // How long the program, once it could begin, waits for the first cards, in ms.
+  // How long the program, once it is loaded, waits for the first cards, in ms.
   const MAX_WAIT = 100;
 
   async function open() {
@@ -18,27 +18,27 @@
     if (!boot || location.pathname !== "/") return;
     boot.className = "boot-models";
     boot.replaceChildren(boot.querySelector("template").content);
-    boot.addEventListener("click", follow);
-    boot.addEventListener("input", note);
-    // What a query asks for, the program finds.
+    boot.addEventListener("click", openPage);
+    boot.addEventListener("input", updateQuery);
+    // Only the program can filter the list by a query.
     if (!early || location.search) return;
     const response = await early.answer;
     if (!response.ok || !boot.isConnected) return;
-    const bytes = await whole(response.clone());
+    const bytes = await readBody(response.clone());
     if (!bytes || !boot.isConnected) return;
-    const list = drawn(JSON.parse(new TextDecoder().decode(bytes)));
+    const list = renderList(JSON.parse(new TextDecoder().decode(bytes)));
     const page = boot.querySelector(".page");
     if (!page) return;
     page.replaceChildren(list);
-    // So that the program can show the same in the frame in which it takes this away.
+    // The program shows the same list in the frame in which it removes this one.
     early.body = bytes;
-    // The program's now: held here, a list of ten thousand would stay in memory twice for as long as the page lives.
+    // The program owns the list now. A reference here would keep a large list in memory twice.
     early = null;
-    await painted();
+    await afterPaint();
   }
 
-  // The body of an answer, unless there is no end to it.
-  async function whole({ body }) {
+  // Returns the body of a response, unless it is too large.
+  async function readBody({ body }) {
     const reader = body.getReader();
     const parts = [];
     for (let left = MAX_BYTES; left >= 0; ) {
@@ -50,11 +50,11 @@
     reader.cancel();
   }
 
-  function drawn({ data: models, guest }) {
-    const kept = read("atelier.first-models");
-    const first = kept.split("\n").map((line) => models.find((model) => id(model) === line)).filter(Boolean);
+  function renderList({ data: models, guest }) {
+    const stored = read("atelier.first-models");
+    const first = stored.split("\n").map((line) => models.find((model) => id(model) === line)).filter(Boolean);
     const ordered = new Set([...first, ...models]);
-    // In the service's order, as the program has them.
+    // The categories are in the order of the service, as in the program.
     const groups = new Map(models.map(({ category }) => [category, []]));
     for (const model of ordered) groups.get(model.category).push(model);
     const isPlain = (text) => typeof text === "string" && text.length <= 500;
@@ -63,7 +63,7 @@
     const list = copy("boot-list");
     list.querySelector("[role=status]").textContent = models.length === 1 ? "1 model" : `${models.length} models`;
     const welcome = list.querySelector(".welcome");
-    if (kept || !models.some(({ category }) => category.includes("image"))) welcome.remove();
+    if (stored || !models.some(({ category }) => category.includes("image"))) welcome.remove();
     if (!guest && !JSON.parse(read("atelier.settings") || "{}").uid) welcome.querySelector("button").remove();
     list.querySelector("fieldset").append(chip("All", ""), ...[...groups.keys()].map((name) => chip(name, name)));
     const groupsList = list.querySelector(".boot-groups");
@@ -131,8 +131,8 @@
     return document.getElementById(name).content.cloneNode(true);
   }
 
-  // To load the page anew would begin from nothing: the program opens what the address says.
-  function follow(event) {
+  // Changes the address without loading the page again. The program then opens the page at that address.
+  function openPage(event) {
     const link = event.target.closest("a");
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
@@ -144,7 +144,7 @@
     document.querySelector("#boot main").replaceChildren(opening);
   }
 
-  function note({ target }) {
+  function updateQuery({ target }) {
     const address = new URL(location.href);
     const name = target.name || "q";
     if (target.value) address.searchParams.set(name, target.value);
@@ -152,13 +152,12 @@
     history.replaceState(history.state, "", address);
   }
 
-  // When the frame after the next begins, the next is on the screen. Of a page that nobody sees there is none.
-  function painted() {
+  // Waits until the next frame is on the screen, which is when the frame after it begins. A hidden page has no frames.
+  function afterPaint() {
     return document.hidden || new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
   }
 
-  // Where the program comes as fast as the list, its start would hold up the first cards: it asks here when it
-  // may begin.
+  // If the program is loaded as fast as the list, its start would delay the first cards. So it waits for this function.
   const opened = open().catch(() => {});
   window.atelierFirstCards = () => Promise.race([opened, new Promise((done) => setTimeout(done, MAX_WAIT))]);
 })();

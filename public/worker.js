@@ -1,9 +1,8 @@
-// The service worker: Atelier opens without network, too. `.dev/finish.mjs` writes RELEASE and FILES
-// into it, the names of a release and of all its files.
+// The service worker, with which Atelier opens without a network. `.dev/finish.mjs` writes RELEASE and FILES into it: the name
+// of a release and the names of all its files.
 //
-// No two releases are mixed: each has a cache of its own, which is filled whole or not at all, and every
-// file's name says what is in it. What is asked of a service, and of any other site, is none of the
-// worker's business.
+// Releases are never mixed: each has its own cache, which is filled completely or not at all, and the name of every file
+// contains a hash of its content. The worker does not handle requests to a service or to other sites.
 
 const RELEASE = "__RELEASE__";
 const FILES = __FILES__;
@@ -12,70 +11,72 @@ const PREFIX = "atelier-";
 const CACHE = PREFIX + RELEASE;
 const SHELL = "/";
 
-// The service's own, at the page's address.
+// Paths of a service at the page's own address.
 const SERVICE = /^\/(api|v2|outputs)\//;
 
 addEventListener("install", (event) => event.waitUntil(install()));
 
-// Switched off and on under an open page, it stays as it is and nothing is installed: its files are gone all the same.
+// Handles the user's setting. If it is switched off and on while a page is open, the worker stays installed although its files
+// were deleted, so they are cached again.
 addEventListener("message", (event) => {
-  if (event.data === "drop") wish = null;
+  if (event.data === "drop") activation = null;
   if (event.data !== "keep") return;
-  wish ??= {};
-  event.waitUntil(refill(wish));
+  activation ??= {};
+  event.waitUntil(refill(activation));
 });
 
-// It is another each time that it was switched on: what is filled for one before is given up.
-let wish = {};
+// A new object each time the setting is switched on; null while it is off. If it changes, caching is aborted.
+let activation = {};
 
+// The present run of `install`.
 let filling = null;
 
-// Of two pages that say so at once, the second waits for the first's.
-async function refill(mine) {
-  while (filling && filling.wish !== mine) await filling.catch(() => {});
-  if (mine !== wish || (await kept(SHELL))) return;
+// If two pages request this at once, the second request waits for the first.
+async function refill(own) {
+  while (filling && filling.activation !== own) await filling.catch(() => {});
+  if (own !== activation || (await cached(SHELL))) return;
   if (!filling) {
-    filling = install(mine).finally(() => (filling = null));
-    filling.wish = mine;
+    filling = install(own).finally(() => (filling = null));
+    filling.activation = own;
   }
   await filling;
 }
 
-async function install(mine = wish) {
-  check(mine);
+async function install(own = activation) {
+  check(own);
   const cache = await caches.open(CACHE);
   try {
-    // Asked for by name for ever: the browser has most of them already.
-    // One after the other: a person is at the page meanwhile.
+    // The browser has cached most of these files already, because their names contain hashes.
+    // The files are requested one at a time, because the user is using the page meanwhile.
     for (const file of FILES) {
-      await keep(cache, file, {}, hasItsName);
-      check(mine);
+      await store(cache, file, {}, matchesName);
+      check(own);
     }
-    await keep(cache, SHELL, { cache: "no-cache" }, isOfRelease);
-    check(mine);
+    await store(cache, SHELL, { cache: "no-cache" }, isOfRelease);
+    check(own);
   } catch (error) {
     await caches.delete(CACHE);
     throw error;
   }
 }
 
-function check(mine) {
-  if (mine !== wish) throw new Error("it is not wanted any more");
+function check(own) {
+  if (own !== activation) throw new Error("the setting was switched off");
 }
 
-async function keep(cache, path, options, isRight) {
+async function store(cache, path, options, isRight) {
   const response = await fetch(path, options);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
   const bytes = await response.arrayBuffer();
-  // A host may answer with some page, or with that of another release.
-  if (!(await isRight(path, bytes))) throw new Error(`${path} is not what it should be`);
-  // Made anew: what came by a detour can't be given to a page.
+  // A host may respond with some other page, or with the page of another release.
+  if (!(await isRight(path, bytes))) throw new Error(`${path}: unexpected content`);
+  // A new response is created, because a redirected one can't be returned to a page.
   const headers = new Headers(response.headers);
   for (const name of ["Content-Encoding", "Content-Length", "Vary"]) headers.delete(name);
   await cache.put(path, new Response(bytes, { headers }));
 }
 
-async function hasItsName(path, bytes) {
+async function matchesName(path, bytes) {
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
   const sum = [...digest.slice(0, 8)].map((byte) => byte.toString(16).padStart(2, "0")).join("");
   return path.includes(`-${sum}`);
@@ -91,17 +92,17 @@ async function activate() {
   for (const name of await caches.keys()) {
     if (name.startsWith(PREFIX) && name !== CACHE) await caches.delete(name);
   }
-  // The page is asked for while the worker wakes up.
+  // The browser requests the page while it starts the worker.
   await registration.navigationPreload?.enable();
 }
 
-// What the pages have said last: their release, and when. It is gone when the browser lets the worker rest.
+// The last message of each page: its release, and the time. Lost when the browser stops the worker.
 const pages = new Map();
 
-// The pages that were asked and have not answered.
+// The pages that were asked for their release and have not responded.
 const asked = new Set();
 
-// The worker before this one gives way once every page that is open has said that it is of this release.
+// This worker replaces the previous one once every open page has reported that it is of this release.
 addEventListener("message", (event) => {
   if (!event.source || typeof event.data?.release !== "string") return;
   const { id } = event.source;
@@ -109,22 +110,23 @@ addEventListener("message", (event) => {
   if (!asked.delete(id)) event.waitUntil(takeOver());
 });
 
-// A page that does not answer is none that anybody looks at: browsers count those that Back would show, and
-// those that they have put to sleep, whatever these said before.
+// How long to wait for responses, in milliseconds. A page that does not respond is not in use: browsers also list pages in the
+// back/forward cache and frozen pages, which may have responded earlier.
 const ANSWER_MS = 2000;
-// A page that is just being left still answers: it is looked again.
-const LOOKS = 5;
+// How often the pages are checked. A page that is being closed may still respond, so one check is not enough.
+const CHECKS = 5;
 
-let looking = null;
+// The present run of `checkPages`.
+let checking = null;
 
-// Pages that say something meanwhile are heard by the look that is under way.
+// Replaces the previous worker if possible. Messages that arrive during a check are considered by that check.
 function takeOver() {
-  looking ??= look().finally(() => (looking = null));
-  return looking;
+  checking ??= checkPages().finally(() => (checking = null));
+  return checking;
 }
 
-async function look() {
-  for (let times = 0; times < LOOKS; times++) {
+async function checkPages() {
+  for (let times = 0; times < CHECKS; times++) {
     const since = performance.now();
     const isOfAnother = ({ id }) => pages.get(id)?.release !== RELEASE;
     const others = (await open()).filter(isOfAnother);
@@ -133,8 +135,8 @@ async function look() {
       page.postMessage("release?");
     }
     if (others.length > 0) await new Promise((done) => setTimeout(done, ANSWER_MS));
-    const hasAnswered = ({ id }) => pages.has(id) && pages.get(id).at >= since;
-    if (!(await open()).some((page) => isOfAnother(page) && hasAnswered(page))) return skipWaiting();
+    const hasResponded = ({ id }) => pages.has(id) && pages.get(id).at >= since;
+    if (!(await open()).some((page) => isOfAnother(page) && hasResponded(page))) return skipWaiting();
   }
 }
 
@@ -150,22 +152,22 @@ addEventListener("fetch", (event) => {
   if (FILES.includes(pathname)) event.respondWith(file(request, pathname));
 });
 
-// The newest page, where it can be had.
+// Returns the newest page, or the cached one if the host can't be reached.
 async function page(event) {
   let response;
   try {
     response = (await event.preloadResponse) ?? (await fetch(event.request));
-    // Without network Firefox gives an error for an answer (github.com/GoogleChrome/workbox/issues/3134).
+    // Without a network, Firefox's preload is an error response (github.com/GoogleChrome/workbox/issues/3134).
     if (response.type !== "error" && response.status < 500) return response;
   } catch {}
-  return (await kept(SHELL)) ?? response ?? Response.error();
+  return (await cached(SHELL)) ?? response ?? Response.error();
 }
 
 async function file(request, pathname) {
-  return (await kept(pathname)) ?? fetch(request);
+  return (await cached(pathname)) ?? fetch(request);
 }
 
-// To open a cache would make it anew where a person has just deleted it.
-function kept(path) {
+// Opening a cache would create it again after the user has deleted it.
+function cached(path) {
   return caches.match(path, { cacheName: CACHE });
 }
