@@ -1,8 +1,8 @@
-// Measures the page that was built beside one written by hand (by-hand.html), in turn in one run: times of
-// another machine or another day say nothing, the ratios do.
+// Compares the built page with a hand-written one (by-hand.html). Both are measured alternately in one run, because only ratios
+// can be compared between machines and days, not times.
 //
-// `node bench.mjs SITE JSON RUNS [BEFORE]`: prints a table and writes all that was measured; BEFORE is
-// another build of the page, to be measured with it.
+// `node bench.mjs SITE JSON RUNS [BEFORE]`: prints a table, and writes all measurements to JSON. BEFORE is another build of the
+// page, which is measured as well.
 
 import { writeFileSync } from "node:fs";
 import { cpus } from "node:os";

@@ -1,4 +1,4 @@
-// A headless Chromium over its own protocol, through a pipe: nothing but node is needed.
+// Controls a headless Chromium with the DevTools protocol through a pipe, so that only Node.js is needed.
 
 import { spawn } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
@@ -7,7 +7,7 @@ import { join } from "node:path";
 
 const BINARIES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
 
-// A browser that does not answer by then has hung, in ms.
+// The timeout after which a browser that does not respond counts as hung, in ms.
 const TIMEOUT = 60_000;
 
 const ON_A_MAC = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome";
@@ -33,13 +33,13 @@ export class Chromium {
     browser.ended = new Promise((done) => browser.process.once("close", done));
     const end = (reason) => browser.#end(reason);
     browser.process.once("error", end);
-    browser.process.once("exit", () => end(new Error("the browser has ended")));
+    browser.process.once("exit", () => end(new Error("the browser process has ended")));
     input.on("error", end);
     let parts = [];
     output.on("data", (part) => {
       let end;
       while ((end = part.indexOf(0)) >= 0) {
-        browser.#hear(JSON.parse(Buffer.concat([...parts, part.subarray(0, end)])));
+        browser.#receive(JSON.parse(Buffer.concat([...parts, part.subarray(0, end)])));
         parts = [];
         part = part.subarray(end + 1);
       }
@@ -62,13 +62,13 @@ export class Chromium {
     return new Promise((done, failed) => {
       const timer = setTimeout(() => {
         this.#waiting.delete(id);
-        failed(new Error(`${method}: no answer after ${TIMEOUT / 1_000} s`));
+        failed(new Error(`${method}: no response after ${TIMEOUT / 1_000} s`));
       }, TIMEOUT);
       this.#waiting.set(id, { done, failed, method, timer });
     });
   }
 
-  // What waits for an answer gets none.
+  // Rejects all pending calls.
   #end(reason) {
     for (const { failed, timer } of this.#waiting.values()) {
       clearTimeout(timer);
@@ -84,21 +84,21 @@ export class Chromium {
     return () => listeners.delete(listener);
   }
 
-  // Waits for the next event of that name.
+  // Waits for the next event with this name.
   event(name, sessionId) {
     return new Promise((done, failed) => {
-      const timer = setTimeout(() => (stop(), failed(new Error(`${name}: not after ${TIMEOUT / 1_000} s`))), TIMEOUT);
+      const timer = setTimeout(() => (stop(), failed(new Error(`${name}: no such event after ${TIMEOUT / 1_000} s`))), TIMEOUT);
       const stop = this.on(name, sessionId, (params) => (stop(), clearTimeout(timer), done(params)));
     });
   }
 
-  #hear({ id, sessionId, method, params, result, error }) {
+  #receive({ id, sessionId, method, params, result, error }) {
     if (id === undefined) {
       for (const listener of this.#listeners.get(`${sessionId ?? ""} ${method}`) ?? []) listener(params);
       return;
     }
     const waiting = this.#waiting.get(id);
-    // It may have come too late.
+    // The response may be later than the timeout.
     if (!waiting) return;
     this.#waiting.delete(id);
     clearTimeout(waiting.timer);
@@ -106,7 +106,7 @@ export class Chromium {
     else waiting.done(result);
   }
 
-  // A page in a context of its own: nothing is cached. With `slow`, as on a cheap phone far away.
+  // Opens a page in a new browser context, without a cache. `slow` simulates a slow phone on a slow connection.
   async page({ slow = false } = {}) {
     const { browserContextId } = await this.call("Target.createBrowserContext");
     const { targetId } = await this.call("Target.createTarget", { url: "about:blank", browserContextId });
@@ -125,7 +125,7 @@ export class Chromium {
     return page;
   }
 
-  // Main-thread work while `act` runs: { events } of the trace.
+  // Records a trace while `act` runs. Returns the result of `act` and the events.
   async traced(act, categories = ["toplevel", "blink.user_timing", "devtools.timeline"]) {
     const events = [];
     const stopListening = this.on("Tracing.dataCollected", undefined, ({ value }) => events.push(...value));
@@ -139,7 +139,7 @@ export class Chromium {
     return { result, events };
   }
 
-  // What the largest renderer has for itself, in bytes. Linux alone tells.
+  // Returns the private memory of the largest renderer process, in bytes. Works only on Linux.
   rendererMemory() {
     const children = readdirSync("/proc").filter((name) => /^\d+$/.test(name));
     const sizes = children.map((id) => {
@@ -150,7 +150,7 @@ export class Chromium {
         const size = (name) => Number(new RegExp(`^${name}:\\s+(\\d+)`, "m").exec(rollup)?.[1] ?? 0);
         return 1024 * (size("Private_Dirty") + size("Private_Clean"));
       } catch {
-        return 0; // It has ended.
+        return 0; // The process has ended.
       }
     });
     return Math.max(0, ...sizes);
@@ -174,7 +174,7 @@ class Page {
     return this.browser.call("Target.disposeBrowserContext", { browserContextId: this.context });
   }
 
-  // The value of an expression, awaited.
+  // Returns the value of an expression, after awaiting it.
   async run(expression) {
     const options = { expression, awaitPromise: true, returnByValue: true };
     const { result, exceptionDetails } = await this.call("Runtime.evaluate", options);
@@ -182,7 +182,7 @@ class Page {
     return result.value;
   }
 
-  // Begins what gives a promise in the page, and gives what waits for it.
+  // Starts the promise of an expression in the page. Returns a function that waits for it.
   async begin(expression) {
     await this.run(`void (bench.begun = ${expression})`);
     return () => this.run("bench.begun");
@@ -195,7 +195,7 @@ class Page {
     await loaded;
   }
 
-  // When `condition` first held and was painted, in ms since the page began, or since the last input.
+  // Returns when `condition` was first met and painted, in ms since the navigation.
   painted(condition) {
     return this.run(`bench.painted(() => ${condition})`);
   }
@@ -218,7 +218,7 @@ class Page {
     await this.call("Input.dispatchKeyEvent", { ...key, type: "keyUp", text: undefined });
   }
 
-  // Until nothing has been fetched and no task has been long for a while.
+  // Waits until there were no requests and no long tasks for a while.
   async rest(ms = 800) {
     await this.run(`bench.rest(${ms})`);
   }
@@ -228,27 +228,27 @@ function find() {
   const folders = (process.env.PATH ?? "").split(":");
   const paths = folders.flatMap((folder) => BINARIES.map((name) => join(folder, name)));
   const found = [...paths, ON_A_MAC].find(existsSync);
-  if (!found) throw new Error("there is no Chromium on the PATH; CHROMIUM may name it");
+  if (!found) throw new Error("no Chromium found on the PATH; set CHROMIUM to its path");
   return found;
 }
 
-// In each page, before anything of its own.
+// Runs in each page before its own scripts.
 const PROBE = `
 window.bench = {
-  // The end of the frame that comes next.
+  // Returns the time at which the next frame ends.
   frame: () => new Promise((done) => requestAnimationFrame(() => {
     const { port1, port2 } = new MessageChannel();
     port1.onmessage = () => done(performance.now());
     port2.postMessage(0);
   })),
   painted: (condition) => new Promise((done) => {
-    const look = () => {
+    const check = () => {
       if (!condition()) return false;
       bench.frame().then(done);
       return true;
     };
-    if (look()) return;
-    const observer = new MutationObserver(() => look() && observer.disconnect());
+    if (check()) return;
+    const observer = new MutationObserver(() => check() && observer.disconnect());
     observer.observe(document, { childList: true, subtree: true, attributes: true, characterData: true });
   }),
   rest: (ms) => new Promise((done) => {
@@ -261,8 +261,8 @@ window.bench = {
     observer.observe({ entryTypes: ["resource", "longtask"] });
     again();
   }),
-  // For the next event of a kind, in ms since the browser had it: when the frame was there that shows the
-  // typed letter, and the last one that shows anything that came of it.
+  // Measures the next event of a kind. Returns the times from the event to the frame that shows the typed letter, and to the
+  // last frame that shows a consequence, in ms.
   after: (kind) => new Promise((done) => addEventListener(kind, ({ timeStamp }) => {
     const times = { letter: 0, settled: 0 };
     let timer;
@@ -280,7 +280,7 @@ window.bench = {
     see();
   }, { capture: true, once: true })),
 };
-// The first card, wherever a page has it.
+// Observes the first card of any of the measured pages.
 new MutationObserver((_, observer) => {
   if (!document.querySelector("li h3 a")) return;
   observer.disconnect();

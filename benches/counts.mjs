@@ -1,4 +1,4 @@
-// Counts what opening a form of 200 parameters costs, and fails above the limits: `node counts.mjs SITE`.
+// Counts the costs of opening a form of 200 parameters, and fails if they exceed the limits: `node counts.mjs SITE`.
 
 import { Chromium } from "./chromium.mjs";
 import { counts } from "./forms.mjs";
@@ -30,7 +30,7 @@ try {
   ];
   for (const [name, count, limit] of limits) {
     console.log(`${count.toFixed(1).padStart(9)}  ${name}; the limit is ${limit}`);
-    // None at all: the browser names them in another way.
+    // A count of zero means that the browser uses other event names.
     if (!(count > 0 && count <= limit)) process.exitCode = 1;
   }
 } finally {

@@ -1,4 +1,4 @@
-// The way to the list of models.
+// Measures the time until the list of models is shown, and its costs.
 
 export const rows = [
   { id: "list", name: "clickable list of 1,000 models", unit: "ms" },
@@ -17,16 +17,16 @@ export const rows = [
 
 const firstCard = "bench.firstCard ?? new Promise((done) => { bench.onFirstCard = () => done(bench.firstCard); })";
 
-// A page that is written by hand has nothing to wait for.
+// Waits until the program runs. In the hand-written page, that is immediately.
 const atWork = `new Promise((done) => {
-  const look = () => (document.getElementById("boot") ? requestAnimationFrame(look) : done(performance.now()));
-  look();
+  const check = () => (document.getElementById("boot") ? requestAnimationFrame(check) : done(performance.now()));
+  check();
 })`;
 
-// What drives tasks has come once there are hearts on the cards.
+// Waits until the part that drives tasks is loaded, which adds hearts to the cards.
 const tasksFollowed = `new Promise((done) => {
-  const look = () => (document.querySelector(".heart") || !document.querySelector(".model-card") ? done(performance.now()) : requestAnimationFrame(look));
-  look();
+  const check = () => (document.querySelector(".heart") || !document.querySelector(".model-card") ? done(performance.now()) : requestAnimationFrame(check));
+  check();
 })`;
 
 export async function measure({ browser, serve }) {
@@ -58,7 +58,7 @@ async function opened(page, origin) {
   return page.run(firstCard);
 }
 
-// The service worker begins some seconds after the list is shown.
+// Opens the page again, after the service worker has cached it. It is installed some seconds after the list is shown.
 async function openedAgain(page, origin) {
   await opened(page, origin);
   await page.rest(4_000);
@@ -85,7 +85,7 @@ async function transferred(page, origin) {
   return { list, bytes_first: sum(first), bytes: sum(all), files_first: first.length, files: all.length };
 }
 
-// CPU, not time: what else the machine does is not in it.
+// Measures CPU time, which does not include the other work of the machine.
 async function mainThread(browser, page, origin) {
   const { events } = await browser.traced(() => opened(page, origin));
   const mark = events.find(({ name }) => name === "first card");

@@ -1,4 +1,4 @@
-// Opening forms of several sizes, and what that costs besides time: counts that are the same in each run.
+// Measures how long it takes to open forms of several sizes, and counts other costs, which are the same in each run.
 
 import { quantile } from "./numbers.mjs";
 
@@ -83,8 +83,8 @@ function nodesPerField(page) {
   })()`);
 }
 
-// Counts for a form that is opened again. `./dev test` checks them. On a busy machine the same work may fall into more
-// frames, which only adds to the counts: the lowest of three openings is what the page itself does.
+// Counts the costs of opening a form again; `./dev test` checks them. On a busy machine, the same work may take more frames, which
+// increases the counts. So the lowest of three counts is used.
 export async function counts({ browser, serve }) {
   const { origin } = await serve({ models: 100, parameters: LARGEST });
   const page = await list(browser, origin);
@@ -109,7 +109,7 @@ async function backToList(page) {
   await page.rest();
 }
 
-// What happens in the page from the click until all fields are painted.
+// Measures the work of the page from the click until all fields are painted.
 async function costs(browser, page, size) {
   const { events } = await browser.traced(async () => {
     await openForm(page, size);
@@ -118,7 +118,7 @@ async function costs(browser, page, size) {
   const end = events.find(({ name }) => name === "form painted");
   const named = (name) =>
     events.filter((event) => event.name === name && event.ph === "X" && event.pid === end.pid && event.tid === end.tid && event.ts <= end.ts);
-  // Pictures are documents, too.
+  // SVG images are documents as well.
   const { frameTree } = await page.call("Page.getFrameTree");
   const ofPage = ({ args }) => args.beginData?.frame === frameTree.frame.id;
   const total = (list, of) => list.reduce((sum, event) => sum + of(event), 0);

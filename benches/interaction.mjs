@@ -1,4 +1,4 @@
-// What a person does with the list.
+// Measures the search in the list of models.
 
 import { median } from "./numbers.mjs";
 

@@ -1,6 +1,6 @@
-// What the pages that are measured talk to: one server gives out a page's files as a good host would
-// (brotli, kept for ever where they are named by their content) and answers the interface's calls out of
-// memory, so that no time of a real service is in what is measured.
+// The server for the measured pages. It serves the files of a page like a good host (with brotli, and cacheable forever if they
+// are named by their content). It answers calls of the interface from memory, so that measurements do not include the time of a
+// real service.
 
 import { createServer } from "node:http";
 import { existsSync, readFileSync } from "node:fs";
@@ -19,9 +19,9 @@ const TYPES = {
 const NOUNS = ["portrait", "landscape", "video", "upscaler", "voice", "texture", "anime"];
 const CATEGORIES = ["text-to-image", "image-to-image", "text-to-video", "image-to-video", "text-to-speech", "music", "upscaling"];
 
-// Every task is completed; `running` of them only after somebody says so.
+// Reports every task as completed or, while `running` is true, as processing.
 export class Service {
-  // `site` is a folder of files, or one file that is all there is.
+  // `site` is a folder with the files of a page, or the only file.
   static async start(site, { models = 1_000, parameters = 200, running = false } = {}) {
     const service = new Service();
     service.site = site;

@@ -1,4 +1,5 @@
-// A thousand tasks at once: sent, followed and listed, and their outputs packed. The page by hand has none.
+// Measures a thousand tasks at once: submitting, polling and listing them, and packing their outputs. Only for Atelier, because the
+// hand-written page has no tasks.
 
 import { pressed } from "./interaction.mjs";
 import { median } from "./numbers.mjs";
@@ -24,7 +25,7 @@ const ITEMS = 1_000;
 const TASKS = 2_000;
 const OUTPUTS = 200;
 
-// Of polls.
+// The number of rounds of polls to measure.
 const ROUNDS = 2;
 
 export async function measure({ browser, serve }) {
@@ -103,7 +104,7 @@ async function pack(browser, serve) {
   return { zip: packed, zip_longest: work.longest };
 }
 
-// The time after each key, until the page has settled.
+// Types a text. Returns the time until the page has settled, for each key.
 async function type(page, text) {
   const times = [];
   for (const letter of text) times.push((await pressed(page, letter)).settled);
@@ -120,7 +121,7 @@ async function compose(page, origin, count) {
   await page.rest(500);
 }
 
-// A page of a browser that has so many tasks.
+// Opens a page in a browser that has stored this many tasks.
 async function withStored(browser, { origin }, count, state) {
   const page = await browser.page();
   await page.open(`${origin}/tasks`);
@@ -133,7 +134,7 @@ function button(name) {
   return `[...document.querySelectorAll("button")].find((button) => button.textContent.trim() === "${name}")`;
 }
 
-// What the page's main thread did meanwhile, in ms of CPU: in all, and in its longest task.
+// Measures the CPU time of the page's main thread while `act` runs, in ms: in total, and of the longest task.
 async function busy(browser, page, act) {
   const { events } = await browser.traced(async () => {
     await page.run("performance.mark('bench begins')");
@@ -154,7 +155,7 @@ async function until(condition) {
   while (!condition()) await new Promise((done) => setTimeout(done, 20));
 }
 
-// In the page: tasks, as it would have stored them; finished a while ago, or sent just now.
+// Runs in the page: stores tasks in Atelier's format, which finished a while ago or were sent just now.
 function store(count, word) {
   const model = { category: "text-to-image", subcategory: "studio-portrait-0" };
   const picture = "data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=";

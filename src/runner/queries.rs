@@ -108,7 +108,7 @@ impl Runner {
         self.task(key)?.with_untracked(|task| task.batch.clone())
     }
 
-    /// Waits until the service has confirmed a task's outputs at `since` or later.
+    /// Waits until the service has answered a repeated request for a task's output addresses, at `since` or later.
     pub async fn refreshed(&self, key: &TaskKey, since: Millis) {
         self.parts().tasks.refreshed(key, since).await
     }

@@ -88,10 +88,10 @@ impl TabSync {
     /// Becomes the leader, after the records were read in this generation. Returns the messages that were deferred
     /// meanwhile; see [`TabRole::lead`].
     pub fn lead(self, generation: u64) -> Option<Vec<String>> {
-        let put_off = self
+        let deferred = self
             .state
             .try_update_value(|state| state.role.lead(generation));
-        put_off.flatten()
+        deferred.flatten()
     }
 
     /// Gives up leadership permanently.

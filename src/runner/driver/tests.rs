@@ -23,7 +23,7 @@ async fn submitted_and_cancelled_tasks_are_shown_and_written() {
     let tab = Tab::open_leading().await;
     let driver = tab.parts().driver;
     driver.change(|engine| engine.submit(vec![task("a", 10), task("b", 20)], clock::now()));
-    assert_eq!(tab.keys(), ["b", "a"], "shown synchronously");
+    assert_eq!(tab.keys(), ["b", "a"], "tasks are shown synchronously");
     driver.written().await.expect("written");
     assert_eq!(stored().await, [task("a", 10), task("b", 20)]);
     driver.change(|engine| engine.act(&key("a"), Action::Cancel, clock::now()));

@@ -31,7 +31,7 @@ fn message(name: &str, task: &Task) -> String {
 }
 
 /// Waits until the messages that were posted before are delivered.
-async fn delivered() {
+async fn wait_for_delivery() {
     for _ in 0..5 {
         pause().await;
     }
@@ -121,7 +121,7 @@ async fn late_message_does_not_replace_a_newer_record() {
     post(&message("Task", &ready("a", 10, &["https://x/1"])));
     follower.until_listed(&["a"]).await;
     post(&message("Task", &task("a", 10)));
-    delivered().await;
+    wait_for_delivery().await;
     let known = task_of(&follower, "a").expect("a task");
     assert!(known.state.is_terminal(), "{known:?}");
     // A newer record is taken as it is, with fields that this version does not know.
@@ -147,7 +147,7 @@ async fn leader_ignores_records_of_other_tabs() {
     post(&message("Task", &task("unknown", 20)));
     post(r#"{"Removed":"a"}"#);
     post(r#"{"State":{"hindrance":"Offline","storage_error":"full"}}"#);
-    delivered().await;
+    wait_for_delivery().await;
     assert_eq!(leader.keys(), ["a"]);
     assert_eq!(
         task_of(&leader, "a"),
@@ -186,7 +186,7 @@ async fn unstored_task_is_stored_although_it_is_shown_already() {
     next.until_listed(&["a"]).await;
     drop(leader);
     next.until_leader().await;
-    delivered().await;
+    wait_for_delivery().await;
     assert_eq!(stored().await, []);
     let unknown = ready("b", 20, &["https://x/2"]);
     post(&message("Unstored", &shown));
@@ -257,7 +257,7 @@ async fn last_batch_action_wins_after_a_change_of_leader() {
     until("the batch to be paused", || is_paused(&next)).await;
     drop(leader);
     next.until_leader().await;
-    delivered().await;
+    wait_for_delivery().await;
     assert!(is_paused(&next));
 }
 

@@ -72,7 +72,7 @@ async fn until_copies(tab: &Tab, names: &[&str]) {
 }
 
 /// Waits long enough for an unwanted copy to be made.
-async fn a_while() {
+async fn wait_for_unwanted_copies() {
     for _ in 0..20 {
         pause().await;
     }
@@ -82,7 +82,7 @@ fn of_task(key: &str) -> CopyRequest {
     CopyRequest::Task(TaskKey(key.into()))
 }
 
-fn wanted() -> Option<String> {
+fn stored_requests() -> Option<String> {
     LocalStore::Browser.read("atelier.copies.wanted")
 }
 
@@ -95,7 +95,7 @@ async fn leader_copies_shown_outputs_and_deletes_copies_of_deleted_tasks() {
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     let runner = follower.runner;
     let looks = follower.follow(move || runner.track_copies());
-    a_while().await;
+    wait_for_unwanted_copies().await;
     let before = looks.with_value(Vec::len);
     follower.runner.shown("a/1".into());
     until_copies(&leader, &["a/1"]).await;
@@ -117,7 +117,7 @@ async fn leader_copies_shown_outputs_and_deletes_copies_of_deleted_tasks() {
     assert!(leader.runner.copy("a/1").await.is_none());
 }
 
-fn earlier_wanted() -> Option<String> {
+fn stored_earlier_request() -> Option<String> {
     LocalStore::Browser.read("atelier.copies.earlier")
 }
 
@@ -140,7 +140,10 @@ async fn enabling_copies_also_copies_existing_outputs() {
         all[2].shown < all[0].shown,
         "the oldest copy is evicted first"
     );
-    until("the request to be completed", || earlier_wanted().is_none()).await;
+    until("the request to be completed", || {
+        stored_earlier_request().is_none()
+    })
+    .await;
 }
 
 /// The next page continues if a page is closed before all existing outputs are copied. Outputs beyond the limit are not
@@ -159,7 +162,10 @@ async fn existing_outputs_are_copied_until_the_limit_is_reached() {
     enable_copies(page.expect("the test page").size() as u64);
     let tab = Tab::open_leading().await;
     until_copies(&tab, &["a/0"]).await;
-    until("the request to be completed", || earlier_wanted().is_none()).await;
+    until("the request to be completed", || {
+        stored_earlier_request().is_none()
+    })
+    .await;
     assert_eq!(copies(&tab).await, ["a/0"]);
 }
 
@@ -180,7 +186,7 @@ async fn copies_requested_before_all_were_deleted_do_not_come_back() {
     leader.runner.delete_copies();
     follower.runner.keep_all();
     follower.runner.delete_copies();
-    assert_eq!(earlier_wanted(), None);
+    assert_eq!(stored_earlier_request(), None);
     // An output that is shown afterwards is copied. Its request comes after all earlier ones.
     follower.runner.shown("b/0".into());
     until_copies(&leader, &["b/0"]).await;
@@ -217,9 +223,9 @@ async fn requests_for_finished_tasks_expire_when_all_copies_are_deleted() {
     let leader = Tab::open_leading().await;
     leader.parts().cache.request(of_task("a"));
     leader.runner.delete_copies();
-    assert_eq!(wanted(), None);
+    assert_eq!(stored_requests(), None);
     leader.parts().cache.request(of_task("b"));
-    assert_eq!(wanted().as_deref(), Some("b/"));
+    assert_eq!(stored_requests().as_deref(), Some("b/"));
     until_copies(&leader, &["b/0"]).await;
 }
 
@@ -260,7 +266,10 @@ async fn earlier_outputs_are_copied_when_wanted_again_during_the_last_task() {
     }
     leader.runner.delete_copies();
     leader.runner.keep_all();
-    until("the request to be completed", || earlier_wanted().is_none()).await;
+    until("the request to be completed", || {
+        stored_earlier_request().is_none()
+    })
+    .await;
     assert_eq!(copies(&leader).await.len(), 31);
 }
 
@@ -276,9 +285,9 @@ async fn next_leader_executes_the_remaining_requests() {
     LocalStore::Browser.write("atelier.copies.wanted", "a/\nold/\ngone/");
     let tab = Tab::open_leading().await;
     until_copies(&tab, &["a/0", "a/1"]).await;
-    a_while().await;
+    wait_for_unwanted_copies().await;
     assert_eq!(copies(&tab).await, ["a/0", "a/1"]);
-    assert_eq!(wanted(), None, "a request remains");
+    assert_eq!(stored_requests(), None, "a request remains");
 }
 
 #[wasm_bindgen_test]
@@ -290,11 +299,11 @@ async fn only_favorites_are_copied_when_copies_are_disabled() {
     tab.runner.shown("a/0".into());
     tab.runner.set_favorite("a/1", true);
     until_copies(&tab, &["a/1"]).await;
-    a_while().await;
+    wait_for_unwanted_copies().await;
     assert_eq!(copies(&tab).await, ["a/1"]);
     // A favorite is never evicted.
     tab.runner.delete_copies();
-    a_while().await;
+    wait_for_unwanted_copies().await;
     assert_eq!(copies(&tab).await, ["a/1"]);
     tab.runner.set_favorite("a/1", false);
     tab.runner.delete_copies();

@@ -48,7 +48,7 @@ async fn records_are_written_again_after_site_data_is_cleared() {
     follower.parts().hear(r#"{"State":{}}"#);
     delete_database().await;
     for all in [by_leader, by_follower] {
-        // A status of the leader may arrive in between. Then the same error is shown twice.
+        // The leader's status may arrive in between, so that no error is shown for a moment.
         until("the end of an error", || {
             all.with_value(|all| all.iter().any(Option::is_some) && all.last() == Some(&None))
         })
