@@ -108,7 +108,7 @@ fn task_in(key: &str, created: Millis, state: Value) -> Task {
 }
 
 /// Writes the records of tasks to storage, without notifying any tab.
-pub async fn put(tasks: &[Task]) {
+pub async fn store_tasks(tasks: &[Task]) {
     let texts = tasks.iter().map(|task| task.to_value().to_string());
     let records = tasks.iter().zip(texts).map(|(task, text)| {
         let text = JsValue::from_str(&text);
@@ -120,7 +120,7 @@ pub async fn put(tasks: &[Task]) {
 }
 
 /// Returns all stored tasks, ordered by key.
-pub async fn stored() -> Vec<Task> {
+pub async fn stored_tasks() -> Vec<Task> {
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let texts = storage.all_texts(Store::Tasks).await.expect("records");
     let tasks = texts.iter().map(|text| {
@@ -133,11 +133,11 @@ pub async fn stored() -> Vec<Task> {
 /// Waits until exactly these tasks are stored.
 pub async fn until_stored(wanted: &[Task]) {
     let start = clock::now();
-    let mut found = stored().await;
+    let mut found = stored_tasks().await;
     while found != wanted {
         assert!(clock::now() - start < 60_000, "timeout; stored: {found:?}");
         pause().await;
-        found = stored().await;
+        found = stored_tasks().await;
     }
 }
 

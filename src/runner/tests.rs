@@ -2,7 +2,7 @@ use atelier_contract::ServiceAddress;
 use atelier_engine::TaskKey;
 use wasm_bindgen_test::wasm_bindgen_test;
 
-use super::testing::{Tab, failed, put, reset_browser, session, stored, task};
+use super::testing::{Tab, failed, reset_browser, session, store_tasks, stored_tasks, task};
 use super::*;
 use crate::state::session::Settings;
 
@@ -49,7 +49,7 @@ async fn task_can_be_retried_again_after_its_retry_was_removed() {
         removed: Some(clock::now()),
         ..failed("a-2", 20)
     };
-    put(&[failed("a", 10), removed]).await;
+    store_tasks(&[failed("a", 10), removed]).await;
     let tab = Tab::open_leading().await;
     let retry = tab.runner.retry(&TaskKey("a".into()));
     assert_eq!(retry, Some(TaskKey("a-3".into())));
@@ -62,7 +62,7 @@ async fn task_can_be_retried_again_after_its_retry_was_removed() {
 async fn retry_in_two_tabs_at_once_creates_one_task() {
     reset_browser().await;
     sign_in();
-    put(&[failed("a", 10)]).await;
+    store_tasks(&[failed("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.until_listed(&["a"]).await;
     let first = TaskKey("a".into());
@@ -72,7 +72,11 @@ async fn retry_in_two_tabs_at_once_creates_one_task() {
     let retry = retries[0].clone().map(|key| key.0).unwrap_or_default();
     leader.until_listed(&[&retry]).await;
     follower.until_listed(&[&retry]).await;
-    let mut keys: Vec<String> = stored().await.into_iter().map(|task| task.key.0).collect();
+    let mut keys: Vec<String> = stored_tasks()
+        .await
+        .into_iter()
+        .map(|task| task.key.0)
+        .collect();
     keys.sort();
     assert_eq!(keys, ["a".to_owned(), retry]);
 }

@@ -295,38 +295,40 @@ impl Batches {
     /// Leaves out the items of these tasks, which are rows of the table again and whose records will be deleted.
     pub fn leave_out_taken_back(self, key: &BatchKey, tasks: &[Task]) {
         let runner = self.0.runner;
-        let gone: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
-        let mut left = untrack(|| runner.keys_of_batch(key));
-        left.retain(|key| !gone.contains(key));
+        let returned: HashSet<&TaskKey> = tasks.iter().map(|task| &task.key).collect();
+        let mut remaining = untrack(|| runner.keys_of_batch(key));
+        remaining.retain(|key| !returned.contains(key));
         let Some(batch) = self.find_untracked(key) else {
             return;
         };
-        let items = runner.with_tasks_of(&left, |left| batch.emptied(tasks, left.iter().copied()));
-        self.leave_out_of(key, items, left);
+        let items = runner.with_tasks_of(&remaining, |remaining| {
+            batch.emptied(tasks, remaining.iter().copied())
+        });
+        self.leave_out_of(key, items, remaining);
     }
 
     /// Leaves out items, and updates the name of the batch.
     fn leave_out(self, key: &BatchKey, items: impl IntoIterator<Item = usize>) {
-        let left = untrack(|| self.0.runner.keys_of_batch(key));
-        self.leave_out_of(key, items, left);
+        let remaining = untrack(|| self.0.runner.keys_of_batch(key));
+        self.leave_out_of(key, items, remaining);
     }
 
-    /// Leaves out items of a batch. `left`: the tasks that remain in the batch. A batch without items and tasks is removed.
+    /// Leaves out items of a batch. `remaining`: the tasks that remain in the batch. A batch without items and tasks is removed.
     fn leave_out_of(
         self,
         key: &BatchKey,
         items: impl IntoIterator<Item = usize>,
-        left: Vec<TaskKey>,
+        remaining: Vec<TaskKey>,
     ) {
         if let Some(mut batch) = self.find_untracked(key)
             && batch.leave_out(items)
         {
             let runner = self.0.runner;
-            runner.with_tasks_of(&left, |tasks| {
+            runner.with_tasks_of(&remaining, |tasks| {
                 let inputs: Vec<&Input> = tasks.iter().map(|task| &task.input).collect();
                 batch.update_name(&inputs);
             });
-            match batch.count() == 0 && left.is_empty() {
+            match batch.count() == 0 && remaining.is_empty() {
                 true => self.remove(key),
                 false => self.store(batch),
             }

@@ -178,14 +178,14 @@ mod tests {
 
     use super::*;
     use crate::browser::storage::Storage;
-    use crate::runner::testing::{Tab, pause, put, ready, reset_browser};
+    use crate::runner::testing::{Tab, pause, ready, reset_browser, store_tasks};
 
     /// Guards against unused files that are never deleted, and against the deletion of a file that a task uses.
     #[wasm_bindgen_test]
     async fn unused_files_are_deleted() {
         reset_browser().await;
         let reference = "data:image/png;stored=1a-5000,";
-        put(&[ready("a", 10, &["https://x.example/a.png", reference])]).await;
+        store_tasks(&[ready("a", 10, &["https://x.example/a.png", reference])]).await;
         let storage = Storage::open(|| ()).await.expect("IndexedDB");
         let keys = ["a/0", "stored/1a-5000", "stored/1b-5000"];
         let files = keys.map(|key| (Store::Outputs, key.to_owned(), JsValue::from_str("file")));
@@ -193,11 +193,11 @@ mod tests {
         let tab = Tab::open_leading().await;
         tab.parts().driver.delete_unused_files().await;
         loop {
-            let left = storage.keys_under(Store::Outputs, "").await.expect("keys");
-            if left == keys[..2] {
+            let remaining = storage.keys_under(Store::Outputs, "").await.expect("keys");
+            if remaining == keys[..2] {
                 break;
             }
-            assert_eq!(left, keys, "a used file was deleted");
+            assert_eq!(remaining, keys, "a used file was deleted");
             pause().await;
         }
     }

@@ -3,7 +3,9 @@ use atelier_engine::{Action, BlockReason, TaskState};
 use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
-use crate::runner::testing::{Tab, put, ready, reset_browser, session, stored, task, until};
+use crate::runner::testing::{
+    Tab, ready, reset_browser, session, store_tasks, stored_tasks, task, until,
+};
 use crate::state::session::Settings;
 
 fn key(key: &str) -> TaskKey {
@@ -25,11 +27,11 @@ async fn submitted_and_cancelled_tasks_are_shown_and_written() {
     driver.change(|engine| engine.submit(vec![task("a", 10), task("b", 20)], clock::now()));
     assert_eq!(tab.keys(), ["b", "a"], "tasks are shown synchronously");
     driver.written().await.expect("written");
-    assert_eq!(stored().await, [task("a", 10), task("b", 20)]);
+    assert_eq!(stored_tasks().await, [task("a", 10), task("b", 20)]);
     driver.change(|engine| engine.act(&key("a"), Action::Cancel, clock::now()));
     assert_eq!(tab.keys(), ["b"]);
     // The record is deleted as well; this read comes after the deletion.
-    assert_eq!(stored().await, [task("b", 20)]);
+    assert_eq!(stored_tasks().await, [task("b", 20)]);
 }
 
 /// Submits more tasks than are written immediately. Returns their number.
@@ -55,7 +57,7 @@ async fn many_records_are_written_after_they_are_shown() {
     driver.change(|engine| engine.act(&key("t000"), Action::Cancel, clock::now()));
     assert_eq!(tab.keys().len(), count - 1);
     until("the deferred writes", || deferred_count(driver) == 0).await;
-    assert_eq!(stored().await.len(), count - 1);
+    assert_eq!(stored_tasks().await.len(), count - 1);
 }
 
 #[wasm_bindgen_test]
@@ -69,14 +71,14 @@ async fn written_waits_for_deferred_writes() {
     assert!(is_written.is_none(), "the write takes a while");
     assert_eq!(deferred_count(driver), 0, "the deferred write has started");
     written.await.expect("written");
-    assert_eq!(stored().await.len(), count);
+    assert_eq!(stored_tasks().await.len(), count);
 }
 
 /// Only the leading tab writes, because it may have written something newer.
 #[wasm_bindgen_test]
 async fn tasks_from_another_tab_are_shown_and_not_written() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let tab = Tab::open_leading().await;
     // This tab follows from now on.
     tab.parts().tabs.resign();
@@ -90,7 +92,7 @@ async fn tasks_from_another_tab_are_shown_and_not_written() {
     let shown = tab.runner.task(&key("a")).expect("a task");
     assert!(shown.get_untracked().state.is_terminal());
     driver.written().await.expect("nothing to write");
-    assert_eq!(stored().await, [task("a", 10)]);
+    assert_eq!(stored_tasks().await, [task("a", 10)]);
 }
 
 /// After a submission without a response, the next one must wait.
@@ -142,5 +144,5 @@ async fn driver_does_nothing_after_the_app_was_unmounted() {
     driver.write_rest();
     assert_eq!(driver.written().await, Err(StorageError::Closed));
     assert!(driver.with_engine(|_| ()).is_none());
-    assert_eq!(stored().await, []);
+    assert_eq!(stored_tasks().await, []);
 }

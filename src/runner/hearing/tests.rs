@@ -8,7 +8,7 @@ use super::*;
 use crate::browser::storage::StorageError;
 use crate::browser::tabs::channel::Channel;
 use crate::runner::testing::{
-    Tab, failed, pause, put, ready, reset_browser, stored, task, until, until_stored,
+    Tab, failed, pause, ready, reset_browser, store_tasks, stored_tasks, task, until, until_stored,
 };
 
 fn key(key: &str) -> TaskKey {
@@ -40,7 +40,7 @@ async fn wait_for_delivery() {
 #[wasm_bindgen_test]
 async fn follower_shows_the_changes_of_the_leader() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.until_listed(&["a"]).await;
     leader.runner.submit_tasks(vec![task("b", 20)]);
@@ -49,7 +49,7 @@ async fn follower_shows_the_changes_of_the_leader() {
     follower.until_listed(&["b"]).await;
     assert_eq!(task_of(&follower, "a"), None);
     assert!(!follower.parts().tabs.leads());
-    let found = stored().await;
+    let found = stored_tasks().await;
     assert_eq!(found.len(), 1);
     assert_eq!(found[0], task("b", 20));
 }
@@ -57,7 +57,7 @@ async fn follower_shows_the_changes_of_the_leader() {
 #[wasm_bindgen_test]
 async fn leader_executes_the_requests_of_a_follower() {
     reset_browser().await;
-    put(&[ready("a", 10, &["https://x/1", "https://x/2"])]).await;
+    store_tasks(&[ready("a", 10, &["https://x/1", "https://x/2"])]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.runner.submit_tasks(vec![task("b", 20)]);
     leader.until_listed(&["b", "a"]).await;
@@ -83,7 +83,7 @@ async fn leader_executes_the_requests_of_a_follower() {
 #[wasm_bindgen_test]
 async fn unreadable_messages_are_ignored() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     for text in [
         "",
@@ -124,7 +124,7 @@ async fn late_message_does_not_replace_a_newer_record() {
     wait_for_delivery().await;
     let known = task_of(&follower, "a").expect("a task");
     assert!(known.state.is_terminal(), "{known:?}");
-    // A newer record is taken as it is, with fields that this version does not know.
+    // A newer record is adopted unchanged, with fields that this version does not know.
     let mut newer = ready("a", 10, &["https://x/1"]);
     newer.favorites = vec![0];
     newer.extra.insert("later".into(), 1.into());
@@ -139,7 +139,7 @@ async fn late_message_does_not_replace_a_newer_record() {
 #[wasm_bindgen_test]
 async fn leader_ignores_records_of_other_tabs() {
     reset_browser().await;
-    put(&[ready("a", 10, &["https://x/1"])]).await;
+    store_tasks(&[ready("a", 10, &["https://x/1"])]).await;
     let leader = Tab::open_leading().await;
     let mut other = failed("a", 10);
     other.favorites = vec![3];
@@ -160,11 +160,11 @@ async fn leader_ignores_records_of_other_tabs() {
 #[wasm_bindgen_test]
 async fn new_leader_reads_the_stored_tasks() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     next.until_listed(&["a"]).await;
     // Written by a tab that was closed before it could send the task.
-    put(&[task("b", 20)]).await;
+    store_tasks(&[task("b", 20)]).await;
     assert_eq!(next.keys(), ["a"]);
     drop(leader);
     next.until_leader().await;
@@ -172,7 +172,7 @@ async fn new_leader_reads_the_stored_tasks() {
     // This tab writes from now on.
     next.runner.submit_tasks(vec![task("c", 30)]);
     next.runner.written().await.expect("written");
-    assert_eq!(stored().await.len(), 3);
+    assert_eq!(stored_tasks().await.len(), 3);
 }
 
 /// Guards against a task that is shown but never stored: the leader received it before it led, and then again from a tab
@@ -187,7 +187,7 @@ async fn unstored_task_is_stored_although_it_is_shown_already() {
     drop(leader);
     next.until_leader().await;
     wait_for_delivery().await;
-    assert_eq!(stored().await, []);
+    assert_eq!(stored_tasks().await, []);
     let unknown = ready("b", 20, &["https://x/2"]);
     post(&message("Unstored", &shown));
     post(&message("Unstored", &unknown));
@@ -199,7 +199,7 @@ async fn unstored_task_is_stored_although_it_is_shown_already() {
 #[wasm_bindgen_test]
 async fn next_leader_executes_a_request_to_a_closed_leader() {
     reset_browser().await;
-    put(&[task("a", 10), task("b", 20)]).await;
+    store_tasks(&[task("a", 10), task("b", 20)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     next.until_listed(&["b", "a"]).await;
     // The leader is closed, but the browser has not yet given the lock to the next tab.
@@ -227,7 +227,7 @@ fn queued_in(batch: &BatchKey) -> Task {
 async fn stop_is_executed_although_the_leader_was_closed() {
     reset_browser().await;
     let batch = BatchKey("batch".into());
-    put(&[queued_in(&batch)]).await;
+    store_tasks(&[queued_in(&batch)]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     drop(leader);
     next.runner.act_on_batch(&batch, BatchAction::Stop);
@@ -246,7 +246,7 @@ async fn last_batch_action_wins_after_a_change_of_leader() {
         paused: true,
         ..queued_in(&batch)
     };
-    put(&[paused]).await;
+    store_tasks(&[paused]).await;
     let (leader, next) = (Tab::open_leading().await, Tab::open().await);
     let is_paused = |tab: &Tab| task_of(tab, "a").is_some_and(|task| task.paused);
     next.runner.act_on_batch(&batch, BatchAction::Resume);
@@ -265,7 +265,7 @@ async fn last_batch_action_wins_after_a_change_of_leader() {
 async fn batch_counts_as_stopped_in_the_tab_where_stop_was_pressed_last() {
     reset_browser().await;
     let batch = BatchKey("batch".into());
-    put(&[queued_in(&batch)]).await;
+    store_tasks(&[queued_in(&batch)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.runner.act_on_batch(&batch, BatchAction::Stop);
     assert!(follower.runner.is_stopped_here(&batch));

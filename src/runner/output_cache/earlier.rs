@@ -17,8 +17,8 @@ use crate::reactive::boxed::spawn;
 /// and identifies the request.
 const KEY: &str = "atelier.copies.earlier";
 
-/// The delay after a request before copies are made, in milliseconds. A request from another tab arrives before the setting
-/// that enables copies.
+/// The delay after a request before copies are made, in milliseconds. A request from another tab may arrive before the
+/// setting that enables copies.
 pub(super) const SETTING_DELAY_MS: u32 = 1_000;
 
 /// How long the next output waits for the present one to be copied, in milliseconds.
@@ -97,7 +97,7 @@ impl OutputCache {
         });
     }
 
-    /// Returns whether a copy of this task's outputs fits into the limit. If not, outputs of older tasks do not fit either.
+    /// Returns whether copies of this task's outputs would be kept. If not, copies for older tasks would not be kept either.
     async fn has_space_for(self, task: &TaskKey) -> Result<bool, StorageError> {
         let Some(limit) = self.session.keep_limit() else {
             return Ok(false);

@@ -7,7 +7,9 @@ use super::*;
 use crate::browser::local::LocalStore;
 use crate::browser::storage::Storage;
 use crate::browser::{http, location};
-use crate::runner::testing::{Tab, pause, put, ready, reset_browser, session, stored, until};
+use crate::runner::testing::{
+    Tab, pause, ready, reset_browser, session, store_tasks, stored_tasks, until,
+};
 use crate::state::session::Settings;
 
 /// Enables copies, with a limit in bytes.
@@ -24,7 +26,7 @@ fn enable_copies(limit: u64) {
 /// when it is automated.
 async fn prepare(tasks: &[Task]) -> bool {
     reset_browser().await;
-    put(tasks).await;
+    store_tasks(tasks).await;
     let storage = Storage::open(|| ()).await.expect("IndexedDB");
     let bytes = Blob::new_with_str_sequence(&Array::of1(&"bytes".into()));
     let probe = (Store::Outputs, "probe/0".to_owned());
@@ -94,13 +96,13 @@ async fn leader_copies_shown_outputs_and_deletes_copies_of_deleted_tasks() {
     enable_copies(1 << 30);
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     let runner = follower.runner;
-    let looks = follower.follow(move || runner.track_copies());
+    let runs = follower.follow(move || runner.track_copies());
     wait_for_unwanted_copies().await;
-    let before = looks.with_value(Vec::len);
+    let before = runs.with_value(Vec::len);
     follower.runner.shown("a/1".into());
     until_copies(&leader, &["a/1"]).await;
     until("the follower to update its view", || {
-        looks.with_value(Vec::len) > before
+        runs.with_value(Vec::len) > before
     })
     .await;
     leader.runner.shown("b/0".into());
@@ -111,7 +113,7 @@ async fn leader_copies_shown_outputs_and_deletes_copies_of_deleted_tasks() {
     assert_eq!(all[0].bytes as f64, copy.size());
     assert!(all[0].bytes > 0);
     assert!(follower.runner.copy("a/0").await.is_none());
-    let task = stored().await.swap_remove(0);
+    let task = stored_tasks().await.swap_remove(0);
     leader.runner.act(&task.key, Action::Delete);
     until_copies(&follower, &["b/0"]).await;
     assert!(leader.runner.copy("a/1").await.is_none());

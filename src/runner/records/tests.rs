@@ -4,7 +4,8 @@ use wasm_bindgen_test::wasm_bindgen_test;
 
 use super::*;
 use crate::runner::testing::{
-    close_before_next_test, delete_database, owner, put, ready, reset_browser, stored, task, until,
+    close_before_next_test, delete_database, owner, ready, reset_browser, store_tasks,
+    stored_tasks, task, until,
 };
 
 struct Opened {
@@ -88,7 +89,7 @@ async fn unreadable_records_are_left_in_storage_and_reported() {
 async fn writes_and_deletions_are_repeated_once_storage_is_open() {
     reset_browser().await;
     let known = [task("a", 10), task("b", 20)];
-    put(&known).await;
+    store_tasks(&known).await;
     let opened = Opened::closed();
     let records = opened.records;
     assert_eq!(records.read_all().await, Err(StorageError::Closed));
@@ -107,15 +108,15 @@ async fn writes_and_deletions_are_repeated_once_storage_is_open() {
     records.open().await.expect("IndexedDB");
     // A record that could not be deleted yet counts as deleted.
     assert_eq!(records.read_all().await, Ok(vec![known[1].clone()]));
-    assert_eq!(stored().await.len(), 2, "the record is still stored");
+    assert_eq!(stored_tasks().await.len(), 2, "the record is still stored");
     let rest = [known[1].clone(), task("c", 30)];
     records.write_all(rest.iter()).await.expect("written");
-    assert_eq!(stored().await, rest);
+    assert_eq!(stored_tasks().await, rest);
     let storage = records.storage().expect("storage");
     let batches = storage.all_texts(Store::Batches).await.expect("records");
     assert_eq!(batches, ["{}"]);
     // The record is deleted now. Another record with the same key, such as an imported one, is new.
-    put(&known[..1]).await;
+    store_tasks(&known[..1]).await;
     assert_eq!(records.read_all().await.map(|all| all.len()), Ok(3));
 }
 
@@ -129,7 +130,7 @@ async fn deleted_task_is_gone_at_once_and_can_be_written_again() {
     let deleted = records.delete(vec![record_of(&known[0])]);
     assert_eq!(records.read_all().await, Ok(vec![known[1].clone()]));
     deleted.await.expect("deleted");
-    assert_eq!(stored().await, known[1..]);
+    assert_eq!(stored_tasks().await, known[1..]);
     records.write(&known[..1]).await.expect("written");
     assert_eq!(records.read_all().await, Ok(known.to_vec()));
 }
@@ -139,12 +140,12 @@ async fn deleted_batch_is_not_written_again() {
     reset_browser().await;
     let opened = Opened::new().await;
     let records = opened.records;
-    let (gone, kept) = (BatchKey("gone".into()), BatchKey("kept".into()));
-    records.store_batch(&gone, r#"{"n":1}"#.to_owned());
-    records.store_batch(&kept, r#"{"n":2}"#.to_owned());
+    let (deleted, other) = (BatchKey("gone".into()), BatchKey("kept".into()));
+    records.store_batch(&deleted, r#"{"n":1}"#.to_owned());
+    records.store_batch(&other, r#"{"n":2}"#.to_owned());
     // This batch is from an earlier visit.
     records.know_batch(&BatchKey("read".into()), r#"{"n":3}"#.to_owned());
-    records.delete_batch(&gone);
+    records.delete_batch(&deleted);
     records.write_all([].iter()).await.expect("written");
     let storage = records.storage().expect("storage");
     let batches = storage.all_texts(Store::Batches).await.expect("records");

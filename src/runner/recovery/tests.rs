@@ -7,8 +7,8 @@ use wasm_bindgen_test::wasm_bindgen_test;
 use super::*;
 use crate::browser::storage::{Storage, Store};
 use crate::runner::testing::{
-    DATABASE, Tab, close_before_next_test, delete_database, put, ready, reset_browser, stored,
-    task, until, until_stored,
+    DATABASE, Tab, close_before_next_test, delete_database, ready, reset_browser, store_tasks,
+    stored_tasks, task, until, until_stored,
 };
 
 /// Records the storage errors that a tab shows, in order.
@@ -36,7 +36,7 @@ async fn open_database(version: u32) -> Rc<Database> {
 #[wasm_bindgen_test]
 async fn records_are_written_again_after_site_data_is_cleared() {
     reset_browser().await;
-    put(&[ready("a", 10, &["https://x/1"])]).await;
+    store_tasks(&[ready("a", 10, &["https://x/1"])]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     leader.runner.submit_tasks(vec![task("b", 20)]);
     let batch = BatchKey("batch".into());
@@ -68,7 +68,7 @@ async fn records_are_written_again_after_site_data_is_cleared() {
 #[wasm_bindgen_test]
 async fn follower_sends_cleared_tasks_to_the_leader() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let (leader, follower) = (Tab::open_leading().await, Tab::open().await);
     follower.until_listed(&["a"]).await;
     // Only the follower receives this task.
@@ -111,14 +111,14 @@ async fn tasks_are_stored_later_if_storage_does_not_open_at_first() {
     })
     .await;
     assert!(tab.runner.has_read_tasks());
-    assert_eq!(stored().await, [task("a", 10)]);
+    assert_eq!(stored_tasks().await, [task("a", 10)]);
 }
 
 /// The tab of the newer version can write records; this one can't.
 #[wasm_bindgen_test]
 async fn tab_of_an_older_version_stops_leading() {
     reset_browser().await;
-    put(&[task("a", 10)]).await;
+    store_tasks(&[task("a", 10)]).await;
     let tab = Tab::open_leading().await;
     let newer = open_database(1_000).await;
     until("the newer version to be noticed", || {

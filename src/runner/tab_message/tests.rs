@@ -67,7 +67,7 @@ fn tasks_are_sent_in_their_stored_format() {
 
 #[wasm_bindgen_test]
 fn actions_keep_their_format() {
-    for (word, wanted) in [
+    for (word, expected) in [
         ("cancel", Action::Cancel),
         ("resubmit", Action::Resubmit),
         ("dismiss", Action::Dismiss),
@@ -82,9 +82,9 @@ fn actions_keep_their_format() {
         let TabMessage::Act(key, action) = read(&format!(r#"{{"Act":["k","{word}"]}}"#)) else {
             panic!("an action");
         };
-        assert_eq!((key.0.as_str(), action), ("k", wanted));
+        assert_eq!((key.0.as_str(), action), ("k", expected));
     }
-    for (word, wanted) in [
+    for (word, expected) in [
         ("pause", BatchAction::Pause),
         ("resume", BatchAction::Resume),
         ("stop", BatchAction::Stop),
@@ -93,18 +93,18 @@ fn actions_keep_their_format() {
         let TabMessage::ActOnBatch(batch, action, None) = read(&text) else {
             panic!("an action on a batch");
         };
-        assert_eq!((batch.0.as_str(), action), ("b", wanted));
+        assert_eq!((batch.0.as_str(), action), ("b", expected));
         let text = format!(r#"{{"ActOnBatch":["b","{word}"],"at":17}}"#);
         let TabMessage::ActOnBatch(batch, action, Some(17)) = read(&text) else {
             panic!("an action on a batch with a time");
         };
-        assert_eq!((batch.0.as_str(), action), ("b", wanted));
+        assert_eq!((batch.0.as_str(), action), ("b", expected));
     }
     assert!(matches!(read(r#"{"Removed":"k"}"#), TabMessage::Removed(key) if key.0 == "k"));
     for text in ["k/1", "k/", "/", ""] {
-        let wanted = CopyRequest::read(text);
+        let expected = CopyRequest::read(text);
         let message = read(&format!(r#"{{"Shown":"{text}"}}"#));
-        assert!(matches!(message, TabMessage::CopyRequested(request) if request == wanted));
+        assert!(matches!(message, TabMessage::CopyRequested(request) if request == expected));
     }
     for is in [true, false] {
         let text = format!(r#"{{"Favorite":{{"output":"k/1","is":{is}}}}}"#);
@@ -117,7 +117,7 @@ fn actions_keep_their_format() {
 
 #[wasm_bindgen_test]
 fn states_keep_their_format() {
-    for (sent, wanted) in [
+    for (sent, expected) in [
         ("", None),
         (r#""hindrance":"Offline""#, Some(BlockReason::Offline)),
         (
@@ -137,9 +137,9 @@ fn states_keep_their_format() {
         let TabMessage::State(reason, error) = read(&format!(r#"{{"State":{{{sent}}}}}"#)) else {
             panic!("a state");
         };
-        assert_eq!((reason, error), (wanted, None));
+        assert_eq!((reason, error), (expected, None));
     }
-    for (word, wanted) in [
+    for (word, expected) in [
         ("refused", StorageError::Refused),
         ("silent", StorageError::Silent),
         ("full", StorageError::Full),
@@ -150,7 +150,10 @@ fn states_keep_their_format() {
         let TabMessage::State(reason, error) = read(&text) else {
             panic!("a state");
         };
-        assert_eq!((reason, error), (Some(BlockReason::Offline), Some(wanted)));
+        assert_eq!(
+            (reason, error),
+            (Some(BlockReason::Offline), Some(expected))
+        );
     }
     // A value that only a later version knows is ignored, and the rest of the message is read.
     let later = r#"{"State":{"later":1,"hindrance":{"Asleep":1},"storage_error":"full"}}"#;

@@ -65,17 +65,17 @@ fn track_labels_tracks_a_new_label_in_the_same_phase() {
         store.track_labels();
         store.with_tasks(|tasks| tasks[0].label().to_owned())
     });
-    let looks = StoredValue::new(0);
+    let runs = StoredValue::new(0);
     let phases = Memo::new(move |_| {
         store.track_phases();
-        looks.update_value(|looks| *looks += 1);
+        runs.update_value(|runs| *runs += 1);
     });
     assert_eq!(untrack(|| label.get()), "Queued");
     untrack(|| phases.get());
     store.show(&[running("processing")]);
     assert_eq!(untrack(|| label.get()), "Processing");
     untrack(|| phases.get());
-    assert_eq!(looks.get_value(), 1, "the phase has not changed");
+    assert_eq!(runs.get_value(), 1, "the phase has not changed");
 }
 
 #[wasm_bindgen_test]
@@ -83,18 +83,18 @@ fn signal_of_a_task_changes_with_that_task_only() {
     let shown = shown(&[task("a", 10), task("b", 20)]);
     let signal = shown.store.task(&key("a")).expect("a task");
     let followed = signal.clone();
-    let looks = StoredValue::new(0);
+    let runs = StoredValue::new(0);
     let outputs = Memo::new(move |_| {
-        looks.update_value(|looks| *looks += 1);
+        runs.update_value(|runs| *runs += 1);
         followed.read().outputs().len()
     });
-    assert_eq!((outputs.get(), looks.get_value()), (0, 1));
+    assert_eq!((outputs.get(), runs.get_value()), (0, 1));
     shown.store.show(&[ready("b", 20, &["https://x/1"])]);
-    assert_eq!((outputs.get(), looks.get_value()), (0, 1));
+    assert_eq!((outputs.get(), runs.get_value()), (0, 1));
     shown
         .store
         .show(&[ready("a", 10, &["https://x/1", "https://x/2"])]);
-    assert_eq!((outputs.get(), looks.get_value()), (2, 2));
+    assert_eq!((outputs.get(), runs.get_value()), (2, 2));
     assert!(shown.store.task(&key("unknown")).is_none());
 }
 

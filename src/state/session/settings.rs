@@ -143,7 +143,7 @@ mod tests {
     #[wasm_bindgen_test]
     fn stored_settings_are_read_and_written_in_the_same_format() {
         let settings = read(SETTINGS).expect("settings");
-        let wanted = Settings {
+        let expected = Settings {
             address: ServiceAddress::parse("https://s.example/base").expect("an address"),
             uid: "me".into(),
             remember: true,
@@ -155,7 +155,7 @@ mod tests {
             saved: 1_700_000_000_001,
             token_version: 1_700_000_000_000,
         };
-        assert_eq!(settings, wanted);
+        assert_eq!(settings, expected);
         assert_eq!(settings.to_value().to_string(), SETTINGS);
         let first = Settings::default().to_value().to_string();
         assert_eq!(
@@ -168,7 +168,7 @@ mod tests {
     /// One switch must not be read as another.
     #[wasm_bindgen_test]
     fn switches_are_independent() {
-        for (name, wanted) in [
+        for (name, expected) in [
             ("remember", [true, false, false, false, false]),
             ("send_defaults", [false, true, false, false, false]),
             ("notify", [false, false, true, false, false]),
@@ -183,7 +183,7 @@ mod tests {
                 settings.keep,
                 settings.notify_chosen,
             ];
-            assert_eq!(switches, wanted, "{name}");
+            assert_eq!(switches, expected, "{name}");
         }
     }
 
@@ -192,11 +192,11 @@ mod tests {
         let newer = r#"{"address":["https://s.example"],"uid":{"name":"me"},"remember":"for a week","send_defaults":null,"notify":1,"keep":"","keep_limit":-1,"saved":0.5,"token_version":"1","later":[{}]}"#;
         assert_eq!(read(newer), Some(Settings::default()));
         let partly = r#"{"later":1,"address":"ftp://s.example","uid":"me"}"#;
-        let wanted = Settings {
+        let expected = Settings {
             uid: "me".into(),
             ..Settings::default()
         };
-        assert_eq!(read(partly), Some(wanted));
+        assert_eq!(read(partly), Some(expected));
         for text in ["null", "[]", "7", r#""me""#, "{"] {
             assert_eq!(read(text), None, "{text}");
         }
