@@ -157,7 +157,7 @@ async function page(event) {
   let response;
   try {
     response = (await event.preloadResponse) ?? (await fetch(event.request));
-    // Without a network, Firefox's preload is an error response (github.com/GoogleChrome/workbox/issues/3134).
+    // Without a network, Firefox returns an error response instead of throwing (github.com/GoogleChrome/workbox/issues/3134).
     if (response.type !== "error" && response.status < 500) return response;
   } catch {}
   return (await cached(SHELL)) ?? response ?? Response.error();
