@@ -20,11 +20,11 @@ pub mod sync_state;
 pub mod table;
 pub mod unsaved_rows;
 
-/// Maximum rows of a batch. More is usually a mistake in a range.
+/// The maximum number of rows in a batch. A larger number is usually a mistake in a range.
 pub const MAX_ROWS: usize = 10_000;
 
-/// Returns the parameter that `Lines` fills: the prompt, else the first long text, else the first text that is not an
-/// address; `None` for a model without texts.
+/// Returns the parameter that the fill method `Lines` sets: the prompt, else the first long text, else the first text
+/// that is not an address; `None` for a model without texts.
 pub fn prompt_of(schema: &Schema) -> Option<String> {
     let texts = || {
         let parameters = schema.parameters().map(|(parameter, _)| parameter);
@@ -38,7 +38,7 @@ pub fn prompt_of(schema: &Schema) -> Option<String> {
 }
 
 /// Returns the columns that a table of these rows needs, in the order of the form: required parameters, and those whose
-/// value differs from the default. Names that the schema doesn't have come last.
+/// value differs from the default. Names that are not in the schema are last.
 pub fn columns<'a>(rows: impl Iterator<Item = &'a Draft> + Clone, schema: &Schema) -> Vec<String> {
     let in_use = |parameter: &Parameter| {
         let mut entries = rows.clone().filter_map(|row| row.get(&parameter.name));
@@ -57,7 +57,7 @@ pub fn columns<'a>(rows: impl Iterator<Item = &'a Draft> + Clone, schema: &Schem
     columns
 }
 
-/// Whether the entry has the same effect as no entry. Clearing a text that has a default has an effect.
+/// Whether sending the entry has the same effect as leaving it out. A cleared text differs from its default.
 fn is_default(entry: &Entry, parameter: &Parameter) -> bool {
     let default = parameter.default.as_ref().filter(|it| !it.is_null());
     if let (Entry::Value(value), Some(default)) = (entry, default)
@@ -97,7 +97,7 @@ mod tests {
         assert_eq!(columns(rows.iter(), &schema), ["prompt", "seed", "lora"]);
     }
 
-    /// Guards against a table with a column for every default of a form that was filled in once.
+    /// Guards against columns for form values that equal their defaults.
     #[test]
     fn inputs_at_their_defaults_have_no_column() {
         let schema: Schema = serde_json::from_value(json!({

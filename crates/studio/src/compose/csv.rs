@@ -1,9 +1,9 @@
 //! Reads and writes CSV (RFC 4180, and the dialects of spreadsheets).
 
-/// Parses CSV into records. The separator is a comma, semicolon or tab: the one that the first record has most of
-/// outside quotes, or the one in a first line `sep=;`, a hint for Excel that is not a record. A byte order mark and
-/// empty lines are skipped. A quoted field may contain separators, doubled quotes and line ends. A quote that is never
-/// closed ends with the text.
+/// Parses CSV into records. The separator is a comma, semicolon or tab. A first line such as `sep=;` (a hint for Excel,
+/// not a record) sets it. Otherwise, it is the most frequent of the three in the first record, outside quotes. A byte
+/// order mark and empty lines are skipped. A quoted field may contain separators, doubled quotes and line ends. A field
+/// whose quote is not closed extends to the end of the text.
 pub fn read(text: &str) -> Vec<Vec<String>> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (hinted, text) = match hint(text) {
@@ -36,6 +36,7 @@ fn hint(text: &str) -> Option<(u8, &str)> {
     }
 }
 
+/// Guesses the separator from the first record.
 fn separator(text: &str) -> u8 {
     let mut counts = [(b',', 0usize), (b';', 0), (b'\t', 0)];
     let mut in_quotes = false;
@@ -51,7 +52,7 @@ fn separator(text: &str) -> u8 {
             }
         }
     }
-    // The first of the most frequent ones: a comma if there are none.
+    // On a tie, the first separator wins; without separators, this is the comma.
     let mut best = counts[0];
     for other in &counts[1..] {
         if other.1 > best.1 {
@@ -61,8 +62,9 @@ fn separator(text: &str) -> u8 {
     best.0
 }
 
-/// Appends a record that ends with CRLF (RFC 4180). Fields are quoted more often than the csv crate would: also those
-/// with other programs' separators, and those with spaces that programs would trim.
+/// Appends a record that ends with CRLF (RFC 4180). Quotes more fields than the csv crate does: also those with a
+/// semicolon or tab, which other programs use as separators, and those that start or end with a space, which other
+/// programs trim.
 pub fn write<'a>(out: &mut String, fields: impl IntoIterator<Item = &'a str>) {
     let start = out.len();
     for (position, field) in fields.into_iter().enumerate() {
@@ -80,7 +82,7 @@ pub fn write<'a>(out: &mut String, fields: impl IntoIterator<Item = &'a str>) {
             out.push_str(field);
         }
     }
-    // A single empty field would read as an empty line.
+    // A record with one empty field would look like an empty line, which readers skip.
     if out.len() == start {
         out.push_str("\"\"");
     }

@@ -1,4 +1,5 @@
-//! Items that exist already, or twice: the same input with the same seed gives the same files, which are charged again.
+//! Finds items whose results exist already, and items that are in a batch twice. The same input with the same seed
+//! gives the same files, which are charged again.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
@@ -12,22 +13,22 @@ mod repeats;
 
 pub use repeats::Repeats;
 
-/// An item whose result exists or is being generated.
+/// A draft whose result exists or is being generated.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Duplicate {
-    /// Its index among the given drafts.
+    /// The index of the draft.
     pub at: usize,
-    /// The item that made it, if it was one of a batch.
+    /// The batch and place of the task with that result, if it belongs to a batch.
     pub place: Option<BatchPlace>,
-    /// Whether the result is not there yet.
+    /// Whether the result is still being generated.
     pub is_under_way: bool,
 }
 
 /// An input as the service sees it: with defaults filled in.
 type CompleteInput = BTreeMap<String, String>;
 
-/// Finds the drafts whose results a task of the account has made or is making. Drafts without a fixed seed are never
-/// among them.
+/// Finds the drafts whose results a task of the account has generated or is generating. Drafts without a fixed seed are
+/// never duplicates.
 pub fn find_duplicates(
     drafts: &[&Draft],
     schema: &Schema,
@@ -94,8 +95,8 @@ fn duplicates_in(
     fixed.iter().filter_map(found).collect()
 }
 
-/// Returns the valid drafts with a fixed seed that a task or another draft has as well, each with its index. Only these
-/// can be duplicates, and most of ten thousand drafts have no such seed.
+/// Returns the valid drafts whose fixed seed equals that of a task or of another draft, each with its index. Only these
+/// can be duplicates. Most drafts of a large batch have no such seed, so they need no validation.
 fn with_fixed_seeds(
     drafts: &[&Draft],
     schema: &Schema,
@@ -119,8 +120,8 @@ fn with_fixed_seeds(
     inputs.collect()
 }
 
-/// Returns the seed if the model generates the same result from it each time. By convention, -1 stands for any seed, as
-/// do a seed below the minimum and a default below 0.
+/// Returns the seed if the model generates the same result from it each time. By convention, -1, a seed below the
+/// minimum and a default below 0 stand for a random seed.
 fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
     let parameter = schema.parameter(seed::NAME).map(|(it, _)| it);
     let parameter = parameter.filter(|it| it.is_seed())?;
@@ -223,7 +224,7 @@ mod tests {
         made.into_iter().map(|made| made.at).collect()
     }
 
-    /// Guards against generating, and charging, the same files again silently.
+    /// Guards against generating and charging the same files again without a warning.
     #[test]
     fn the_same_input_with_the_same_seed_is_a_duplicate() {
         let schema = seeded();
@@ -245,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn drawn_seeds_and_failed_tasks_are_no_duplicates() {
+    fn drafts_with_random_seeds_or_failed_tasks_are_not_duplicates() {
         let schema = seeded();
         let mut failed = task(&draft("a", "7"), &schema);
         failed.state = TaskState::Unconfirmed {
@@ -281,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_fixed_unless_it_stands_for_any() {
+    fn a_seed_is_fixed_unless_it_stands_for_a_random_one() {
         let is_fixed = |seed: Value, text: &str| {
             let schema = schema(seed);
             let mut draft = draft("a", text);
@@ -314,7 +315,7 @@ mod tests {
         assert!(fresh.contains_key("7"));
     }
 
-    /// Guards against duplicates of another account's tasks, and of tasks without outputs.
+    /// Tasks of other accounts and tasks without outputs don't count.
     #[test]
     fn only_existing_results_of_the_account_are_duplicates() {
         let schema = seeded();
@@ -340,9 +341,9 @@ mod tests {
         assert_eq!(made(&task, &own), None);
     }
 
-    /// Guards against a summary that omits items that were sent before, or counts them twice.
+    /// Items that were sent before are counted, too, but not twice.
     #[test]
-    fn all_charged_repeats_are_counted_over_one_list() {
+    fn the_summary_counts_each_repeated_item_once() {
         let schema = seeded();
         let tasks = [task(&draft("a", "7"), &schema)];
         let to_send = ToSend {
@@ -363,10 +364,9 @@ mod tests {
         assert_eq!(repeats.rest_label(), "Only the 4 others");
     }
 
-    /// Guards against charging the same files twice in one batch, if no task has that seed yet. A seed may be written in
-    /// two ways.
+    /// Guards against charging the same files twice in one batch. `7` and `07` are the same seed.
     #[test]
-    fn duplicates_within_a_batch_need_no_task() {
+    fn duplicates_within_a_batch_are_found_without_tasks() {
         let to_send = ToSend {
             drafts: [("a", "7"), ("a", "07"), ("a", "8"), ("b", "7"), ("a", "9")]
                 .map(|(prompt, seed)| draft(prompt, seed))

@@ -15,7 +15,7 @@ pub enum FillMethod {
 impl FillMethod {
     const ALL: [Self; 3] = [Self::Lines, Self::Sweep, Self::Import];
 
-    /// Returns the methods for a model: `Lines` only if it has a text. There is always at least one.
+    /// Returns the methods for a model. The first one, `Lines`, requires a text parameter. The result is never empty.
     pub fn available(schema: &Schema) -> &'static [Self] {
         &Self::ALL[usize::from(prompt_of(schema).is_none())..]
     }
@@ -38,7 +38,7 @@ impl FillMethod {
         }
     }
 
-    /// Returns the hint after everything was sent.
+    /// Returns the hint to show after all rows were sent.
     pub fn next_step(self) -> &'static str {
         match self {
             Self::Lines => "Type more to start a new batch.",
@@ -47,7 +47,7 @@ impl FillMethod {
         }
     }
 
-    /// Returns the hint while there are no rows.
+    /// Returns the hint to show while the table has no rows.
     pub fn first_step(self) -> &'static str {
         match self {
             Self::Lines => "Type one prompt per line.",

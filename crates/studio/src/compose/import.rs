@@ -1,4 +1,4 @@
-//! Rows from a table that the user imports: CSV, a JSON array or JSON Lines.
+//! Reads rows from a file or text that the user imports: CSV, a JSON array or JSON Lines.
 
 mod example;
 mod mistake;
@@ -28,13 +28,13 @@ pub enum Format {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Imported {
     pub format: Format,
-    /// The rows that could be read; they may be invalid.
+    /// The rows that could be parsed. Their values may be invalid.
     pub rows: Vec<Draft>,
     /// The number of each of these rows in the file, like [`ImportNote::row`].
     numbers: Vec<usize>,
-    /// Columns that are not parameters of the model; they are not in the rows.
+    /// Columns that are not parameters of the model. They are not imported.
     pub unknown_columns: Vec<String>,
-    /// Columns of secrets; they are not in the rows, because rows are stored.
+    /// Columns of secret parameters. They are not imported, because rows are stored.
     pub secret_columns: Vec<String>,
     /// The mistakes that were found, in the order of the file.
     pub notes: Vec<ImportNote>,
@@ -49,11 +49,11 @@ pub struct ImportNote {
     pub message: String,
 }
 
-/// Reads rows for the parameters of `schema`. Columns are matched by name; case, spaces, underscores and hyphens are
-/// ignored.
+/// Reads rows with values for the parameters of `schema`. Columns are matched by name; case, spaces, underscores and
+/// hyphens are ignored.
 ///
-/// An empty CSV cell is no entry, not an empty text; so is a null word in a column of numbers or booleans. JSON values
-/// keep their type. A row with U+FFFD, the replacement for a character that was lost, is left out.
+/// An empty CSV cell leaves the parameter out, as does a word such as `null` in a column of numbers or booleans. JSON
+/// values keep their type. Rows with U+FFFD, which replaces a lost character, are not imported.
 ///
 /// `meant`: the parameters that the user has assigned to columns, see [`Imported::unknown_names`].
 ///
@@ -120,7 +120,7 @@ fn from_json_lines(text: &str, names: &ColumnMatcher) -> Result<Imported, String
         }
         return Ok(imported);
     }
-    // Skip broken lines, so that the others are imported.
+    // Skip invalid lines, so that the other lines are imported.
     let lines = text.lines().filter(|line| !line.trim().is_empty());
     for (position, line) in lines.enumerate() {
         match json::parse(line.as_bytes()) {
@@ -158,7 +158,7 @@ fn from_csv(text: &str, names: &ColumnMatcher) -> Result<Imported, String> {
             found
         })
         .collect();
-    // A column whose name resembles a parameter can still be assigned.
+    // The user can still assign a column whose name resembles a parameter.
     if taken.is_empty() && imported.suggestions(names.schema).is_empty() {
         let known: Vec<&str> = names.all.iter().map(|(name, ..)| *name).take(8).collect();
         return Err(format!(
@@ -294,7 +294,7 @@ impl Imported {
     }
 }
 
-/// Whether a field in a column of numbers or booleans is a null word of pandas, Python, SQL or spreadsheets.
+/// Whether a field in a column of numbers or booleans is a word for no value in pandas, Python, SQL or spreadsheets.
 fn is_null(kind: Kind, field: &str) -> bool {
     const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
     let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
@@ -330,7 +330,8 @@ impl<'a> ColumnMatcher<'a> {
         meant.any(|(column, parameter)| column == title && parameter.is_empty())
     }
 
-    /// `is_column`: whether a parameter has a column of its own name, so that no other column can be assigned to it.
+    /// Returns the parameter of a column. `is_column`: whether a column has exactly this parameter's name, so that no
+    /// other column can be assigned to the parameter.
     fn find(&self, title: &str, is_column: impl Fn(&str) -> bool) -> Option<(&'a str, Kind)> {
         let mut meant = self.meant.iter();
         let assigned = meant.find(|(column, parameter)| column == title && !is_column(parameter));
@@ -340,7 +341,7 @@ impl<'a> ColumnMatcher<'a> {
         let found = exact(title).or_else(|| exact(short)).or_else(|| {
             let spelling = spelling(short);
             let mut alike = self.all.iter().filter(|(.., other)| *other == spelling);
-            // If two parameters have the same spelling, only the exact name is unambiguous.
+            // If two parameters have the same normalized spelling, only an exact name matches.
             alike.next().filter(|_| alike.next().is_none())
         });
         found.map(|(name, kind, _)| (*name, *kind))

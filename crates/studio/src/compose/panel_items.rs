@@ -1,4 +1,4 @@
-//! Items that a panel has composed and that aren't in the table yet.
+//! Compares the items composed in a panel with the rows of the table.
 
 use atelier_contract::{Draft, Schema};
 
@@ -8,26 +8,26 @@ use super::sweep::Axis;
 use super::table::Table;
 use crate::text::plural::{agreeing, counted, listed};
 
-/// How the items of a panel relate to the table, which decides what Generate does with them.
+/// The relation of a panel's items to the table. It decides what Generate does with them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PanelItems {
-    /// The table has all of them.
+    /// The table contains all items.
     InTable,
-    /// Nothing else is waiting: so many items are sent alone.
+    /// No rows are waiting. The value is the number of items to send.
     Only(usize),
-    /// The waiting rows are an earlier version of the items: so many items replace them.
+    /// The waiting rows are an earlier version of the items. The value is the number of items that replace them.
     Replacing(usize),
-    /// So many items are neither waiting nor sent from here; other rows are waiting.
+    /// Other rows are waiting. The value is the number of items that are not in the table.
     Additional(usize),
 }
 
 impl PanelItems {
-    /// Compares the items with the table. `before`: the rows that this panel has put into the table.
+    /// Compares the items with the table. `before`: the rows that this panel has added to the table.
     pub fn of(composed: &[Draft], before: Option<&[Draft]>, table: &Table) -> Self {
         if let (Some(before), false) = (before, composed.is_empty())
             && table.is_waiting_for(before)
             && before != composed
-            // Items that were sent must not be sent again silently.
+            // Items that were sent must not be sent again without a warning.
             && !table.has_sent_some(composed)
         {
             return Self::Replacing(composed.len());
@@ -69,7 +69,7 @@ pub fn not_in_table_message(items: usize, table: &Table) -> String {
     }
 }
 
-/// Returns the required parameters that all rows of a sweep lack.
+/// Returns the required parameters that have no value in any row of a sweep.
 pub fn missing(base: &Draft, axes: &[Axis], schema: &Schema) -> Vec<String> {
     let problems = schema.validate(base, false).err().unwrap_or_default();
     let names = problems.into_iter().map(|problem| problem.parameter);
@@ -82,8 +82,8 @@ pub fn missing(base: &Draft, axes: &[Axis], schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// `prompt is missing: fill it in under One, or make it an axis.` Items of an earlier batch have their own settings:
-/// for them, the parameter must be an axis, or the settings of One must be used.
+/// `prompt is missing: fill it in under One, or make it an axis.` If the items have settings of an earlier batch
+/// instead of those of the form `One`, the second advice is to use the settings of `One`.
 pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     let (missing, it) = (listed(names), agreeing(names.len(), "it", "them"));
     let verb = agreeing(names.len(), "is", "are");
@@ -128,7 +128,7 @@ mod tests {
         draft
     }
 
-    /// Guards against sending other rows than those in the visible panel.
+    /// Guards against sending rows that are not in the visible panel.
     #[test]
     fn composed_items_are_sent_alone_or_block() {
         let schema = schema();
@@ -173,7 +173,7 @@ mod tests {
         );
     }
 
-    /// Guards against a batch that is edited again and blocked once an axis changes, and against sending it unchanged.
+    /// Changing an axis of a batch that is edited again must neither block Generate nor send the old items.
     #[test]
     fn changed_items_replace_their_earlier_version() {
         let schema = schema();

@@ -1,5 +1,5 @@
-//! The content of the panels that fill the table, stored until the user removes it. Content that was sent is marked as
-//! sent, so that it is not offered and charged again. Each tab has its own.
+//! The content of the panels that fill the table. It is stored until the user removes it, separately for each tab.
+//! Content that was sent is marked, so that it is not offered and charged again.
 
 use atelier_contract::{Draft, Schema, json};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::Value;
 
 use super::fill_method::FillMethod;
 
-/// The content of the panels. Stored in browsers: names and shapes must not change.
+/// The content of the panels. Browsers store it, so names and types of its fields must not change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelState {
@@ -19,12 +19,12 @@ pub struct PanelState {
     /// The text of a table to import.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub pasted: String,
-    /// The parameters that the user has assigned to its columns.
+    /// The columns of that table that the user has assigned, each with its parameter.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub meant: Vec<(String, String)>,
 }
 
-/// An unfinished sweep: an axis may have no values yet.
+/// A sweep as entered in its panel. Axes may have no values yet.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PanelSweep {
@@ -32,11 +32,11 @@ pub struct PanelSweep {
     pub axes: Vec<(String, String)>,
     /// Whether the axes are combined in pairs.
     pub is_paired: bool,
-    /// The seed of all items, if the model has one.
+    /// The seed of all items, if the model has a seed parameter.
     pub seed: Option<String>,
-    /// The inputs that all items share in addition to the axes, if they are not those of the form.
+    /// The inputs that all items share in addition to the axes; `None` for those of the form.
     pub base: Option<Draft>,
-    /// The shared inputs with which this sweep was sent; `None` if it was not sent as it is now.
+    /// The shared inputs with which this sweep was sent; `None` if it was not sent, or changed since.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_with: Option<Draft>,
 }
@@ -71,18 +71,18 @@ impl PanelState {
         *self == Self::default()
     }
 
-    /// Whether there is content that was not sent and would have to be entered again.
+    /// Whether there is content that was not sent. The user would lose it.
     pub fn has_unsent(&self) -> bool {
         let sweep = self.sweep.as_ref();
         sweep.is_some_and(|sweep| sweep.sent_with.is_none()) || !self.pasted.trim().is_empty()
     }
 
-    /// Whether there is content that would have to be entered again, sent or not.
+    /// Whether there is content, sent or not.
     pub fn has_content(&self) -> bool {
         self.sweep.is_some() || !self.pasted.trim().is_empty()
     }
 
-    /// Whether both have the same content, regardless of the fill method and of what was sent.
+    /// Whether both have the same content. Ignores the fill method and whether the content was sent.
     pub fn has_same_content(&self, other: &Self) -> bool {
         (
             self.sweep.as_ref().map(PanelSweep::content),
@@ -173,7 +173,7 @@ mod tests {
         assert!(read.has_unsent());
     }
 
-    /// Guards against storing untouched panels, and against a batch form that opens empty.
+    /// Untouched panels must not be stored: the batch form would open empty at the next visit.
     #[test]
     fn untouched_panels_are_empty() {
         let untouched = PanelState::new(
@@ -187,7 +187,7 @@ mod tests {
         assert!(!looked_at.is_empty() && !looked_at.has_unsent());
     }
 
-    /// Guards against losing a sweep once it is sent, and against offering it as if it had not been.
+    /// A sent sweep must not be lost, and must not be offered as unsent.
     #[test]
     fn a_sent_sweep_is_stored_as_sent() {
         let sent = PanelSweep {

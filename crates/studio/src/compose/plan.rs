@@ -1,4 +1,4 @@
-//! Describes what sending a batch will take, before it is sent.
+//! Counts the items, calls and outputs of a batch before it is sent.
 
 use atelier_contract::{Draft, MAX_BATCH_ITEMS, Schema};
 
@@ -6,7 +6,7 @@ use super::fill_method::FillMethod;
 use crate::output::expected_output;
 use crate::text::plural::counted;
 
-/// Sending more items than this must be confirmed, because each may be charged.
+/// The number of items above which the user must confirm sending, because each item may be charged.
 pub const CONFIRM_ABOVE: usize = 100;
 
 /// The number of items to send, in calls of up to [`MAX_BATCH_ITEMS`] each.
@@ -14,7 +14,7 @@ pub const CONFIRM_ABOVE: usize = 100;
 pub struct Plan {
     /// The number of items.
     pub items: usize,
-    /// The number of outputs that they request; the service may charge for these.
+    /// The number of outputs that the items request. The service may charge per output.
     pub outputs: usize,
 }
 
@@ -85,7 +85,7 @@ impl Plan {
 mod tests {
     use super::*;
 
-    /// Guards against a sweep that shows how many items it has, but not how many outputs are charged.
+    /// Outputs may be charged, so the number of items is not enough.
     #[test]
     fn an_offer_shows_the_number_of_outputs() {
         let plan = |items, outputs| Plan { items, outputs };

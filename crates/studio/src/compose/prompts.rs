@@ -1,6 +1,6 @@
 //! Parses one prompt per line.
 
-/// The characters that end a line on any system.
+/// The characters that end a line on some system.
 pub const BREAKS: [char; 4] = ['\n', '\r', '\u{2028}', '\u{2029}'];
 
 /// Returns the prompts of a text: its lines, trimmed, without empty ones.

@@ -16,17 +16,17 @@ pub use marker::{EMPTY, LEFT_OUT, has_marker, label, labels, markers, sent_key, 
 
 /// Parses the values of an axis.
 ///
-/// - Texts are one per line, because prompts contain commas. Lists of permitted values are one per line, too: as JSON,
-///   or with commas between their values.
-/// - Numbers are separated by commas, or by semicolons, with which a comma is the decimal separator. `2,5` alone is
-///   ambiguous and rejected.
+/// - Texts are one per line, because prompts contain commas. The values of a multiple-choice parameter are also one per
+///   line: each is a JSON array, or a list with commas.
+/// - Numbers are separated by commas, or by semicolons, with which a comma is the decimal separator. `2,5` without
+///   semicolons is ambiguous and rejected.
 /// - Other values are separated by commas. A value that contains a comma is put in double quotes; a quote inside is
 ///   doubled, as in CSV.
-/// - For numbers, `..` (or `…`) continues with the step of the two values before it, or with 1 after a single one, up to
-///   the value after it: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals are added exactly. The last value is left
-///   out if no step hits it.
-/// - [`LEFT_OUT`] in place of a value leaves the parameter out, which is `None`; [`EMPTY`] is a cleared text.
-/// - Permitted values are written as by [`choice_text`].
+/// - For numbers, `..` (or `…`) inserts the values up to the next one. The step is the difference of the two values
+///   before it, or 1 after a single value: `0.1, 0.2, .., 1`, `10, 8, .., 0`, `1..5`. Decimals are added exactly. The
+///   end is left out if no step reaches it exactly.
+/// - [`LEFT_OUT`] in place of a value leaves the parameter out (`None`); [`EMPTY`] is a cleared text.
+/// - Permitted values are written in the form of [`choice_text`].
 /// - Each value is validated against the parameter.
 ///
 /// # Errors
@@ -42,7 +42,7 @@ pub fn values(
     let written = match kind {
         Kind::Text => super::prompts::prompts(text).map(str::to_owned).collect(),
         Kind::MultiChoice => super::prompts::prompts(text).map(str::to_owned).collect(),
-        // A comma inside JSON separates its elements.
+        // A comma inside JSON separates elements, not values.
         Kind::Array | Kind::Object | Kind::Unknown => json_values(text)?,
         Kind::Integer | Kind::Number => expand(numbers::split(text, kind == Kind::Integer)?)?,
         _ => split(text)?,
@@ -79,7 +79,7 @@ pub fn values(
     written.into_iter().map(entry).collect()
 }
 
-/// Whether the text lists these values one by one. If a comma may be a decimal separator, it does not.
+/// Whether the text lists exactly these values, without ranges. False if a comma may be a decimal separator.
 pub fn are_written_out(text: &str, values: &[String]) -> bool {
     let is_digit = |byte: Option<&u8>| byte.is_some_and(u8::is_ascii_digit);
     let bytes = text.as_bytes();
@@ -92,7 +92,7 @@ pub fn are_written_out(text: &str, values: &[String]) -> bool {
     written.filter(|it| !it.is_empty()).eq(values)
 }
 
-/// Formats values as the user would type them; `None` if [`values`] would not parse them to the same values.
+/// Formats values as the user would type them; `None` if [`values`] can't parse the text back to the same values.
 pub fn written(parameter: &Parameter, required: bool, entries: &[Option<Entry>]) -> Option<String> {
     let kind = parameter.kind();
     let text = |entry: &Option<Entry>| match (kind, entry) {
@@ -118,8 +118,9 @@ pub fn contains(values: &str, value: &str) -> bool {
     split(values).is_ok_and(|values| values.iter().any(|each| each == value))
 }
 
-/// Adds a value to the typed ones, or removes it. It is inserted before the first value that follows it in the schema,
-/// because choices are seldom ticked in order. All values are quoted then. Text that can't be parsed is unchanged.
+/// Adds a value to the typed values, or removes it. It is inserted before the first value that follows it in the
+/// schema, because users seldom tick choices in order. The result has all values in quotes. Text that can't be parsed
+/// is unchanged.
 pub fn toggled(values: &str, value: &str, choices: &[String]) -> String {
     let Ok(mut each) = split(values) else {
         return values.to_owned();
@@ -149,7 +150,7 @@ fn too_many() -> String {
     format!("This gives more than {MAX_ROWS} values.")
 }
 
-/// Parses JSON values, and [`LEFT_OUT`] on lines of its own.
+/// Parses JSON values and lines that consist of [`LEFT_OUT`].
 fn json_values(text: &str) -> Result<Vec<String>, String> {
     let is_marker = |part: &Range<usize>| text[part.clone()] == *LEFT_OUT;
     let mut all = Vec::new();
@@ -168,13 +169,13 @@ fn json_values(text: &str) -> Result<Vec<String>, String> {
     Ok(all)
 }
 
-/// Splits at commas and line ends, and trims; empty values count only if quoted.
+/// Splits at commas and line ends, and trims the values. Empty values are skipped unless they are quoted.
 fn split(text: &str) -> Result<Vec<String>, String> {
     let pieces = pieces(text)?.into_iter();
     Ok(pieces.map(|(_, value)| value).collect())
 }
 
-/// Like [`split`], each value with its range in the text.
+/// Like [`split`], but returns each value with its range in the text.
 fn pieces(text: &str) -> Result<Vec<(Range<usize>, String)>, String> {
     let mut pieces = Vec::new();
     let mut rest = text.trim_start();
@@ -236,7 +237,7 @@ fn expand(written: Vec<String>) -> Result<Vec<String>, String> {
             tokens.push(Some(end.trim_start_matches('.').trim().to_owned()));
         }
     }
-    // `1, .., 3` has nothing next to its dots.
+    // The dots in `1, .., 3` have no numbers in the same field.
     tokens.retain(|token| token.as_deref() != Some(""));
 
     let mut values: Vec<String> = Vec::new();

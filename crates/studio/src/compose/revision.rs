@@ -1,12 +1,12 @@
-//! One table in several tabs. Each stored version has a revision number, and each tab knows which revision its table
-//! is based on.
+//! Resolves conflicts between tabs that edit the same table. Each stored version has a revision number, and each tab
+//! records the revision that its table is based on.
 
 use atelier_engine::Millis;
 
 /// A stored version, without its rows.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredRevision {
-    /// The number of the version, which is higher than those before.
+    /// The number of the version. It is higher than all earlier ones.
     pub revision: u64,
     /// When the user last changed it, in ms since 1970-01-01 UTC.
     pub edited: Millis,
@@ -29,9 +29,9 @@ pub struct PendingRevision {
 pub enum WriteDecision {
     /// Store it as this revision.
     Store { revision: u64 },
-    /// Store it as this revision. It replaces one that its tab has not seen.
+    /// Store it as this revision. It replaces a revision that the writing tab has not seen.
     Replace { revision: u64 },
-    /// Don't store it: another tab's version is later.
+    /// Don't store it: another tab changed the table later.
     Reject,
 }
 
@@ -44,7 +44,7 @@ impl PendingRevision {
             };
         };
         let revision = self.base.max(stored.revision) + 1;
-        // The tab may not know that its own version was stored.
+        // The stored version may be the tab's own if it was not notified that it was stored.
         if stored.revision == self.base || stored.writer == self.writer {
             WriteDecision::Store { revision }
         } else if self.edited >= stored.edited {
@@ -60,7 +60,7 @@ impl PendingRevision {
 pub struct TableStored {
     /// The revision of the stored version.
     pub revision: u64,
-    /// The revision that it is based on. Later ones were not seen by its tab, and are replaced.
+    /// The revision that it is based on. It replaces later revisions, which its tab has not seen.
     pub base: u64,
     /// The model of the table.
     pub model: String,
@@ -109,7 +109,7 @@ mod tests {
             pending(0, 5).resolve(None),
             WriteDecision::Store { revision: 1 }
         );
-        // Even if the clock was set back in between.
+        // The time doesn't matter, so a clock that was set back is harmless.
         let decision = pending(3, 5).resolve(Some(&stored(3, 9)));
         assert_eq!(decision, WriteDecision::Store { revision: 4 });
     }

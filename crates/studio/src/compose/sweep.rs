@@ -21,8 +21,8 @@ pub struct Axis {
 }
 
 impl Axis {
-    /// Removes values that are sent as the same as an earlier one, because their combinations would be sent and charged
-    /// twice. In pairs, values may repeat.
+    /// Removes values that equal an earlier one when sent, because their combinations would be sent and charged twice.
+    /// Paired axes keep them: their values may repeat.
     #[must_use]
     pub fn merged(mut self, combine: Combine) -> Self {
         if combine == Combine::Product {
@@ -38,7 +38,7 @@ impl Axis {
 pub enum Combine {
     /// The Cartesian product; the last axis changes fastest.
     Product,
-    /// The first values, then the second ones, and so on; an axis with a single value repeats it.
+    /// The first values of all axes, then the second values, and so on. An axis with a single value repeats it.
     Paired,
 }
 
@@ -51,8 +51,8 @@ impl Combine {
     }
 }
 
-/// Returns the rows of a sweep: the entries of `base`, with the values of the axes. Empty if there are no axes or one
-/// is empty.
+/// Returns the rows of a sweep: the entries of `base`, with the values of the axes. Empty if there are no axes, or if
+/// an axis has no values.
 ///
 /// # Errors
 ///
@@ -129,8 +129,8 @@ pub struct GridLabels {
     pub rows: Labels,
     /// The horizontal axis.
     pub columns: Labels,
-    /// The cell of each place of the batch, in order: `row * columns + column`. A place that was left out has a cell beyond
-    /// the grid, or is shown as not sent.
+    /// The cell of each place of the batch, in order: `row * columns + column`. A place without an item has a cell
+    /// outside the grid, or its cell is shown as not sent.
     pub cells: Vec<usize>,
 }
 
@@ -142,8 +142,8 @@ pub struct Labels {
 }
 
 impl GridLabels {
-    /// Returns the grid of a sweep whose rows `sent` became items, if it is a product of two axes with more than one value
-    /// each.
+    /// Returns the grid of a sweep if it is a product with exactly two axes of more than one value. `sent`: the rows of
+    /// the sweep that became items.
     pub fn new(axes: &[Axis], combine: Combine, sent: &[usize]) -> Option<Self> {
         let mut long = axes.iter().filter(|axis| axis.values.len() > 1);
         let (Combine::Product, Some(rows), Some(columns), None) =
@@ -162,7 +162,7 @@ impl GridLabels {
         })
     }
 
-    /// Swaps the axes; grids below each other keep their order.
+    /// Swaps the axes. If the cells span several grids, these keep their order.
     #[must_use]
     pub fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows.values.len(), self.columns.values.len().max(1));
@@ -220,9 +220,9 @@ mod tests {
         assert_eq!(texts(&pairs), ["000", "110", "220"]);
     }
 
-    /// Guards against sending the same item twice because a value is written in two ways.
+    /// Two spellings of one value must not send the same item twice.
     #[test]
-    fn values_that_are_sent_as_the_same_are_used_once() {
+    fn spellings_of_the_same_value_are_used_once() {
         let read = |parameter: serde_json::Value, text: &str, combine| {
             let parameter = atelier_contract::Parameter::from_value(parameter).unwrap();
             let values = crate::compose::range::values(&parameter, false, text).unwrap();
@@ -264,7 +264,7 @@ mod tests {
         assert_eq!(grid.columns.values, ["x", "1"]);
     }
 
-    /// Guards against a sweep whose rows without a value have the value of the form.
+    /// Guards against a left-out parameter that gets the value of the form.
     #[test]
     fn a_row_without_a_value_leaves_the_parameter_out() {
         let mut base = Draft::default();
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(GridLabels::new(&axes[..2], Combine::Product, &[]), None);
     }
 
-    /// Guards against an image below the label of another one.
+    /// Guards against showing an image with the label of another one.
     #[test]
     fn each_item_keeps_its_labels_when_transposed() {
         let axes = [axis("a", 4), axis("b", 2)];

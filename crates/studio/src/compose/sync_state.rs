@@ -1,5 +1,5 @@
-//! Tracks whether the table of a tab matches the stored one. It only counts changes: how many were made, and how many
-//! are stored.
+//! Tracks whether the table of a tab equals the stored one, by counting the changes that were made and those that are
+//! stored.
 
 use atelier_engine::Millis;
 
@@ -28,11 +28,13 @@ pub struct SyncState {
 /// What this tab does after another tab has stored the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteUpdate {
-    /// Nothing: this tab has that version already, or has unstored changes, which are resolved when they are written.
+    /// Do nothing: this tab has that version already, or it has unstored changes. Their conflict is resolved when they
+    /// are written.
     Ignore,
-    /// Show the new version, which includes what this tab has stored.
+    /// Show the new version. It includes all stored changes of this tab.
     Show,
-    /// Show the new version, and put aside what this tab has stored: the other tab has not seen it.
+    /// Show the new version and put this tab's rows aside, because the other tab has replaced them without having seen
+    /// them.
     Conflict,
 }
 
@@ -94,15 +96,15 @@ impl SyncState {
         self.is_own = stored.writer == me;
     }
 
-    /// Records that the table comes from a closed page and is not stored yet.
+    /// Records that the table was restored from a closed page and is not stored yet.
     pub fn resume(&mut self, base: u64, edited: Millis) {
         self.base = base;
         self.edited = edited;
         self.changes += 1;
     }
 
-    /// Records that the stored table may be lost. Returns whether there is something to store again. The time of the last
-    /// edit is unchanged, because the user has not changed anything.
+    /// Records that the stored table may be lost. Returns whether the caller must store the table again. The time of
+    /// the last edit is unchanged, because the user has not changed anything.
     pub fn mark_lost(&mut self, is_empty: bool) -> bool {
         if self.base == 0 && !self.is_unstored() {
             return false;
@@ -182,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn a_remote_version_is_shown_and_an_unseen_one_is_put_aside() {
+    fn a_remote_version_is_shown_and_a_replaced_one_is_put_aside() {
         let mut state = SyncState::default();
         state.show(&stored(4, "me"), "me");
         assert_eq!(state.remote_update(&message(4, 3)), RemoteUpdate::Ignore);

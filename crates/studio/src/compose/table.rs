@@ -1,4 +1,4 @@
-//! The table in which a batch is composed: a row per item, each checked as it changes.
+//! The table in which a batch is composed. Each row becomes an item, and is validated whenever it changes.
 
 use std::sync::Arc;
 
@@ -43,17 +43,18 @@ pub use writer::Writer;
 pub struct Row {
     /// Identifies the row in this tab; it never changes.
     pub id: u64,
-    /// The same in all tabs, and unique to the row; 0 until one is drawn.
+    /// A random number that identifies the row in all tabs; 0 until it is drawn.
     nonce: u64,
     pub draft: Draft,
     /// Why the row can't be sent; empty if it can.
     pub problems: Vec<Problem>,
-    /// The item that the row became. A row that was sent stays in the table and is not sent again automatically.
+    /// The item that the row became; `None` if the row was not sent. A sent row stays in the table and is not sent
+    /// again automatically.
     pub sent: Option<BatchPlace>,
-    /// The item that the row was before, with the draft of that time.
+    /// The item that the row became when it was sent before, with the draft of that time.
     earlier: Option<Earlier>,
     pub source: Source,
-    /// The user has put it aside: it is neither shown nor sent until it is brought back.
+    /// Whether the user has put the row aside. It is neither shown nor sent until it is brought back.
     is_aside: bool,
 }
 
@@ -63,19 +64,19 @@ impl Row {
         self.sent.is_none() && !self.is_aside
     }
 
-    /// Whether all its entries are blank. Such a row is not counted as a mistake.
+    /// Whether all entries are blank. A blank row is not reported as invalid.
     pub fn is_blank(&self) -> bool {
         let mut entries = self.draft.iter();
         entries.all(|(_, entry)| entry.to_text().trim().is_empty())
     }
 
-    /// Returns the key of the task that the row becomes as it is now. A tab that does not know yet that another tab has
-    /// sent the row derives the same key, and sends nothing.
+    /// Returns the key of the task that the row would become now. All tabs derive the same key, so a tab that was not
+    /// notified that another tab has sent the row doesn't send it again.
     fn task_key(&self) -> TaskKey {
         TaskKey::of_row(self.nonce, &self.draft.to_value().to_string())
     }
 
-    /// Makes the row waiting again; it becomes another task.
+    /// Makes the row waiting again. Sending it creates a new task.
     fn unsend(&mut self) {
         if self.sent.take().is_some() {
             self.nonce = next_nonce(self.nonce);
@@ -90,12 +91,12 @@ impl Row {
         self.unsend();
     }
 
-    /// Returns the item that the row was, if the row still requests the same.
+    /// Returns the item that the row became before, if the row still has the same inputs.
     pub fn earlier(&self) -> Option<&BatchPlace> {
         self.earlier.as_ref()?.place_of(&self.draft)
     }
 
-    /// Returns a text that is equal for rows that request the same.
+    /// Returns a text that is equal for rows with the same draft.
     fn text(&self) -> String {
         text(&self.draft)
     }
@@ -107,28 +108,29 @@ pub struct Table {
     rows: Vec<Row>,
     /// Columns that are shown even if no row has a value there.
     added: Vec<String>,
-    /// The sweep that the rows come from, as long as they are exactly its rows.
+    /// The grid of the sweep, as long as the waiting rows are exactly those of the sweep.
     grid: Option<GridLabels>,
     next_id: u64,
     addition: Option<Addition>,
     removal: Option<Arc<Removal>>,
-    /// How often rows were removed.
+    /// The number of removals so far.
     removals: u64,
     /// Batches whose rows count as sent although their tasks may not be stored yet.
     sending: Vec<BatchKey>,
-    /// The tasks that were returned to the table last, each with its creation time, so that no tab returns them twice.
+    /// The tasks whose items were last returned to the table, each with its creation time, so that no tab returns an
+    /// item twice.
     put_back: Vec<(TaskKey, Millis)>,
 }
 
 impl Table {
-    /// Gives new rows their nonces. Call it after each change.
+    /// Draws nonces for new rows. Must be called after each change.
     pub fn draw_nonces(&mut self, random: &mut dyn FnMut() -> u64) {
         for row in self.rows.iter_mut().filter(|row| row.nonce == 0) {
             row.nonce = random();
         }
     }
 
-    /// Derives nonces for rows that were stored by a version without nonces: the same ones in each tab.
+    /// Derives nonces for rows that were stored by a version without nonces. All tabs derive the same ones.
     pub fn derive_nonces(&mut self, model: &str, edited: Millis) {
         for (at, row) in self.rows.iter_mut().enumerate() {
             if row.nonce == 0 {
@@ -156,12 +158,12 @@ impl Table {
         self.rows.is_empty()
     }
 
-    /// Whether there is a row, sent or not, that was not put aside.
+    /// Whether there is a row that was not put aside, sent or not.
     pub fn has_rows(&self) -> bool {
         self.rows.iter().any(|row| !row.is_aside)
     }
 
-    /// Returns the row with this id and its index.
+    /// Returns the index of the row with this id, and the row.
     pub fn row(&self, id: u64) -> Option<(usize, &Row)> {
         let at = self.place(id)?;
         Some((at, &self.rows[at]))
@@ -227,7 +229,7 @@ impl Table {
     ///
     /// A message if there are too many rows; the table is unchanged.
     pub fn append(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
-        // Rows that are removed to make space were sent, too.
+        // `make_space` may remove sent rows, so remember them first.
         let before = SentBefore::of(&self.rows);
         self.make_space(drafts.len())?;
         self.grid = None;
@@ -261,13 +263,13 @@ impl Table {
         Ok(())
     }
 
-    /// Changes one cell; `None` removes the entry. The column stays even if the new value needs none, because the user is
-    /// typing there.
+    /// Changes one cell; `None` removes the entry. The column stays even if the new value doesn't require one, because
+    /// the user is typing there.
     pub fn set(&mut self, id: u64, name: &str, entry: Option<Entry>, schema: &Schema) {
         self.set_entry(id, name, entry, schema);
         let holds = |columns: Vec<String>| columns.iter().any(|column| column == name);
         let own = self.row(id).map(|(_, row)| &row.draft);
-        // Most columns are shown because of the new value.
+        // Check this row first: in most cases, its new value requires the column.
         if !holds(columns(own.into_iter(), schema)) && !holds(self.columns(schema)) {
             self.add_column(name);
         }
@@ -279,7 +281,7 @@ impl Table {
         };
         self.drop_grid_of(name);
         let row = &mut self.rows[at];
-        // A row that changes is a new item.
+        // A sent row that is changed becomes a new item.
         if row.sent.is_some() {
             row.put_back();
             self.grid = None;
@@ -293,7 +295,7 @@ impl Table {
 
     /// Removes a row; see [`Table::undo_removal`].
     pub fn remove(&mut self, id: u64) {
-        self.take_out(|row| row.id == id);
+        self.remove_where(|row| row.id == id);
     }
 
     /// Inserts a copy of the row below it.
@@ -311,9 +313,9 @@ impl Table {
         }
     }
 
-    /// Removes all rows except those that were put aside. Ids are not reused.
+    /// Removes all rows except those that were put aside. Their ids are not reused.
     pub fn clear(&mut self) {
-        self.take_out(|row| !row.is_aside);
+        self.remove_where(|row| !row.is_aside);
         self.added.clear();
     }
 

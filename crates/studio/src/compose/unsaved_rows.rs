@@ -41,7 +41,7 @@ impl UnsavedRows {
         self.edited
     }
 
-    /// Returns the revision that the rows are based on; `None` if they were stored after all.
+    /// Returns the revision that the rows are based on; `None` if the stored table already contains them.
     pub fn base_revision(&self, stored: Option<&StoredRevision>) -> Option<u64> {
         match stored {
             Some(stored) if stored.writer == self.writer => {
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(UnsavedRows::read("[]"), None);
     }
 
-    /// A page of an earlier version may have written it.
+    /// An earlier version of the page may have written it.
     #[test]
     fn the_stored_form_is_stable() {
         let text = r#"{"base":3,"edited":10,"writer":"me","table":"{\"rows\":[]}"}"#;
@@ -99,14 +99,14 @@ mod tests {
     }
 
     #[test]
-    fn rows_that_were_stored_after_all_are_not_stored_again() {
+    fn rows_that_were_stored_are_not_stored_again() {
         assert_eq!(unsaved().base_revision(Some(&stored(4, 10, "me"))), None);
     }
 
     #[test]
     fn the_base_is_the_last_revision_of_the_same_tab() {
         assert_eq!(unsaved().base_revision(Some(&stored(4, 9, "me"))), Some(4));
-        // Versions of other tabs are resolved by their revisions.
+        // Conflicts with versions of other tabs are resolved by their revisions.
         assert_eq!(
             unsaved().base_revision(Some(&stored(4, 9, "other"))),
             Some(3)

@@ -7,17 +7,18 @@ use super::{duplicates_in, tasks_by_seed, with_fixed_seeds};
 use crate::compose::table::ToSend;
 use crate::text::plural::{agreeing, counted};
 
-/// The items that Generate would send although they exist or were requested already.
+/// Counts the items that Generate would send although their results exist or were requested already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Repeats {
-    /// All items to send.
+    /// The number of items to send.
     pub all: usize,
+    /// The number of items whose results exist or are being generated.
     pub made: usize,
-    /// Whether some of the `made` ones are still being generated.
+    /// Whether some of the `made` items are still being generated.
     is_under_way: bool,
-    /// Other items that are duplicates of each other.
+    /// The number of other items that are duplicates of each other.
     alike: usize,
-    /// Other items that were sent before.
+    /// The number of other items that were sent before.
     sent_before: usize,
 }
 
@@ -53,8 +54,8 @@ impl Repeats {
         }
     }
 
-    /// `2 of these 4 items are alike (same seed): each is charged.`, and how many were sent before. Those whose earlier tasks
-    /// failed were not charged.
+    /// `2 of these 4 items are alike (same seed): each is charged.`, followed by the number of items that were sent
+    /// before. The latter say "may be charged", because their earlier tasks may have failed and cost nothing.
     pub fn message(&self) -> String {
         let alike = (self.alike > 0).then(|| {
             let which = self.which(self.alike, "is", "are");
@@ -72,7 +73,7 @@ impl Repeats {
         messages.collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the label of the button that sends the others: `Only the 2 new ones`.
+    /// Returns the label of the button that sends all items except the `made` ones: `Only the 2 new ones`.
     pub fn rest_label(&self) -> String {
         match (self.all - self.made, self.sent_before) {
             (1, 0) => "Only the new one".to_owned(),
@@ -100,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_message_counts_items_that_are_made() {
+    fn the_message_counts_existing_results() {
         for (made, all, expected) in [
             (0, 3, ""),
             (1, 1, "This item is made already (same seed)."),
@@ -128,7 +129,7 @@ mod tests {
             (rest(2, 0).as_str(), rest(1, 0).as_str()),
             ("Only the new one", "Only the 2 new ones")
         );
-        // Guards against calling items new that were sent before.
+        // Items that were sent before are not called new.
         assert_eq!(
             (rest(2, 1).as_str(), rest(1, 1).as_str()),
             ("Only the other one", "Only the 2 others")

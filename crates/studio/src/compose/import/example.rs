@@ -3,7 +3,8 @@ use atelier_contract::{Kind, Parameter, Schema};
 use crate::compose::{csv, prompt_of};
 use crate::form::{control, seed};
 
-/// Returns an example with two parameters of the model: first its text, if it has one, and last its seed.
+/// Returns an example table with up to two parameters of the model. The prompt is first and the seed is last, if the
+/// model has them.
 pub fn example(schema: &Schema) -> String {
     let (prompt, seed) = (prompt_of(schema), seed::parameter(schema));
     let seed = seed.map(|seed| (seed.name.clone(), "7".to_owned()));
@@ -46,7 +47,7 @@ mod tests {
     use crate::compose::import::read;
     use serde_json::{Value, json};
 
-    /// Guards against an example prompt for a model without one.
+    /// Guards against an example with a prompt for a model without a prompt.
     #[test]
     fn the_columns_are_parameters_of_the_model() {
         let text = json!({"name": "words", "type": "string"});

@@ -57,7 +57,7 @@ fn csv_with_all_its_variants() {
     );
 }
 
-/// Guards against leaving out a column because of a typo, and against rows that are invalid without a visible reason.
+/// A typo must not drop a column silently, and the reason why a row is invalid must be visible.
 #[test]
 fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     let schema = schema();
@@ -89,7 +89,7 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
         "{}",
         bad[0].message
     );
-    // Also if no other column is known.
+    // The suggestion doesn't require another known column.
     let alone = read("promt\na cat", &schema, &[]).unwrap();
     assert!(alone.rows.is_empty() && alone.notes.is_empty());
     assert_eq!(
@@ -100,7 +100,7 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
         1
     );
     assert!(read("cost\n3", &schema, &[]).is_err());
-    // A later file has both columns.
+    // The assignment is ignored if the file has a column with the exact name.
     let both = read("promt,prompt\nx,a cat", &schema, &meant).unwrap();
     assert_eq!(both.unknown_columns, ["promt"]);
     assert!(both.bad(&schema).is_empty());
@@ -179,9 +179,9 @@ fn sent(imported: &Imported) -> Vec<Value> {
         .collect()
 }
 
-/// Guards against using Excel's hint as column names.
+/// Guards against reading column names from Excel's hint.
 #[test]
-fn the_hint_for_excel_is_no_record() {
+fn the_hint_for_excel_is_not_a_record() {
     for text in [
         "sep=;\r\nprompt;strength\r\nein Fuchs;0.5\r\n",
         "sep=\t\r\nprompt\tstrength\r\nein Fuchs\t0.5\r\n",
@@ -194,9 +194,9 @@ fn the_hint_for_excel_is_no_record() {
     }
 }
 
-/// Guards against "nan" as an invalid number, so that rows from pandas must be corrected manually.
+/// Guards against rows from pandas that are invalid because of `nan`.
 #[test]
-fn null_words_leave_numbers_and_booleans_untouched() {
+fn words_for_no_value_leave_numbers_and_booleans_out() {
     let text = "prompt,seed,strength,upscale\na,1.0,nan,True\nb,,NaN,\nNone,None,NULL,None\n";
     let imported = read(text, &table_schema(), &[]).unwrap();
     let expected = [
@@ -210,9 +210,9 @@ fn null_words_leave_numbers_and_booleans_untouched() {
     assert_eq!(sent(&imported), [json!({"prompt": "a", "strength": 0.5})]);
 }
 
-/// Guards against a seed other than that in the spreadsheet, which shows 4294967295 as 4.29497E+09.
+/// A spreadsheet writes the seed 4294967295 as 4.29497E+09, which is another seed.
 #[test]
-fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
+fn numbers_rounded_by_a_spreadsheet_are_rejected() {
     let text = "prompt,seed\na,4.29497E+09\nb,1.84467E+19\nc,1024.0\nd,\"1,024\"\ne,Jan-24\nf,1.000\ng,1E+09\n";
     let imported = read(text, &table_schema(), &[]).unwrap();
     assert_eq!(sent(&imported), [json!({"prompt": "c", "seed": 1024})]);
@@ -223,7 +223,7 @@ fn numbers_that_a_spreadsheet_has_rounded_are_marked() {
     assert!(bad[0].message.starts_with(expected), "{}", bad[0].message);
 }
 
-/// Guards against "expected value at line 1 column 31", which does not say what to change.
+/// The parser's message, "expected value at line 1 column 31", doesn't help the user.
 #[test]
 fn python_literals_are_named_with_their_position() {
     let array = r#"[{"prompt": "a", "strength": NaN}, {"prompt": "c", "strength": 0.5}]"#;
@@ -245,7 +245,7 @@ fn python_literals_are_named_with_their_position() {
     assert_eq!(named, [true; 3], "{notes:?}");
 }
 
-/// Guards against rows with U+FFFD or NUL that count as valid and would be charged.
+/// Guards against charging rows with U+FFFD or NUL.
 #[test]
 fn rows_with_lost_characters_are_left_out_and_reported() {
     let text = "prompt,seed\nein M\u{fffd}dchen,1\na cat,2\n";
@@ -282,7 +282,7 @@ proptest! {
     }
 }
 
-/// Guards against a key in the stored table because a file had a column of it.
+/// Guards against storing an API key with the table.
 #[test]
 fn a_column_of_a_secret_is_left_out_and_reported() {
     let schema: Schema = serde_json::from_value(json!({
@@ -308,7 +308,7 @@ fn a_column_of_a_secret_is_left_out_and_reported() {
         assert!(names_secret(text, &schema), "the text itself is not stored");
         let mut table = Table::default();
         table.append(imported.rows, &schema).unwrap();
-        assert_eq!(table.good(), 1, "the secret is given for all rows at once");
+        assert_eq!(table.good(), 1, "the secret is entered once for all rows");
     }
     // A table stored by an earlier version.
     let old = json!({"rows": [{"entries": {"prompt": {"text": "a cat"}, "api_key": {"text": "sk-CASE"}}}], "added": []});

@@ -1,7 +1,7 @@
 use atelier_contract::{Kind, Parameter};
 use serde_json::{Number, Value};
 
-/// Larger spans, such as those of seeds, are not divided evenly.
+/// The largest span that is divided evenly. Larger ones, such as those of seeds, get a fixed example.
 const LARGE: f64 = 100_000.0;
 
 /// Returns an example of the values of a parameter, within its bounds.
@@ -14,7 +14,7 @@ pub fn example(parameter: &Parameter) -> String {
     }
 }
 
-/// Returns lists of the first choice, and of the first two.
+/// Returns two values: the first choice alone, and the first two choices.
 fn several(choices: &[Value]) -> String {
     let first = |count: usize| Value::from(choices.iter().take(count).cloned().collect::<Vec<_>>());
     format!("{}\n{}", first(1), first(2))
@@ -49,7 +49,7 @@ fn of_whole_numbers(least: f64, most: f64) -> String {
     format!("{first}, {second}, .., {last}")
 }
 
-/// Returns the smallest of 1, 2, 5, 10, 20 and so on that is at least `least`.
+/// Returns the smallest number of the series 1, 2, 5, 10, 20, 50, … that is at least `least`.
 fn even_step(least: f64) -> f64 {
     let mut ten = 1.0;
     loop {
@@ -61,7 +61,7 @@ fn even_step(least: f64) -> f64 {
     }
 }
 
-/// Rounds to four decimals, because halving adds more.
+/// Rounds to four decimals, because the middle of two bounds may have more.
 fn rounded(number: f64) -> String {
     const SCALE: f64 = 10_000.0;
     ((number * SCALE).round() / SCALE).to_string()

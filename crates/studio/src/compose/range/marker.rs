@@ -1,4 +1,4 @@
-//! Markers in place of a value of an axis: the parameter is left out, or its text is cleared.
+//! Markers that replace a value of an axis: the parameter is left out, or its text is cleared.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -9,17 +9,17 @@ use serde_json::Value;
 use crate::compose::prompts;
 use crate::text::decimal::Decimal;
 
-/// Stands for no value.
+/// The marker for a left-out parameter.
 pub const LEFT_OUT: &str = "(left out)";
 
-/// Stands for an empty text.
+/// The marker for an empty text.
 pub const EMPTY: &str = "(empty)";
 
 /// The characters that end a line of JSON.
 pub(super) const LINE_ENDS: [char; 2] = ['\n', '\r'];
 
-/// Returns the markers that a parameter may have among its values, each with its label. If a text has no default,
-/// clearing it leaves it out: that is one value, not two.
+/// Returns the markers that a parameter may have among its values, each with its label. A text without a default has
+/// only [`EMPTY`], because clearing it and leaving it out have the same effect.
 pub fn markers(parameter: &Parameter, required: bool) -> Vec<(&'static str, &'static str)> {
     let is_text = parameter.kind() == Kind::Text;
     let default = parameter.default.as_ref().and_then(Value::as_str);
@@ -34,13 +34,13 @@ pub fn markers(parameter: &Parameter, required: bool) -> Vec<(&'static str, &'st
     markers
 }
 
-/// Whether this text is a marker for the parameter, and not one of its permitted values.
+/// Whether this text is a marker for the parameter, instead of a permitted value.
 pub(super) fn is_one(parameter: &Parameter, marker: &str) -> bool {
     let is_meant = marker == LEFT_OUT || parameter.kind() == Kind::Text;
     is_meant && !parameter.choices().iter().any(|it| it == marker)
 }
 
-/// Formats a value as it is typed and shown.
+/// Formats a value as the user types it and sees it.
 pub fn label(value: &Option<Entry>) -> String {
     match value {
         None => LEFT_OUT.to_owned(),
@@ -67,7 +67,7 @@ pub fn labels(values: &[Option<Entry>]) -> Vec<String> {
     values.iter().map(label).collect()
 }
 
-/// Returns a key that is equal for values that are sent as the same.
+/// Returns a key that is equal for values that are sent as the same JSON value.
 pub fn sent_key(value: &Option<Entry>) -> Option<String> {
     value.as_ref().map(|entry| match entry {
         Entry::Value(Value::Number(number)) => {
@@ -85,7 +85,7 @@ pub fn has_marker(kind: Kind, values: &str, marker: &str) -> bool {
 }
 
 /// Adds a marker at the end of the typed values, or removes it. The other values are unchanged, even if they can't be
-/// parsed. Removing an added marker restores the text exactly.
+/// parsed. Removing a marker that was added restores the text exactly.
 pub fn toggled_marker(kind: Kind, values: &str, marker: &str) -> String {
     if !has_marker(kind, values, marker) {
         return with_marker(kind, values, marker);
@@ -99,7 +99,7 @@ pub fn toggled_marker(kind: Kind, values: &str, marker: &str) -> String {
         read.retain(|value| value != marker);
         Some(read)
     };
-    // `1,(left out),2` is a list, and `1,2` may be a number.
+    // Removing the marker from `1,(left out),2` would give `1,2`, which may be one number.
     match read(values) {
         Some(numbers) if is_number(kind) && read(&text) != Some(numbers.clone()) => plain(&numbers),
         _ => text,
@@ -128,7 +128,7 @@ fn with_marker(kind: Kind, values: &str, marker: &str) -> String {
     format!("{values}{separator}{marker}")
 }
 
-/// Returns the range of the marker. In a list that can't be parsed, it is on a line of its own.
+/// Returns the range of the marker. In a list that can't be parsed, only a whole line counts as a marker.
 fn place(kind: Kind, values: &str, marker: &str) -> Option<Range<usize>> {
     let is_list = match kind {
         Kind::Integer | Kind::Number => !values.contains(';'),
@@ -181,7 +181,7 @@ fn without(text: &str, place: Range<usize>, separators: &[char]) -> String {
         let after = after.strip_prefix(separators).unwrap_or(after);
         return before.to_owned() + after.trim_start_matches(SPACES);
     }
-    // The separator that was added with the marker, else the one that was typed.
+    // Remove the separator that was added with the marker, or else one that the user typed.
     let added = ["\n", ", ", "; "];
     let before = match added.iter().find_map(|it| before.strip_suffix(it)) {
         Some(before) => before,
@@ -217,7 +217,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a sweep that can't compare a value with no value.
+    /// A sweep can compare a value with a left-out or empty one.
     #[test]
     fn an_empty_text_and_no_value_count_as_values() {
         let negative =
@@ -279,8 +279,8 @@ mod tests {
         assert_eq!(read, [Some(Entry::Value(json!("(left out)")))]);
     }
 
-    /// Guards against rewriting a text when *Left out* is ticked: `0,25` on a line of its own was rejected, and became 0 and
-    /// 25, which were sent and charged.
+    /// Guards against rewriting a text when *Left out* is ticked: the rejected value `0,25` became 0 and 25, which were
+    /// sent and charged.
     #[test]
     fn a_marker_leaves_the_other_values_unchanged() {
         for (kind, text, with) in [
@@ -308,7 +308,7 @@ mod tests {
         }
     }
 
-    /// Guards against joining two values, or breaking one, when a marker between them is removed.
+    /// Removing a marker must neither join the values around it nor split one of them.
     #[test]
     fn removing_a_typed_marker_keeps_the_other_values() {
         for (kind, text, without) in [
@@ -331,9 +331,9 @@ mod tests {
         }
     }
 
-    /// Guards against a tick that adds a permitted value, and against breaking a list.
+    /// Ticking a marker must not add a permitted value with the same text.
     #[test]
-    fn permitted_values_are_no_markers() {
+    fn permitted_values_are_not_markers() {
         let word = parameter(json!({"name": "n", "type": "enum", "allowedValues": ["(left out)"]}));
         assert_eq!(markers(&word, false), []);
         let list = parameter(json!({"name": "n", "type": "array"}));
@@ -343,7 +343,7 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against other values, or values that are no longer rejected, when a marker is ticked.
+        /// Ticking a marker must neither change the values nor make rejected ones valid.
         #[test]
         fn toggling_twice_restores_the_text(
             of in 0..8usize,

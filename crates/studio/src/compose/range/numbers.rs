@@ -1,4 +1,4 @@
-//! Numbers between commas, where a comma may also be the decimal separator.
+//! Splits lists of numbers in which a comma may also be the decimal separator.
 
 use atelier_contract::read_typed;
 
@@ -40,7 +40,7 @@ pub fn split(text: &str, is_whole: bool) -> Result<Vec<String>, String> {
     values.collect()
 }
 
-/// Suggests a spelling with decimal points for a range with an ambiguous end.
+/// Returns a range with an ambiguous end, written with decimal points; `None` for any other text.
 fn points_of_range(value: &str, is_whole: bool) -> Option<String> {
     let value = value.replace('…', DOTS);
     let (first, last) = value.split_once(DOTS)?;
@@ -69,7 +69,7 @@ fn with_points(part: &str, is_whole: bool) -> Result<String, String> {
     Ok(ends.collect::<Result<Vec<_>, _>>()?.join(DOTS))
 }
 
-/// Whether this may be two numbers, or one with a decimal comma or, for whole numbers, a thousands separator.
+/// Whether this may be either two numbers, or one with a decimal comma (for whole numbers, a thousands separator).
 fn is_ambiguous(value: &str, is_whole: bool) -> bool {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let Some((first, second)) = value.trim_end_matches(',').split_once(',') else {

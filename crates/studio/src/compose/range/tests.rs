@@ -48,7 +48,7 @@ fn lists_and_ranges() {
     assert_eq!(joined("0.5..2"), "0.5 1.5");
 }
 
-/// Guards against silently reading 2,5 as 2 and 5, which is charged twice.
+/// Guards against silently reading 2,5 as 2 and 5, which are charged as two items.
 #[test]
 fn an_ambiguous_comma_is_rejected_and_semicolons_separate() {
     assert_eq!(numbers("2,5; 5").unwrap(), ["2.5", "5"]);
@@ -71,13 +71,13 @@ fn an_ambiguous_comma_is_rejected_and_semicolons_separate() {
             .unwrap_err()
             .starts_with("“1,024” may be 1024, or 1 and 024")
     );
-    // Several of them are a list, which is shown as it was parsed.
+    // Several commas make a list. The page shows the parsed values.
     let values = numbers("1,2,5").unwrap();
     assert_eq!(values, ["1", "2", "5"]);
     assert!(!are_written_out("1,2,5", &values));
 }
 
-/// Guards against silently reading 1,5..9,5 as 1, 5, 9 and 5, and against an error about the step of 0,1..0,3.
+/// 1,5..9,5 was read as 1, 5, 9 and 5, and 0,1..0,3 caused an error about its step.
 #[test]
 fn ranges_with_decimal_commas_are_rejected() {
     for (text, points) in [
@@ -104,7 +104,7 @@ fn ranges_with_decimal_commas_are_rejected() {
     assert_eq!(numbers("1,2,3..5").unwrap().len(), 5);
 }
 
-/// Guards against showing a list of values below the same list.
+/// The page shows the parsed values below the text unless both are the same.
 #[test]
 fn recognizes_values_that_are_listed_one_by_one() {
     for (text, expected) in [
@@ -141,7 +141,7 @@ fn invalid_ranges_are_explained() {
 
 #[test]
 fn texts_choices_and_booleans() {
-    // Guards against a comma that splits one prompt into two, for twice the charge.
+    // A comma must not split one prompt into two, which would be charged as two items.
     assert_eq!(texts("alpine lake, teal").unwrap(), ["alpine lake, teal"]);
     assert_eq!(texts("a, b\r\n\n c, d ").unwrap(), ["a, b", "c, d"]);
     assert_eq!(texts("\"open\na, .., c").unwrap(), ["\"open", "a, .., c"]);
@@ -168,8 +168,7 @@ fn texts_choices_and_booleans() {
     assert_eq!(read(list, "[1, 2]\n[3,4]").unwrap(), ["[1,2]", "[3,4]"]);
 }
 
-/// Guards against choices with a comma or a quote that could be ticked but not unticked, and against choices typed
-/// without quotes that were not shown as ticked.
+/// A ticked choice with a comma or a quote can be unticked, and choices typed without quotes are shown as ticked.
 #[test]
 fn ticked_choices_equal_the_typed_values() {
     assert!(contains("red, blue", "blue"));

@@ -14,12 +14,13 @@ pub struct WrittenSweep {
     /// The parameters with their values as typed; the last axis changes fastest.
     pub axes: Vec<(String, String)>,
     pub combine: Combine,
-    /// The seed of all items; empty if it differs or is an axis.
+    /// The seed of all items; empty if the items have no common seed.
     pub seed: String,
 }
 
 impl WrittenSweep {
-    /// Returns `None` if the rows are not exactly those of a sweep, or if only their prompts differ: these are lines.
+    /// Reconstructs the sweep of these rows. `None` if they are not exactly the rows of a sweep, or if only their
+    /// prompts differ: such rows are shown as lines.
     pub fn of(items: &[Draft], schema: &Schema) -> Option<Self> {
         let prompt = prompt_of(schema);
         let differing = schema.parameters().map(|(parameter, _)| &parameter.name);
@@ -33,9 +34,9 @@ impl WrittenSweep {
             return None;
         }
         let product = || Self::combined(items, &columns, Combine::Product, schema);
-        // Lines may differ in other parameters, too.
+        // Rows with different prompts and other differences are lines, not pairs.
         let has_lines = columns.iter().any(|(name, _)| is_prompt(name));
-        // So may rows of which some lack a parameter.
+        // Rows that lack a parameter in some places are not pairs either.
         let has_gaps = columns.iter().any(|(_, entries)| entries.contains(&None));
         let paired = || Self::combined(items, &columns, Combine::Paired, schema);
         product().or_else(|| paired().filter(|_| !has_lines && !has_gaps))
@@ -138,13 +139,14 @@ fn distinct(entries: &[Option<Entry>]) -> Vec<Option<Entry>> {
     found
 }
 
-/// `1` as typed may be either of `1` and `"1"`, which differ.
+/// Compares entries by their texts, and two JSON values also by their types: a typed `1` may mean `1` or `"1"`, but
+/// these two differ.
 fn is_alike(one: &Option<Entry>, other: &Option<Entry>) -> bool {
     let have_types = matches!((one, other), (Some(Entry::Value(_)), Some(Entry::Value(_))));
     range::label(one) == range::label(other) && (!have_types || one == other)
 }
 
-/// Returns the values as the user sees them: `1` and `"1"` look the same, but are sent differently.
+/// Returns the values as texts, as the user sees them: `1` and `"1"` look the same.
 fn texts(draft: &Draft) -> impl Iterator<Item = (&str, String)> {
     draft.iter().map(|(name, entry)| (name, entry.to_text()))
 }
@@ -205,7 +207,7 @@ mod tests {
         assert_eq!(sweep.base, drafts(&[json!({"prompt": "a lake"})])[0]);
     }
 
-    /// Guards against sending rows twice: those in the table, and the same ones from the sweep.
+    /// Guards against sending the same rows twice, from the table and from the sweep.
     #[test]
     fn the_rows_equal_those_of_the_table() {
         let items = [lake(0.5, "dawn"), lake(1.0, "dawn"), lake(0.0, "dawn")];
@@ -217,7 +219,7 @@ mod tests {
         assert_eq!(PanelItems::of(&rows, None, &table), PanelItems::InTable);
     }
 
-    /// Guards against a sweep with a left-out value that is restored as single rows.
+    /// Guards against restoring such a sweep as single rows.
     #[test]
     fn a_left_out_parameter_is_a_value_of_the_axis() {
         let none = |time: &str| json!({"prompt": "a lake", "time": time, "seed": 7});
@@ -243,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_incomplete_sweeps_are_no_sweeps() {
+    fn lines_and_incomplete_sweeps_are_not_sweeps() {
         let line = |prompt: &str| json!({"prompt": prompt, "seed": 7});
         assert_eq!(found(&[line("a"), line("b")]), None);
         assert_eq!(found(&[line("a"), line("a")]), None);
@@ -259,14 +261,14 @@ mod tests {
             lake(0.0, "noon, high"),
         ];
         let sweep = found(&three).unwrap();
-        assert_eq!(sweep.combine, Combine::Paired, "as the rows are");
+        assert_eq!(sweep.combine, Combine::Paired, "the rows are also pairs");
         let gap = [lake(0.0, "dawn"), json!({"prompt": "a lake", "seed": 7})];
         assert_eq!(found(&gap), None);
     }
 
     /// Guards against sending 1 instead of "1".
     #[test]
-    fn rows_whose_values_would_change_their_type_are_no_sweep() {
+    fn rows_whose_values_would_change_their_type_are_not_a_sweep() {
         let schema = Schema::from_value(json!({
             "category": "image", "subcategory": "a",
             "parameters": {

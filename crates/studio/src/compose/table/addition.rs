@@ -1,4 +1,4 @@
-//! Rows that were appended to a table from elsewhere: the user is notified, and can undo it.
+//! Records which rows were appended from outside the table, so that the user is informed and can undo it.
 
 use std::collections::HashMap;
 use std::ops::Range;
@@ -11,17 +11,19 @@ use crate::compose::plan::Plan;
 use crate::compose::sweep::WrittenSweep;
 use crate::text::plural::counted;
 
-/// The last addition, and how many rows were waiting before.
+/// The rows that were added last.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Addition {
     /// The ids of the added rows, which are consecutive.
     ids: Range<u64>,
     drafts: Arc<Vec<Draft>>,
+    /// The number of rows that were waiting before.
     before: usize,
 }
 
 impl Table {
-    /// Like [`Table::append`], and remembers the addition. The user may not see the earlier rows, which would be sent, too.
+    /// Like [`Table::append`], but records the addition, because the user may not see the earlier rows, which would be
+    /// sent, too.
     ///
     /// # Errors
     ///
@@ -58,7 +60,8 @@ impl Table {
         Ok(())
     }
 
-    /// `Added 2 rows to the 3 that were here.`, until one of them is removed, changed or sent.
+    /// `Added 2 rows to the 3 that were here.` `None` if no rows were waiting before, once an added row is removed or
+    /// sent, or once all of them are changed.
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
         let Addition { ids, before, .. } = addition;
@@ -83,10 +86,10 @@ impl Table {
         (1..self.good()).contains(&plan.items).then_some(plan)
     }
 
-    /// Runs `act` on the table without the other waiting rows: only those of the last addition are there.
+    /// Runs `act` on the table without the waiting rows that don't belong to the last addition.
     pub fn with_added_alone<T>(&mut self, act: impl FnOnce(&mut Self) -> T) -> T {
         let ids = self.addition.as_ref().map_or(0..0, |it| it.ids.clone());
-        // The rows keep the numbers that are shown.
+        // The rows keep the numbers that are shown to the user.
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbers: HashMap<u64, usize> = waiting.map(|row| row.id).zip(self.numbers()).collect();
         let sources: HashMap<u64, Source> = (self.rows.iter())
@@ -117,7 +120,7 @@ impl Table {
     /// Removes the rows of the last addition, except those that were changed or sent since.
     pub fn undo_addition(&mut self) {
         if let Some(addition) = self.addition.take() {
-            self.take_out(|row| addition.holds(row));
+            self.remove_where(|row| addition.holds(row));
         }
     }
 }

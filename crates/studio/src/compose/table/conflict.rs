@@ -1,5 +1,5 @@
-//! Two tabs have changed the same table without seeing each other's change. One version is shown, and the rows of the
-//! other are put aside, so that nothing is lost silently.
+//! Handles two tabs that have changed the same table without seeing each other's change. One version is shown, and the
+//! rows of the other are put aside, so that none are lost.
 
 use super::Table;
 use crate::text::plural::counted;
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn only_rows_that_would_be_missed_are_put_aside() {
+    fn a_table_is_put_aside_only_if_rows_would_be_lost() {
         let shown = table(&["a"]);
         for (other, is_put_aside) in [(&[][..], false), (&["a"], false), (&["b"], true)] {
             let conflict = Conflict::detect(&shown, table(other), ConflictReason::Replaced);

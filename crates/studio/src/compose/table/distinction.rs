@@ -1,4 +1,4 @@
-//! Finds the parts in which the long texts of a table differ, if they begin alike.
+//! Finds the parts in which long texts of a table differ, if they have the same beginning.
 
 use std::collections::HashMap;
 
@@ -7,11 +7,12 @@ use atelier_contract::Entry;
 use super::Table;
 use crate::text::diff::shortened_texts;
 
-/// More rows than this are not compared, because every key press would compare them.
+/// The maximum number of rows to compare, because each key press compares them again.
 const MAX_ROWS: usize = 200;
 
 impl Table {
-    /// Returns an excerpt for each text of these rows that a part of it distinguishes. `rows` are indexes.
+    /// Returns an excerpt with the distinguishing part for each long text of these rows that has such a part. `rows`
+    /// are indexes.
     pub fn shortened_texts(&self, columns: &[String], rows: &[usize]) -> HashMap<String, String> {
         if rows.len() > MAX_ROWS {
             return HashMap::new();
@@ -34,7 +35,7 @@ mod tests {
     use atelier_contract::{Draft, Schema};
     use serde_json::json;
 
-    /// Guards against rows that look the same because the difference is cut off.
+    /// Guards against rows that look the same because the difference is truncated.
     #[test]
     fn long_texts_that_begin_alike_are_shown_by_their_ends() {
         let schema = json!({

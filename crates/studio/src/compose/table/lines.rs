@@ -1,6 +1,6 @@
-//! A parameter of the rows that came from lines, as the lines of one text. Rows that were sent have no line, because
-//! editing it would change the row, and send and charge it again. Rows from elsewhere have none either, because a prompt
-//! typed over theirs would be sent with their other settings.
+//! Shows one parameter of the rows that came from lines as the lines of a text. Sent rows have no line, because editing
+//! it would send and charge the row again. Rows from other sources have no line either, because a prompt that replaces
+//! theirs would be sent with their other settings.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -9,15 +9,15 @@ use atelier_contract::{Draft, Entry, Schema};
 use super::{Row, SentBefore, Source, Table, problems};
 use crate::compose::prompts::{line, prompts};
 
-/// How many lines further down a changed line is searched for.
+/// The maximum number of old lines that are searched for the origin of a changed line.
 const NEAR: usize = 3;
 
-/// The lines when the user started to type, each with its row. A line that reappears gets its row back, whatever was
-/// there between two keys.
+/// The lines at the time when the user started to type, each with its row. A line that disappears and reappears while
+/// the user types gets its row back.
 #[derive(Debug, Clone, Default)]
 pub struct LinesSnapshot(Vec<(String, Row)>);
 
-/// Where the row of a new line comes from.
+/// The origin of the row for a line.
 #[derive(Debug, Clone)]
 enum Origin {
     /// The row at this index.
@@ -38,7 +38,7 @@ impl Table {
         )
     }
 
-    /// Returns a parameter of the waiting rows that came from lines, as lines of a text. Rows without a value have no line.
+    /// Returns one parameter of the waiting rows that came from lines. Rows without a value have no line.
     pub fn lines(&self, parameter: &str) -> Vec<String> {
         self.lined(parameter).map(|(_, line)| line).collect()
     }
@@ -52,9 +52,9 @@ impl Table {
         })
     }
 
-    /// Replaces [`Table::lines`] with those of `text`. A row moves with its line and is otherwise unchanged. If its line is
-    /// edited, it keeps its other parameters. A line of `before` restores its row. A new line gets the parameters of
-    /// `base`, even if it replaces another one. Sent rows are unchanged.
+    /// Replaces [`Table::lines`] with those of `text`. A row moves with its line. If the line is edited, the row keeps
+    /// its other parameters. A line of `before` restores its row. A new line gets the parameters of `base`, even if it
+    /// replaces another line. Sent rows are unchanged.
     ///
     /// # Errors
     ///
@@ -80,7 +80,7 @@ impl Table {
         if old_part.is_empty() && new_part.is_empty() {
             return Ok(());
         }
-        // Edited lines are no sweep.
+        // The rows are no longer those of a sweep.
         self.grid = None;
         let origins = self.origins(old_part, new_part, before);
         let before = self.sent_before_with(parameter, new_part);
@@ -147,7 +147,8 @@ impl Table {
         rows.filter(|row| row.is_waiting() && row.source == Source::Line)
     }
 
-    /// Returns the sent items with one of these lines. There are few lines, and the table may be long.
+    /// Returns the sent items whose parameter equals one of these lines. Filtering is faster than including all rows of
+    /// a long table.
     fn sent_before_with(&self, parameter: &str, lines: &[&str]) -> SentBefore {
         let lines: HashSet<&str> = lines.iter().copied().collect();
         let has_one = |row: &&Row| {
@@ -157,8 +158,8 @@ impl Table {
         SentBefore::of(self.rows.iter().filter(has_one))
     }
 
-    /// Returns the origin of each new line: the row with the same line; else the row that had it before; else, in order,
-    /// a row whose line has disappeared.
+    /// Returns the origin of each new line: the row with the same line; else the row that had this line in `before`;
+    /// else, in order, a row whose line has disappeared and is similar.
     fn origins(
         &self,
         old: &[(usize, String)],
@@ -200,7 +201,8 @@ impl Table {
         }
         let old_lines: HashMap<usize, &str> =
             old.iter().map(|(at, line)| (*at, line.as_str())).collect();
-        // A row whose line was replaced letter by letter is not continued either.
+        // Compare with the line at the start of typing, too: after a replacement letter by letter, the row must not be
+        // reused.
         let lines_before = before.0.iter().map(|(line, row)| (row.id, line.as_str()));
         let lines_before: HashMap<u64, &str> = lines_before.collect();
         let mut left = VecDeque::from(left);

@@ -1,16 +1,16 @@
-//! The numbers of rows. An imported row keeps its number from the file if possible: errors, the table, the items of the
-//! batch and the names of their files all use it.
+//! Numbers the rows. An imported row keeps its number from the file if possible. Errors, the table, the items of the
+//! batch and the names of their files use the same number.
 
 use super::{Row, Source, Table};
 use crate::compose::MAX_ROWS;
 use crate::text::plural::listed_numbers;
 
-/// Rows that can't be sent as they were filled in, with the same mistakes.
+/// Invalid rows with the same mistakes. Blank rows don't count.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadRow {
-    /// The position of the first of them among the waiting rows, from 0.
+    /// The position of the first of these rows among the waiting rows, from 0.
     pub place: usize,
-    /// The label of its first invalid cell; see [`cell_label`].
+    /// The label of the first invalid cell of that row; see [`cell_label`].
     pub cell: String,
     /// `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
     pub message: String,
@@ -18,10 +18,10 @@ pub struct BadRow {
     pub count: usize,
 }
 
-/// The position of a row among the waiting rows, the row, and its number.
+/// A row with its position among the waiting rows (first) and its number (last).
 type Numbered<'a> = (usize, &'a Row, usize);
 
-/// Returns the problems of a row.
+/// Returns the messages of a row's problems.
 fn messages(row: &Row) -> impl Iterator<Item = &str> {
     row.problems.iter().map(|problem| problem.message.as_str())
 }
@@ -46,7 +46,7 @@ impl Table {
         numbers.collect()
     }
 
-    /// Returns the first `most` groups of rows that can't be sent as they were filled in, grouped by their mistakes.
+    /// Returns the invalid rows, grouped by their mistakes: at most `most` groups.
     pub fn bad_rows(&self, most: usize) -> Vec<BadRow> {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers()).enumerate();
@@ -54,7 +54,7 @@ impl Table {
         let bad = bad.map(|(place, (row, number))| (place, row, number));
         let mut found: Vec<Vec<Numbered>> = Vec::new();
         for one in bad {
-            // All rows are compared, because a message names all rows with its mistakes. No texts are built for that.
+            // Don't stop at `most` groups, because each message names all rows with these mistakes.
             let is_same = |rows: &Vec<Numbered>| messages(rows[0].1).eq(messages(one.1));
             match found.iter().position(is_same) {
                 Some(at) => found[at].push(one),
@@ -81,8 +81,8 @@ impl Table {
         groups.collect()
     }
 
-    /// Names the waiting rows that have no line: `Rows 3 and 7 came from elsewhere and stay as they are.`, or `Rows 2 to 5,
-    /// 9, 12 and 4 more …`; empty if there are none.
+    /// Returns a message that names the waiting rows without a line: `Rows 3 and 7 came from elsewhere and stay as they
+    /// are.`, or `Rows 2 to 5, 9, 12 and 4 more …`; empty if there are none.
     pub fn unlined_message(&self) -> String {
         let waiting = self.rows.iter().filter(|row| row.is_waiting());
         let numbered = waiting.zip(self.numbers());
@@ -98,7 +98,7 @@ impl Table {
         }
     }
 
-    /// Names a row that can't be sent: `Row 7`, or `Row 9 (row 7 of the file)` if its number differs.
+    /// Returns the label of a row: `Row 7`, or `Row 9 (row 7 of the file)` if its number in the file differs.
     fn row_label(number: usize, source: Source) -> String {
         match source {
             Source::File(own) if own != number => format!("Row {number} (row {own} of the file)"),
@@ -120,7 +120,7 @@ mod tests {
             .collect()
     }
 
-    /// Guards against calling row 7 of a file row 19 after a sweep of 12.
+    /// Guards against row 7 of a file that becomes row 19 because a sweep of 12 rows was added before.
     #[test]
     fn rows_keep_the_numbers_of_their_file() {
         let schema = schema();
@@ -161,7 +161,7 @@ mod tests {
         assert_eq!(Table::row_label(3, Source::Line), "Row 3");
     }
 
-    /// Guards against rows that are sent in addition to some lines without having been named.
+    /// Rows without a line are sent in addition to the lines, so the user must see that they exist.
     #[test]
     fn rows_without_a_line_are_named() {
         let schema = schema();
@@ -198,7 +198,7 @@ mod tests {
         assert!(row.message.starts_with("Row 7: "), "{}", row.message);
     }
 
-    /// Guards against four messages that are the same and hide the rows with other mistakes.
+    /// Equal messages must not hide the rows with other mistakes.
     #[test]
     fn rows_with_the_same_mistakes_are_named_together() {
         let schema = schema();
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!((first.len(), first[0].count), (1, 5));
     }
 
-    /// Guards against row 4 of a file that becomes item 3 and file `03-` because row 3 could not be sent.
+    /// Guards against row 4 of a file that becomes item 3 because row 3 is invalid.
     #[test]
     fn items_have_the_numbers_of_their_rows() {
         let schema = schema();

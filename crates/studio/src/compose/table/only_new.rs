@@ -8,7 +8,7 @@ use atelier_engine::{BatchKey, BatchPlace};
 use super::{FindPlace, Row, SentRows, Table};
 use crate::compose::plan::Plan;
 
-/// The id of a row whose result exists already, and the item that made it, if it is one of a batch.
+/// The id of a row whose result exists already, and the batch item with that result, if there is one.
 pub type DuplicateRow = (u64, Option<BatchPlace>);
 
 impl Table {
@@ -19,8 +19,9 @@ impl Table {
         Plan::of(new.map(|row| &row.draft), schema)
     }
 
-    /// Like [`Table::send_good`], but without the rows in `made`. Each of those counts as sent, as the item that made it; it
-    /// is removed if there is no such item or if the item has a row already. The removal can be undone after sending.
+    /// Like [`Table::send_good`], but without the rows in `made`. Each of these is marked as sent, as the item with its
+    /// result. It is removed if there is no such item, or if the item has a row already. The removal can be undone
+    /// after sending.
     pub fn send_new(
         &mut self,
         made: &[DuplicateRow],
@@ -30,11 +31,11 @@ impl Table {
         random: &mut dyn FnMut() -> u64,
         known: FindPlace<'_>,
     ) -> SentRows {
-        // Left-out rows leave a gap: the others keep the numbers that are shown.
+        // The other rows keep the numbers that are shown to the user, so left-out rows leave gaps.
         let numbers = self.waiting_numbers();
-        let twins = self.leave_made(made);
+        let twins = self.mark_existing_as_sent(made);
         if !twins.is_empty() {
-            self.take_out(|row| twins.contains(&row.id));
+            self.remove_where(|row| twins.contains(&row.id));
         }
         let removal = self.removal.clone();
         let rows = self.send_numbered(&numbers, batch, schema, send_defaults, random, known);
@@ -44,8 +45,8 @@ impl Table {
         rows
     }
 
-    /// Marks the rows in `made` as sent, and returns the ids of those that can't be.
-    fn leave_made(&mut self, made: &[DuplicateRow]) -> HashSet<u64> {
+    /// Marks the rows in `made` as sent. Returns the ids of the rows that can't be marked.
+    fn mark_existing_as_sent(&mut self, made: &[DuplicateRow]) -> HashSet<u64> {
         let sent = self.rows.iter().filter(|row| row.sent.is_some());
         let mut texts: HashSet<String> = sent.clone().map(Row::text).collect();
         let mut places: HashSet<BatchPlace> = sent.filter_map(|row| row.sent.clone()).collect();

@@ -8,11 +8,12 @@ use super::{Row, Table};
 use crate::batch::Part;
 use crate::text::plural::{agreeing, counted};
 
-/// The places in batches whose tasks were not submitted: they are queued or were returned, as far as this tab knows.
+/// The batch places of tasks that were not submitted, because they are queued or were returned to the table.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct QueuedPlaces {
     queued: HashSet<BatchPlace>,
-    /// The places of all other tasks; `None` once all tasks are known. Until then, a place in neither set may be queued.
+    /// The places of all other tasks that this tab has read; `None` once it has read all tasks. Until then, a place in
+    /// neither set counts as queued.
     handed: Option<HashSet<BatchPlace>>,
 }
 
@@ -41,8 +42,8 @@ impl QueuedPlaces {
 }
 
 impl Table {
-    /// Returns the message about the rows that count as sent. `is_held`: storage rejects their tasks, so rows that are not
-    /// stored are not sent yet.
+    /// Returns the message about the rows that count as sent. `is_held`: storage rejects tasks, so rows whose tasks may
+    /// not be stored are shown as waiting to be sent.
     pub fn sent_message(&self, is_held: bool, queued: &QueuedPlaces) -> String {
         let waits = |row: &&Row| is_held && self.is_under_way(row);
         let waiting = self.rows.iter().filter(waits).count();
@@ -76,7 +77,7 @@ mod tests {
     use crate::batch::tests::{failed, queued, ready, task};
     use crate::compose::table::tests::{prompt, schema, send};
 
-    /// Two rows, sent and stored as the test batch.
+    /// Returns a table with two rows that were sent and stored as the test batch.
     fn two_sent() -> Table {
         let schema = schema();
         let mut table = Table::default();
@@ -88,7 +89,7 @@ mod tests {
         table
     }
 
-    /// Guards against `sent` for rows in a batch that is paused or queued.
+    /// Guards against showing `sent` for rows of a paused or queued batch.
     #[test]
     fn rows_whose_tasks_are_queued_are_in_a_batch_and_not_sent() {
         let table = two_sent();
@@ -101,14 +102,14 @@ mod tests {
         assert_eq!(message(&tasks, true), "2 rows in a batch");
         tasks[1] = task("b", 1, 1, failed());
         assert_eq!(message(&tasks, true), "2 rows sent");
-        // Its row is being returned to the table.
+        // The row is being returned to the table.
         tasks[1] = task("b", 1, 1, queued());
         tasks[1].taken_back = true;
         assert_eq!(message(&tasks, true), "2 rows in a batch");
         // A task of another batch, unrelated to these rows.
         tasks[1] = task("b", 5, 1, queued());
         assert_eq!(message(&tasks, true), "2 rows sent");
-        // A task that was removed had been sent, unless it is not read yet.
+        // A task that is missing was removed after it was sent, or this tab has not read it yet.
         assert_eq!(message(&tasks[..1], true), "2 rows sent");
         assert_eq!(message(&tasks[..1], false), "2 rows in a batch");
         tasks[1] = task("b", 1, 1, ready());

@@ -1,4 +1,4 @@
-//! Rows that were removed, and undoing that. It is not stored: each tab has its own.
+//! Removes rows, and undoes the last removal. The removed rows are not stored, so each tab has its own.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::{Axis, Combine, GridLabels, Row, SentBefore, Table};
 use crate::compose::MAX_ROWS;
 use crate::text::plural::counted;
 
-/// Where new rows go.
+/// The place of new rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Placement {
     /// Below the existing rows.
@@ -21,8 +21,8 @@ pub enum Placement {
     ReplaceWaiting,
 }
 
-/// The last removal, with its rows unchanged. Each restored row becomes the same task as before, or none if it was
-/// sent.
+/// The last removal. Its rows are unchanged, so that a restored row has the same task key as before, and a sent row
+/// stays sent.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Removal {
     number: u64,
@@ -76,7 +76,7 @@ impl Table {
         put: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut new = self.clone();
-        new.take_out(is_meant);
+        new.remove_where(is_meant);
         new.added.clear();
         let first = new.next_id + 1;
         put(&mut new)?;
@@ -92,7 +92,8 @@ impl Table {
         Ok(())
     }
 
-    pub(super) fn take_out(&mut self, is_meant: impl Fn(&Row) -> bool) {
+    /// Removes the rows for which `is_meant` is true, so that the removal can be undone.
+    pub(super) fn remove_where(&mut self, is_meant: impl Fn(&Row) -> bool) {
         let grid = self.grid.take();
         let all = std::mem::take(&mut self.rows).into_iter().enumerate();
         let (rows, rest): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_meant(row));
@@ -107,7 +108,8 @@ impl Table {
         }));
     }
 
-    /// Returns the number of the last removal and its message, as long as it can be undone: `Replaced 30 rows by 1.`
+    /// Returns the number of the last removal and its message, such as `Replaced 30 rows by 1.` `None` if it can't be
+    /// undone.
     pub fn removal_message(&self) -> Option<(u64, String)> {
         let removal = self.removal.as_ref()?;
         let count = removal.rows.len();
@@ -143,7 +145,8 @@ impl Table {
         }
     }
 
-    /// Settles a batch like [`Table::settle`], for rows that were removed while it was being stored and may be restored.
+    /// Does what [`Table::settle`] does, for rows that were removed while the batch was being stored and may be
+    /// restored.
     pub(super) fn settle_removed(&mut self, is_lost: impl Fn(&BatchPlace) -> bool) {
         if let Some(removal) = &mut self.removal {
             for (_, row) in &mut Arc::make_mut(removal).rows {

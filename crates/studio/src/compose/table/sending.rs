@@ -1,4 +1,4 @@
-//! Decides which rows can be sent, makes items of them, and returns unsent items to the table.
+//! Decides which rows can be sent, turns them into items, and returns unsent items to the table.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,7 +17,7 @@ use crate::text::plural::{agreeing, counted};
 #[derive(Debug, Clone)]
 pub struct ReturnedItem {
     pub task: TaskKey,
-    /// The creation time of its task: a task that is retried has the same key.
+    /// The creation time of the task, which distinguishes it from a retry with the same key.
     pub created: Millis,
     pub place: BatchPlace,
     pub draft: Draft,
@@ -34,9 +34,9 @@ impl ReturnedItem {
 pub struct SentRows {
     /// The items, in the order of their rows.
     pub items: Vec<Item>,
-    /// The grid that the items fill.
+    /// The labels of the grid, if the items are those of a sweep with two axes.
     pub grid: Option<GridLabels>,
-    /// The number of rows that another tab has sent already: they are items of that tab.
+    /// The number of rows that another tab has sent already. They belong to the batch of that tab.
     pub elsewhere: usize,
 }
 
@@ -55,17 +55,17 @@ impl SentRows {
     }
 }
 
-/// Returns the batch and place of a task if it is known already.
+/// Returns the batch place of the task with this key, if the task exists.
 pub type FindPlace<'a> = &'a dyn Fn(&TaskKey) -> Option<BatchPlace>;
 
 /// A row that was sent.
 #[derive(Debug, Clone)]
 pub struct Item {
     pub key: TaskKey,
-    /// Its place in the batch, from 0: the number of its row minus one; see [`Table::numbers`].
+    /// The place in the batch, from 0: the row's number minus one; see [`Table::numbers`].
     pub index: usize,
     pub input: Input,
-    /// Whether the user has chosen its seed.
+    /// Whether the user has chosen the seed.
     pub seed_chosen: bool,
 }
 
@@ -81,14 +81,14 @@ impl Table {
         self.to_send().count()
     }
 
-    /// Plans sending these rows.
+    /// Plans sending all rows that can be sent.
     pub fn plan(&self, schema: &Schema) -> Plan {
         Plan::of(self.to_send().map(|row| &row.draft), schema)
     }
 
-    /// Returns the rows that can't be sent as they were filled in, each with its index.
+    /// Returns the invalid rows that are not blank, each with its index.
     pub fn bad(&self) -> impl Iterator<Item = (usize, &Row)> {
-        self.unfit().filter(|(_, row)| !row.is_blank())
+        self.invalid_rows().filter(|(_, row)| !row.is_blank())
     }
 
     /// Returns the id of the newest row, for [`Table::has_bad_since`].
@@ -96,18 +96,18 @@ impl Table {
         self.next_id
     }
 
-    /// Whether a row that is newer than this id can't be sent as it was filled in.
+    /// Whether a row that is newer than this id is invalid and not blank.
     pub fn has_bad_since(&self, last_id: u64) -> bool {
         self.bad().any(|(_, row)| row.id > last_id)
     }
 
-    fn unfit(&self) -> impl Iterator<Item = (usize, &Row)> {
+    fn invalid_rows(&self) -> impl Iterator<Item = (usize, &Row)> {
         let rows = self.rows.iter().enumerate();
         rows.filter(|(_, row)| row.is_waiting() && !row.problems.is_empty())
     }
 
-    /// Returns what Generate would send, or what to do first. `offered`: the items of the panel, which the same press adds
-    /// to the table.
+    /// Returns a message about what Generate would send, or about what the user must do first. `offered`: the items of
+    /// the panel, which Generate adds to the table before it sends.
     pub fn status_message(
         &self,
         schema: &Schema,
@@ -123,17 +123,18 @@ impl Table {
             (0, None) if self.is_all_sent() => {
                 format!("All rows are in a batch. {}", method.next_step())
             }
-            // The problems of the others are shown next to them.
+            // The problems of invalid rows are shown next to the rows.
             (0, None) if self.bad().next().is_none() => "Fill in a row to send it.".to_owned(),
             (0, None) => "Correct a row to send it.".to_owned(),
             _ => self.plan(schema).user_message(),
         }
     }
 
-    /// Returns what Generate would leave in the table. If nothing can be sent, the problems are shown elsewhere.
+    /// Returns a message about the rows that Generate would not send. If no row can be sent, it omits the invalid rows,
+    /// because [`Table::status_message`] mentions them.
     pub fn unsent_rest_message(&self) -> String {
         let bad = self.bad().count();
-        let blank = self.unfit().count() - bad;
+        let blank = self.invalid_rows().count() - bad;
         let bad = if self.good() == 0 { 0 } else { bad };
         let stay = |count: usize, what: &str| {
             let verb = agreeing(count, "stays", "stay");
@@ -158,16 +159,17 @@ impl Table {
         self.sent() > 0 && self.unsent() == 0
     }
 
-    /// Whether all of these drafts were sent from here and none of them is waiting again.
+    /// Whether all of these drafts were sent from this table and none of them is waiting again.
     pub fn has_sent(&self, drafts: &[Draft]) -> bool {
         !drafts.is_empty() && self.done(drafts).into_iter().all(|is_done| is_done)
     }
 
-    /// Whether some of these drafts were sent from here and are not waiting again.
+    /// Whether some of these drafts were sent from this table and are not waiting again.
     pub fn has_sent_some(&self, drafts: &[Draft]) -> bool {
         self.done(drafts).contains(&true)
     }
 
+    /// Returns for each draft whether it was sent from this table and is not waiting again.
     fn done(&self, drafts: &[Draft]) -> Vec<bool> {
         let (sent, waiting): (Vec<&Row>, Vec<&Row>) =
             (self.rows.iter().filter(|row| !row.is_aside)).partition(|row| row.sent.is_some());
@@ -183,7 +185,7 @@ impl Table {
     /// Removes the rows that were sent.
     pub fn clear_sent(&mut self) {
         let grid = self.grid.clone();
-        self.take_out(|row| row.sent.is_some());
+        self.remove_where(|row| row.sent.is_some());
         self.grid = grid;
     }
 
@@ -192,12 +194,12 @@ impl Table {
         std::mem::take(&mut self.added)
     }
 
-    /// Returns unsent items to the table: their rows are waiting again, as they were typed; items without a row are
-    /// appended. Items that another tab has returned already are ignored.
+    /// Returns unsent items to the table. Their rows are waiting again, with the entries that the user typed. Items
+    /// without a row are appended. Items that another tab has returned already are ignored.
     ///
     /// # Errors
     ///
-    /// A message if there would be too many new rows; the rows that still exist are waiting again all the same.
+    /// A message if there would be too many rows. Items whose rows still exist are returned nevertheless.
     pub fn return_items(
         &mut self,
         items: Vec<ReturnedItem>,
@@ -207,7 +209,7 @@ impl Table {
         let (done, items): (Vec<_>, Vec<_>) = items
             .into_iter()
             .partition(|item| known.contains(&item.mark()));
-        // All earlier tasks have lost their records by now.
+        // The records of all other earlier tasks are deleted by now.
         self.put_back = done.iter().map(ReturnedItem::mark).collect();
         let places = self.rows.iter().enumerate();
         let places: HashMap<BatchPlace, usize> = places
@@ -237,7 +239,7 @@ impl Table {
         &self.sending
     }
 
-    /// Whether the table has rows of this batch and all of its tasks are stored.
+    /// Whether the table has rows of this batch, and all tasks of the batch are stored.
     pub fn is_stored(&self, batch: &BatchKey) -> bool {
         let is_of_it = |row: &Row| row.sent.as_ref().is_some_and(|place| place.batch == *batch);
         !self.sending.contains(batch) && self.rows.iter().any(is_of_it)
@@ -254,9 +256,9 @@ impl Table {
         self.sending.retain(|other| other != batch);
     }
 
-    /// Completes a batch whose page was closed before all tasks were stored. Rows without a stored task are waiting again,
-    /// with the same task keys, so that nothing is sent twice. If their task is `known` in another batch, they are items of
-    /// that batch. Returns the indexes of the items that are waiting again.
+    /// Completes a batch whose page was closed before all tasks were stored. Rows without a stored task are waiting
+    /// again, with the same task keys, so that no row is sent twice. A row whose task is `known` in another batch
+    /// becomes an item of that batch. Returns the indexes of the items that are waiting again.
     pub fn settle(
         &mut self,
         batch: &BatchKey,
@@ -276,15 +278,15 @@ impl Table {
         }
         self.settle_removed(is_lost);
         if !to_send.is_empty() {
-            // There may be other waiting rows, so the grid is no longer complete.
+            // Other rows may be waiting, so the waiting rows are not exactly those of the grid.
             self.grid = None;
         }
         to_send
     }
 
-    /// Sends the valid rows as items of this batch. They count as sent, but until [`Table::mark_stored`] only those whose
-    /// tasks are stored do. A row whose task is `known` is that task, and is not sent again. Seeds that the user left
-    /// alone are drawn, always the same one for the same row.
+    /// Sends the valid rows as items of this batch. They count as sent. Until [`Table::mark_stored`] is called,
+    /// [`Table::settle`] can undo that for rows whose tasks are not stored. A row whose task is `known` is not sent
+    /// again. Seeds that the user has not set are drawn; the same row always gets the same seed.
     pub fn send_good(
         &mut self,
         batch: &BatchKey,
@@ -344,7 +346,7 @@ impl Table {
             self.sending.push(batch.clone());
             self.removal = None;
         }
-        // The rows of a grid are all the waiting rows, so their numbers are its cells.
+        // With a grid, all waiting rows belong to it, so their numbers are the numbers of its cells.
         let size = items.last().map_or(0, |item| item.index + 1);
         let grid = self.grid.take().map(|grid| GridLabels {
             cells: (0..size).collect(),

@@ -1,4 +1,4 @@
-//! Rows that were sent and are in the table again. They are labelled, because sending them is charged again.
+//! Recognizes waiting rows that were sent before. They are labelled, because sending them again is charged again.
 
 use std::collections::{HashMap, HashSet};
 
@@ -9,7 +9,7 @@ use super::{Row, Source, Table};
 use crate::compose::sweep::WrittenSweep;
 use crate::form::seed;
 
-/// An item, and the inputs that it requested.
+/// An item that was sent, with its draft.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Earlier {
     place: BatchPlace,
@@ -21,14 +21,14 @@ impl Earlier {
         Self { place, draft }
     }
 
-    /// Returns the item if this draft requests the same.
+    /// Returns the item if this draft has the same inputs.
     pub fn place_of(&self, draft: &Draft) -> Option<&BatchPlace> {
         let is_same = self.draft == *draft || request_texts(&self.draft) == request_texts(draft);
         is_same.then_some(&self.place)
     }
 }
 
-/// Sent items by their inputs.
+/// Sent items, by their inputs.
 #[derive(Debug, Default)]
 pub(super) struct SentBefore(HashMap<Vec<String>, Earlier>);
 
@@ -42,7 +42,7 @@ impl SentBefore {
         Self(items.collect())
     }
 
-    /// Returns the sent item that requested the same.
+    /// Returns the sent item with the same inputs.
     pub fn find(&self, draft: &Draft) -> Option<Earlier> {
         match self.0.is_empty() {
             true => None,
@@ -51,7 +51,7 @@ impl SentBefore {
     }
 }
 
-/// Returns the inputs of a draft as texts, whether they were typed or not.
+/// Returns the inputs of a draft as texts, so that typed entries and JSON values are equal.
 fn request_texts(draft: &Draft) -> Vec<String> {
     let entries = draft.iter();
     entries
@@ -63,12 +63,12 @@ fn request_texts(draft: &Draft) -> Vec<String> {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ToSend {
     pub drafts: Vec<Draft>,
-    /// The indexes of those that were sent before.
+    /// The indexes of the drafts that were sent before.
     pub sent_before: HashSet<usize>,
 }
 
 impl Row {
-    /// Returns the item that the row is or was, and what it requested.
+    /// Returns the item that the row became, now or earlier, and its draft.
     pub(super) fn sent_as(&self) -> Option<(&BatchPlace, &Draft)> {
         let sent = self.sent.as_ref().map(|place| (place, &self.draft));
         let earlier = self.earlier.as_ref();
@@ -77,8 +77,8 @@ impl Row {
 }
 
 impl Table {
-    /// Returns the indexes of the sent rows that can be sent again: without those that are waiting again already, and each
-    /// item once.
+    /// Returns the indexes of the sent rows that can be sent again. Rows that are waiting again already are excluded,
+    /// and each item is included once.
     fn to_put_back(&self) -> impl Iterator<Item = usize> {
         let waiting = || self.rows.iter().filter(|row| row.is_waiting());
         let mut places: HashSet<&BatchPlace> = waiting().filter_map(Row::earlier).collect();
@@ -95,8 +95,8 @@ impl Table {
         absent.map(|(at, _)| at)
     }
 
-    /// Adds the items of a batch to send them again, except those that are waiting again already. `sweep`: the sweep that
-    /// all of them come from. Returns the number of added rows.
+    /// Adds the items of a batch to send them again, except those that are waiting again already. `sweep`: the sweep of
+    /// all these items, if there is one. Returns the number of added rows.
     ///
     /// # Errors
     ///
@@ -126,12 +126,12 @@ impl Table {
         Ok(added)
     }
 
-    /// Returns how many rows [`Table::put_all_back`] would put back.
+    /// Returns the number of rows that [`Table::put_all_back`] would make waiting.
     pub fn put_back_count(&self) -> usize {
         self.to_put_back().count()
     }
 
-    /// Makes all sent rows waiting again. Returns the rows as they were, for [`Table::undo_put_back`].
+    /// Makes all sent rows waiting again. Returns the rows in their earlier state, for [`Table::undo_put_back`].
     pub fn put_all_back(&mut self) -> Vec<Row> {
         let places: Vec<usize> = self.to_put_back().collect();
         let before = places.iter().map(|at| self.rows[*at].clone()).collect();
@@ -167,7 +167,8 @@ impl Table {
         }
     }
 
-    /// Returns what Generate sends: the rows that can be sent, and `offered` ones, which may replace them.
+    /// Returns the drafts that Generate sends: the `offered` ones, and the rows that can be sent, unless the offered
+    /// drafts replace them.
     pub fn with_offered(&self, offered: &[Draft], replaces: bool) -> ToSend {
         let before = SentBefore::of(&self.rows);
         let rows = self.to_send().filter(|_| !replaces);

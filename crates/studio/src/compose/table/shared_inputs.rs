@@ -1,13 +1,13 @@
-//! Finds the inputs that all rows share. They are shown once and need no column.
+//! Finds the inputs that all rows share. They are shown once, without a column.
 
 use super::Table;
 use crate::text::excerpt::excerpt;
 
-/// A parameter, and the value that all rows share, as a text.
+/// The name of a parameter, and the text of the value that all rows share.
 pub type SharedInput = (String, String);
 
 impl Table {
-    /// Returns the inputs that all shown rows share. Empty if there is one row, or if the rows don't differ at all.
+    /// Returns the inputs that all shown rows share. Empty if there is only one row, or if all rows are equal.
     pub fn shared_inputs(&self, columns: &[String]) -> Vec<SharedInput> {
         let mut rows = self.rows.iter().filter(|row| row.is_waiting());
         let Some(first) = rows.next() else {

@@ -1,4 +1,4 @@
-//! Where the rows of a table come from.
+//! Records the origin of each row of a table.
 
 use std::collections::HashSet;
 
@@ -10,12 +10,13 @@ use super::{Row, Table, text};
 /// The origin of a row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Source {
-    /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not record it.
+    /// A sweep, the gallery, a batch that is edited again, or a version of Atelier that did not record the origin.
     #[default]
     Other,
     /// A line of prompts, or a row that was added manually.
     Line,
-    /// This row of an imported table, or this item of a batch that is edited again, from 1.
+    /// The row with this number of an imported table, or the item with this number of a batch that is edited again,
+    /// from 1.
     File(usize),
 }
 
@@ -46,7 +47,7 @@ impl Source {
 }
 
 impl From<&BatchPlace> for Source {
-    /// The source of a row that this item becomes again. It keeps its number.
+    /// Returns the source of a row for an item that returns to the table. It preserves the item's number.
     fn from(place: &BatchPlace) -> Self {
         Self::File(place.index + 1)
     }
@@ -87,7 +88,7 @@ impl Table {
         }
     }
 
-    /// Returns the drafts that the table does not have yet, sent or not.
+    /// Returns the drafts for which the table has no row, sent or not.
     pub fn unknown(&self, drafts: &[Draft]) -> Vec<Draft> {
         let is_new = self.is_unknown();
         let new = drafts.iter().filter(|draft| is_new(draft));
@@ -100,7 +101,7 @@ impl Table {
         move |draft| !known.contains(&text(draft))
     }
 
-    /// Returns the rows of an imported table that this table does not have yet, sent or not.
+    /// Returns the imported rows for which the table has no row, sent or not.
     pub fn unknown_imported(&self, mut rows: Vec<(usize, Draft)>) -> Vec<(usize, Draft)> {
         let is_new = self.is_unknown();
         rows.retain(|(_, draft)| is_new(draft));

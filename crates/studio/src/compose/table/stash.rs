@@ -1,4 +1,4 @@
-//! Rows that the user has put aside: they are neither shown nor sent nor changed until they are brought back. They are
+//! Rows that the user has put aside. They are not shown, sent or changed until the user brings them back. They are
 //! stored with the table.
 
 use super::{Table, too_many};
@@ -6,7 +6,7 @@ use crate::compose::MAX_ROWS;
 use crate::text::plural::{agreeing, counted};
 
 impl Table {
-    /// Puts the waiting rows aside for which `is_meant` is true. Returns how many.
+    /// Puts the waiting rows aside for which `is_meant` is true. Returns their number.
     pub fn put_aside(&mut self, is_meant: impl Fn(&super::Row) -> bool) -> usize {
         let mut count = 0;
         for row in self
@@ -24,7 +24,7 @@ impl Table {
         count
     }
 
-    /// Whether the rest of the batch was sent and only rows with mistakes are left.
+    /// Whether all valid rows of the batch were sent and only invalid ones are waiting.
     pub fn has_left_rows(&self) -> bool {
         self.sent() > 0 && self.good() == 0 && self.bad().next().is_some()
     }
@@ -49,7 +49,7 @@ impl Table {
     /// Removes the rows that were put aside; see [`Table::undo_removal`].
     pub fn remove_aside(&mut self) {
         let grid = self.grid.clone();
-        self.take_out(|row| row.is_aside);
+        self.remove_where(|row| row.is_aside);
         self.grid = grid;
     }
 

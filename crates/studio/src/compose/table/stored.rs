@@ -1,5 +1,5 @@
-//! The stored form of the table: its names and shapes must not change. Rows that were sent or put aside are stored
-//! separately, so that earlier versions don't send them.
+//! The stored form of the table. Names and types of its fields must not change. Rows that were sent or put aside are
+//! stored separately, so that earlier versions of Atelier don't send them.
 
 use atelier_contract::{Draft, Schema, json};
 use atelier_engine::{BatchKey, BatchPlace, Millis, TaskKey};
@@ -14,7 +14,7 @@ struct StoredTable {
     rows: Vec<Draft>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sent: Vec<SentRow>,
-    /// The sources of those `rows` that have one, each with its index; see [`Source::code`].
+    /// The sources of `rows`, except [`Source::Other`], each with the row's index; see [`Source::code`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     sources: Vec<(usize, usize)>,
     added: Vec<String>,
@@ -27,13 +27,13 @@ struct StoredTable {
     /// The nonces of `rows`, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     nonces: Vec<u64>,
-    /// The earlier items of those `rows` that will be sent again, each with its index.
+    /// The earlier items of those `rows` that were sent before, each with the row's index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     earlier: Vec<(usize, BatchPlace)>,
 }
 
-/// A row that was sent or put aside. To a version that doesn't know the latter, the row was sent with the batch
-/// [`ASIDE`], so that it keeps the row and does not send it.
+/// A row that was sent or put aside. A row that was put aside is stored as sent with the batch [`ASIDE`], so that
+/// versions that can't put rows aside preserve it and don't send it.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SentRow {
     /// The index of the row among all rows.
@@ -50,7 +50,7 @@ pub(super) struct SentRow {
     earlier: Option<BatchPlace>,
 }
 
-/// A key that no batch has.
+/// The batch key of rows that were put aside. No batch has this key.
 const ASIDE: &str = "aside";
 
 fn is_none_yet(nonce: &u64) -> bool {

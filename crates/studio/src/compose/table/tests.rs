@@ -46,7 +46,7 @@ fn axis(parameter: &str, values: &[&str]) -> Axis {
 }
 
 #[test]
-fn a_row_is_checked_as_it_changes() {
+fn a_row_is_validated_when_it_changes() {
     let schema = schema();
     let mut table = Table::default();
     table
@@ -66,7 +66,7 @@ fn a_row_is_checked_as_it_changes() {
     );
     table.add_column("size");
     assert_eq!(table.columns(&schema), ["prompt", "size"]);
-    // Guards against a column that disappears while the user empties a cell of it to type something else.
+    // A column must not disappear while the user empties one of its cells to type something else.
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     table.set(id, "steps", None, &schema);
     assert_eq!(table.columns(&schema), ["prompt", "size", "steps"]);
@@ -86,7 +86,7 @@ fn inputs_that_all_lines_share_are_known() {
     let mut table = Table::default();
     assert!(
         table.all_lines_have("prompt", "a"),
-        "there is none without it"
+        "rows without a value have no line"
     );
     table.append(vec![prompt("b")], &schema).unwrap();
     send(&mut table, "one");
@@ -96,9 +96,9 @@ fn inputs_that_all_lines_share_are_known() {
     assert!(!table.all_lines_have("prompt", "a"));
 }
 
-/// Guards against an error in a new row that is still empty.
+/// Guards against showing an error in a new row that is still empty.
 #[test]
-fn an_empty_row_is_not_sent_and_not_wrong() {
+fn an_empty_row_is_neither_sent_nor_reported_as_invalid() {
     let schema = schema();
     let mut table = Table::default();
     assert_eq!(
@@ -127,7 +127,7 @@ fn an_empty_row_is_not_sent_and_not_wrong() {
         expected("Fill in a row to send it.", "1 empty row stays.")
     );
 
-    // Once emptied, the row is empty again.
+    // A row whose only value is removed counts as empty again.
     let id = table.rows()[0].id;
     let mut steps = |text: &str| {
         table.set(id, "steps", Some(Entry::Text(text.into())), &schema);
@@ -151,7 +151,7 @@ fn an_empty_row_is_not_sent_and_not_wrong() {
     assert_eq!(messages(&table), expected("1 item in 1 call", rest));
 }
 
-/// `a` and `b`, sent as `one`.
+/// Returns a table whose rows `a` and `b` were sent as the batch `one`.
 fn two_sent(schema: &Schema) -> Table {
     let mut table = Table::default();
     let rows = vec![prompt("a"), prompt("b")];
@@ -174,7 +174,7 @@ fn waiting(table: &Table) -> Vec<String> {
         .collect()
 }
 
-/// Rows that came from lines.
+/// Appends rows as if they came from lines.
 fn append_lines(table: &mut Table, rows: Vec<Draft>, schema: &Schema) {
     for row in rows {
         table.add_row(row, schema).unwrap();
@@ -219,12 +219,12 @@ fn an_untouched_seed_is_drawn_when_its_row_is_sent() {
     assert_eq!(
         table.rows()[0].draft.get("seed"),
         None,
-        "another one next time"
+        "the next row gets another seed"
     );
 }
 
 #[test]
-fn rows_that_the_table_has_already_are_recognized() {
+fn drafts_that_the_table_contains_are_recognized() {
     let schema = schema();
     let table = two_sent(&schema);
     let unknown = table.unknown(&[prompt("b"), prompt("c"), prompt("a")]);
@@ -240,7 +240,7 @@ fn a_sweep_is_a_grid_until_it_is_changed() {
         .append_sweep(&prompt("a"), &axes, Combine::Product, &schema)
         .unwrap();
     let id = table.rows()[0].id;
-    // Another parameter may change: the labels stay correct.
+    // A parameter that is not an axis may change, because the labels stay correct.
     table.set(id, "prompt", Some(Entry::Text("b".into())), &schema);
     let mut sent = table.clone();
     let (inputs, grid) = send(&mut sent, "b");
@@ -295,7 +295,7 @@ proptest! {
     }
 }
 
-/// Browsers have tables of earlier versions.
+/// Browsers contain tables of earlier versions.
 #[test]
 fn stored_samples_survive_a_round_trip() {
     let schema = schema();

@@ -9,7 +9,7 @@ use super::stored::SentRow;
 pub struct Writer {
     table: Table,
     next: usize,
-    /// The waiting rows.
+    /// The JSON of the waiting rows written so far, separated by commas.
     rows: String,
     sent: String,
 }

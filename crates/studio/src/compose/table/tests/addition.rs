@@ -1,4 +1,4 @@
-//! Rows from elsewhere are announced and can be removed again.
+//! Tests that added rows are announced and can be removed again.
 
 use super::*;
 
@@ -9,7 +9,7 @@ fn table(texts: &[&str]) -> Table {
     table
 }
 
-/// Guards against a button that silently sends more than was added.
+/// Guards against sending more rows than were added without a warning.
 #[test]
 fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     let schema = schema();
@@ -33,7 +33,11 @@ fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     table.remove(second);
     send(&mut table, "one");
     table.add(vec![prompt("f")], &schema).unwrap();
-    assert_eq!(table.addition_message(), None, "to none");
+    assert_eq!(
+        table.addition_message(),
+        None,
+        "no rows were waiting before"
+    );
     table.add(vec![prompt("g")], &schema).unwrap();
     let message = table.addition_message();
     assert_eq!(
@@ -69,13 +73,12 @@ fn undoing_keeps_rows_that_were_changed_or_sent_since() {
     let id = table.rows()[1].id;
     table.set(id, "steps", Some(Entry::Text("3".into())), &schema);
     assert!(table.addition_message().is_some());
-    // Guards against losing text that was typed into an added row.
+    // Text that was typed into an added row must not be lost.
     table.undo_addition();
     assert_eq!(waiting(&table), ["a", "b"]);
 }
 
-/// Guards against rows that stay although their addition is undone. They are not announced, because no other rows are
-/// waiting.
+/// The addition is not announced, because no other rows are waiting, but it can be undone.
 #[test]
 fn an_addition_to_an_empty_table_can_be_undone() {
     let mut table = table(&["a"]);
@@ -86,7 +89,7 @@ fn an_addition_to_an_empty_table_can_be_undone() {
     assert_eq!((table.sent(), table.unsent()), (1, 0));
 }
 
-/// Guards against charging earlier rows that the user does not mean to send.
+/// Guards against charging earlier rows that the user did not intend to send.
 #[test]
 fn an_addition_can_be_sent_alone() {
     let schema = schema();
@@ -94,15 +97,19 @@ fn an_addition_can_be_sent_alone() {
     assert_eq!(table.added_plan(&schema), None, "nothing was added");
     let twice = vec![prompt("d"), prompt("d")];
     table.add(twice, &schema).unwrap();
-    let added = table.added_plan(&schema).expect("others wait");
+    let added = table.added_plan(&schema).expect("other rows are waiting");
     let (items, _) = table.with_added_alone(|table| send(table, "one"));
     assert_eq!(items.len(), added.items);
-    assert_eq!(waiting(&table), ["a", "b", "c"], "they wait on");
+    assert_eq!(
+        waiting(&table),
+        ["a", "b", "c"],
+        "the other rows are waiting, too"
+    );
     assert_eq!((table.sent(), table.unsent()), (2, 3));
-    assert_eq!(table.added_plan(&schema), None, "it was sent");
+    assert_eq!(table.added_plan(&schema), None, "the addition was sent");
 }
 
-/// Guards against offering to send fewer rows if there are no others.
+/// Sending only the added rows is not offered if there are no other rows.
 #[test]
 fn an_addition_to_an_empty_table_is_sent_as_a_whole() {
     let schema = schema();

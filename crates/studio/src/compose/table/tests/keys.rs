@@ -1,8 +1,8 @@
-//! Two tabs show the same table and are not notified of each other's changes.
+//! Tests the task keys of rows in two tabs that show the same table and are not notified of each other's changes.
 
 use super::*;
 
-/// Reads the stored table like a tab does.
+/// Reads the stored table in the same way as a tab.
 fn shown(stored: &Value) -> Table {
     let mut table = Table::from_value(stored.clone(), &schema()).unwrap();
     table.derive_nonces("image/a", 5);
@@ -23,15 +23,15 @@ fn counting() -> impl FnMut() -> u64 {
     }
 }
 
-/// Guards against charging rows twice: a tab that did not know of an edit sent its older rows in addition to the newer
-/// ones, with different keys.
+/// Guards against charging rows twice: a tab that was not notified of an edit sent its older rows with different keys,
+/// in addition to the newer rows.
 #[test]
 fn unchanged_rows_have_the_same_keys_in_both_tabs() {
     let schema = schema();
     let mut table = Table::default();
     let rows = ["a", "b", "c"].map(prompt).to_vec();
     table.append(rows.clone(), &schema).unwrap();
-    // The version that stored the table may not know nonces.
+    // The table may have been stored by a version without nonces.
     let of_before = table.to_value();
     table.draw_nonces(&mut counting());
     for stored in [table.to_value(), of_before] {
@@ -42,11 +42,11 @@ fn unchanged_rows_have_the_same_keys_in_both_tabs() {
         let (old, new) = (keys(&mut deaf, "one"), keys(&mut other, "two"));
         assert_eq!((old.len(), new.len()), (3, 4));
         assert_eq!((&old[0], &old[2]), (&new[0], &new[2]));
-        assert_ne!(old[1], new[1], "it is another one now");
+        assert_ne!(old[1], new[1], "a changed row has another key");
     }
 }
 
-/// Guards against confusing a row that the user wants again, or types again, with the earlier one.
+/// Guards against confusing a row that is sent again, or typed again, with the earlier row.
 #[test]
 fn a_row_that_is_sent_again_has_another_key() {
     let schema = schema();
@@ -64,7 +64,7 @@ fn a_row_that_is_sent_again_has_another_key() {
         .append(vec![prompt("a"), prompt("a")], &schema)
         .unwrap();
     sends(&mut table, 2);
-    // Also in a tab that is reloaded.
+    // The same applies after a reload.
     table = Table::from_value(table.to_value(), &schema).unwrap();
     table.put_all_back();
     sends(&mut table, 2);
@@ -81,8 +81,8 @@ fn a_row_that_is_sent_again_has_another_key() {
     sends(&mut table, 1);
 }
 
-/// Guards against sending a row twice: its page was closed before its task was known to be stored. A service rejects the
-/// same key with another seed.
+/// Guards against sending a row twice after its page was closed before its task was known to be stored. A service
+/// rejects the same key with another seed.
 #[test]
 fn a_row_that_may_be_stored_becomes_the_same_task() {
     let schema = seeded_schema();
@@ -99,7 +99,7 @@ fn a_row_that_may_be_stored_becomes_the_same_task() {
     assert_ne!(wanted[0].input, before[0].input, "another seed");
 }
 
-/// Guards against a batch of rows that another tab has sent, and that are not found there.
+/// Rows that another tab has sent must refer to the batch of that tab.
 #[test]
 fn rows_that_another_tab_has_sent_belong_to_that_tab() {
     let schema = schema();
@@ -124,14 +124,13 @@ fn rows_that_another_tab_has_sent_belong_to_that_tab() {
     let expected = "3 rows have been sent already, by another tab.";
     assert_eq!(sent.sent_elsewhere_message(), expected);
     assert_eq!(deaf.rows()[2].sent, Some(place(2)));
-    // Its page was closed before any of its tasks was stored.
+    // The page was closed before any task was stored.
     left.send_good(&two, &schema, false, &mut || 0, &|_| None);
     assert_eq!(left.settle(&two, &[].into(), &found), [3]);
     assert_eq!(waiting(&left), ["d"]);
 }
 
-/// Guards against charging rows twice because their lines were moved, or others were inserted, so that each index had
-/// another text.
+/// Guards against charging rows twice after lines were moved or inserted: keys must not depend on the index.
 #[test]
 fn a_row_moves_with_its_line() {
     let schema = schema();
@@ -172,7 +171,7 @@ fn a_row_moves_with_its_line() {
         assert_eq!(waiting(&table).join("\n"), text);
         assert_eq!(of(&table, &all), before, "{text}");
     }
-    // A line that is continued stays the same row.
+    // A line with more text at its end stays the same row.
     write(&mut table, "one\ntwo and a half\nthree");
     assert_eq!(table.rows()[1].id, steps);
     assert!(table.rows()[1].draft.get("steps").is_some());

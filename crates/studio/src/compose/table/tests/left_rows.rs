@@ -1,4 +1,5 @@
-//! Rows that are left, put aside, brought back or sent again are not lost, and keep their settings and numbers.
+//! Tests that rows that are not sent, put aside, brought back or sent again are not lost, and keep their settings and
+//! numbers.
 
 use super::*;
 
@@ -8,7 +9,7 @@ fn imported(count: usize) -> Vec<(usize, Draft)> {
         .collect()
 }
 
-/// Guards against a table that can't be read any more, including what was sent.
+/// A table with too many rows could not be read at the next visit.
 #[test]
 fn bringing_back_respects_the_maximum_number_of_rows() {
     let schema = schema();
@@ -29,7 +30,7 @@ fn bringing_back_respects_the_maximum_number_of_rows() {
     assert!(read.looks_like(&table));
 }
 
-/// Guards against charging rows again silently.
+/// Guards against charging rows again without a warning.
 #[test]
 fn rows_put_aside_remember_that_they_were_sent() {
     let schema = schema();
@@ -45,9 +46,9 @@ fn rows_put_aside_remember_that_they_were_sent() {
     assert_eq!(read.with_offered(&[], false).sent_before.len(), 2);
 }
 
-/// Guards against treating the first row of a manifest that counts from 0 as a line.
+/// A manifest may count from 0, and the stored code 0 means a line.
 #[test]
-fn an_imported_row_is_no_line_whatever_its_number() {
+fn an_imported_row_is_not_a_line_whatever_its_number() {
     let schema = schema();
     let text =
         r#"{"format":"atelier-manifest","items":[{"index":0,"input":{"prompt":"x","steps":7}}]}"#;
@@ -61,9 +62,9 @@ fn an_imported_row_is_no_line_whatever_its_number() {
     assert_eq!((read.lines("prompt"), read.numbers()), (vec![], vec![1, 2]));
 }
 
-/// Guards against images of a sweep with wrong labels.
+/// Guards against showing images of a sweep with wrong labels.
 #[test]
-fn a_sweep_is_no_grid_once_other_rows_wait_again() {
+fn a_sweep_is_not_a_grid_once_other_rows_are_waiting() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(2), &schema).unwrap();
@@ -79,7 +80,7 @@ fn a_sweep_is_no_grid_once_other_rows_wait_again() {
 }
 
 #[test]
-fn a_cleared_sweep_is_a_grid_again_next_to_rows_that_are_aside() {
+fn a_new_sweep_is_a_grid_if_the_other_rows_are_put_aside() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(1), &schema).unwrap();
@@ -94,7 +95,8 @@ fn a_cleared_sweep_is_a_grid_again_next_to_rows_that_are_aside() {
     assert!(table.grid.is_some());
 }
 
-/// Guards against a prompt that is typed over another one with the same first letter, and gets its settings.
+/// Guards against a new prompt that gets the settings of the prompt that it replaces, because both begin with the same
+/// letter.
 #[test]
 fn a_line_retyped_letter_by_letter_has_the_settings_of_the_form() {
     let schema = schema();
@@ -120,7 +122,10 @@ fn a_line_retyped_letter_by_letter_has_the_settings_of_the_form() {
         write(text);
     }
     assert_eq!(write("a forest"), prompt("a forest"));
-    assert!(write("a lake at dawn").get("steps").is_some(), "taken back");
+    assert!(
+        write("a lake at dawn").get("steps").is_some(),
+        "the old line restores the old settings"
+    );
 }
 
 /// Guards against changing imported rows that should stay unchanged.
@@ -140,7 +145,7 @@ fn a_seed_for_all_lines_is_not_set_in_other_rows() {
     assert!(table.all_lines_have("steps", "9"));
 }
 
-/// Guards against items with other numbers than their rows had: edited again, stopped, or sent without the others.
+/// Items that are edited again, stopped, or sent without the others keep the numbers of their rows.
 #[test]
 fn rows_that_return_keep_their_numbers() {
     let schema = schema();

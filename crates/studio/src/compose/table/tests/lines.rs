@@ -1,4 +1,4 @@
-//! Rows as the lines of a text.
+//! Tests editing rows as the lines of a text.
 
 use super::super::lines::is_changed_line;
 use super::*;
@@ -79,8 +79,7 @@ fn rows_without_a_line_are_unchanged() {
     assert_eq!(table.rows().len(), 1);
 }
 
-/// Guards against other parameters that move to another line, or are lost, if the user types above a line, or clears
-/// all and undoes that.
+/// The other parameters of a line must be unchanged after the user types above it, or clears the text and undoes that.
 #[test]
 fn a_line_that_reappears_gets_its_row_back() {
     let schema = schema();
@@ -103,7 +102,7 @@ fn a_line_that_reappears_gets_its_row_back() {
         table.draw_nonces(&mut random);
         table.rows().to_vec()
     };
-    // Typed key by key.
+    // The text after each key press.
     for typed in ["na lake\na mill", "newa lake\na mill"] {
         write(typed);
     }
@@ -114,7 +113,7 @@ fn a_line_that_reappears_gets_its_row_back() {
     let restored = write("a lake\na mill");
     assert_eq!(
         restored, rows,
-        "with all of their parameters and their keys"
+        "the rows have all of their parameters and keys"
     );
 }
 
@@ -134,8 +133,7 @@ proptest! {
     }
 }
 
-/// Guards against sending prompts with the settings of other rows: those left of a file, and those of the lines that
-/// were there before.
+/// Guards against sending a new prompt with the settings of an imported row, or of a line that it replaces.
 #[test]
 fn a_new_line_has_the_settings_of_the_form() {
     let schema = schema();

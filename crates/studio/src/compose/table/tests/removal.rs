@@ -1,4 +1,4 @@
-//! Removed rows can be restored, and nothing is sent twice because of that.
+//! Tests that removed rows can be restored, and that no row is sent twice as a result.
 
 use super::*;
 
@@ -18,7 +18,7 @@ fn message(table: &Table) -> Option<String> {
     table.removal_message().map(|(_, message)| message)
 }
 
-/// Guards against losing everything that was typed with one key press.
+/// One key press must not lose everything that was typed.
 #[test]
 fn replaced_and_removed_rows_are_restored_unchanged() {
     let schema = schema();
@@ -56,7 +56,7 @@ fn replaced_and_removed_rows_are_restored_unchanged() {
     assert_eq!(waiting(&table), ["a", "b", "e"]);
 }
 
-/// Guards against a new batch that starts with the rest of the last one.
+/// A new batch must not start with columns of the last one.
 #[test]
 fn a_new_batch_starts_without_the_columns_of_the_last_one() {
     let schema = schema();
@@ -107,7 +107,7 @@ fn a_restored_sweep_is_a_grid_again() {
         .unwrap();
     table.undo_removal();
     assert_eq!(table.to_value(), swept);
-    // A grid that has lost a row is no grid, even after the row is restored.
+    // A grid that has lost a row is no longer a grid, even after the row is restored.
     table.remove(table.rows()[0].id);
     table.undo_removal();
     assert_ne!(table.to_value(), swept);
@@ -144,12 +144,12 @@ fn sent_rows_are_restored_as_sent() {
     assert_eq!((table.sent(), message(&table).is_some()), (0, true));
     table.undo_removal();
     assert_eq!((table.sent(), table.unsent()), (2, 0));
-    // Its page was closed before its tasks were known to be stored.
+    // The page was closed before all tasks were known to be stored.
     table.clear();
     table.settle(&BatchKey("one".into()), &[0].into(), &|_| None);
     table.undo_removal();
     assert_eq!((table.sent(), waiting(&table)), (1, vec!["b".into()]));
-    // Once the others are sent, the removal can't be undone.
+    // Once other rows are sent, the removal can't be undone.
     table.clear();
     table.append(vec![prompt("c")], &schema()).unwrap();
     send(&mut table, "two");
@@ -157,7 +157,7 @@ fn sent_rows_are_restored_as_sent() {
 }
 
 proptest! {
-    /// Whatever is removed and restored, a key is sent once, unless the user sends a row again.
+    /// After any removals and restorations, each key is sent once, unless the user sends a row again.
     #[test]
     fn no_key_is_sent_twice(acts in prop::collection::vec(0..7u8, 1..40)) {
         let schema = schema();

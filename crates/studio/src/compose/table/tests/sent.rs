@@ -1,4 +1,4 @@
-//! Sent rows stay in the table, and stay sent.
+//! Tests that sent rows stay in the table and are not sent again.
 
 use super::*;
 
@@ -65,11 +65,11 @@ fn unsent_items_return_as_they_were_typed() {
     table.return_items(items.clone(), &schema).unwrap();
     assert_eq!(waiting(&table), ["b", "as it was sent"]);
     assert_eq!(table.good(), 2);
-    // Another tab that was not notified reads the table and returns them, too.
+    // Another tab that was not notified reads the stored table and returns the same items.
     let mut read = Table::from_value(table.to_value(), &schema).unwrap();
     read.return_items(items, &schema).unwrap();
     assert_eq!(waiting(&read), ["b", "as it was sent"]);
-    // A retry of the same key is another task.
+    // A retry with the same key is another task.
     let again = ReturnedItem {
         created: 2,
         ..back(0, "again")
@@ -78,7 +78,7 @@ fn unsent_items_return_as_they_were_typed() {
     assert_eq!(read.good(), 3);
 }
 
-/// Guards against rows that are neither waiting nor a task: the page was closed while they were being stored.
+/// Guards against rows that are lost because the page was closed while their tasks were being stored.
 #[test]
 fn rows_without_a_stored_task_are_waiting_again() {
     let schema = schema();
@@ -93,7 +93,11 @@ fn rows_without_a_stored_task_are_waiting_again() {
     let mut left = Table::from_value(table.to_value(), &schema).unwrap();
     let batch = BatchKey("one".into());
     assert_eq!(left.sending(), std::slice::from_ref(&batch));
-    assert_eq!(left.good(), 0, "nothing is sent before that is known");
+    assert_eq!(
+        left.good(),
+        0,
+        "no row is sent before it is known which tasks are stored"
+    );
     assert_eq!(left.settle(&batch, &[1].into(), &|_| None), [0, 2]);
     assert_eq!(waiting(&left), ["a", "c"]);
     assert!(left.sending().is_empty());
@@ -106,7 +110,7 @@ fn rows_without_a_stored_task_are_waiting_again() {
     assert_eq!((table.sending().len(), table.sent()), (0, 3));
 }
 
-/// Guards against columns that only rows sent earlier have, and against counting those rows for the limit.
+/// Sent rows must neither require columns nor count for the maximum number of rows.
 #[test]
 fn sent_rows_are_hidden_and_can_be_sent_again() {
     let schema = schema();
@@ -140,7 +144,7 @@ fn sent_rows_are_evicted_and_not_part_of_the_next_grid() {
     assert_eq!((inputs.len(), grid.unwrap().cells), (4, vec![0, 1, 2, 3]));
 }
 
-/// Guards against charging twice: typing lines changes waiting rows only.
+/// Guards against charging rows twice: typing lines changes waiting rows only.
 #[test]
 fn sent_rows_have_no_line_and_are_unchanged_by_typing() {
     let schema = schema();
@@ -167,12 +171,16 @@ fn sent_rows_have_no_line_and_are_unchanged_by_typing() {
     write(&mut table, "lake\npines");
     assert_eq!((table.good(), table.sent()), (2, 6));
     let row = &table.rows()[6];
-    assert_eq!(row.draft, prompt("lake"), "without the values of the sweep");
+    assert_eq!(
+        row.draft,
+        prompt("lake"),
+        "the row has no values of the sweep"
+    );
     write(&mut table, "lak\npines");
     write(&mut table, "");
     assert_eq!(table.rows(), sent);
 
-    // Only the user makes them waiting again; lines typed then are sent in addition.
+    // Only the user can make sent rows waiting again. New lines are added to them.
     send_again(&mut table, sent[1].id);
     write(&mut table, "sea");
     assert_eq!(waiting(&table), ["lake", "sea"]);
@@ -195,7 +203,7 @@ fn lines_can_be_typed_in_a_table_full_of_sent_rows() {
         )
         .unwrap();
     assert_eq!(waiting(&table), ["b", "c"]);
-    assert_eq!(table.rows().len(), 2, "what was sent makes way");
+    assert_eq!(table.rows().len(), 2, "sent rows are evicted");
 }
 
 #[test]
@@ -228,9 +236,9 @@ fn a_column_is_dropped_and_a_value_replaced_in_waiting_lines() {
 }
 
 proptest! {
-    /// Whatever is typed, sent and typed again: the text equals the waiting rows, and the sent ones are unchanged.
+    /// After any typing and sending, the text equals the waiting rows, and the sent rows are unchanged.
     #[test]
-    fn no_text_changes_what_was_sent(texts in prop::collection::vec(("[ab\n]{0,10}", any::<bool>()), 1..6), swept: bool) {
+    fn typing_never_changes_sent_rows(texts in prop::collection::vec(("[ab\n]{0,10}", any::<bool>()), 1..6), swept: bool) {
         let schema = schema();
         let mut table = Table::default();
         if swept {
@@ -255,8 +263,7 @@ proptest! {
     }
 }
 
-/// Guards against offering a sweep again after it was sent and charged, and against forgetting it because other rows
-/// were sent.
+/// A sent sweep must not be offered again, even after other rows were sent.
 #[test]
 fn drafts_that_were_sent_are_recognized() {
     let schema = schema();
@@ -268,5 +275,5 @@ fn drafts_that_were_sent_are_recognized() {
     send_again(&mut table, last);
     assert!(!table.has_sent(&drafts(&["a", "b"])));
     table.append(drafts(&["a"]), &schema).unwrap();
-    assert!(!table.has_sent(&drafts(&["a"])), "it waits as well");
+    assert!(!table.has_sent(&drafts(&["a"])), "it is waiting, too");
 }

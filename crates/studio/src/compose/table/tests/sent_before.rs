@@ -1,8 +1,8 @@
-//! Rows that were sent before are labelled, and existing results are not requested again automatically.
+//! Tests that rows that were sent before are labelled, and that existing results are not requested again automatically.
 
 use super::*;
 
-/// Guards against charging rows twice silently: rows that are put back stay labelled as sent before.
+/// Guards against charging rows twice without a warning.
 #[test]
 fn rows_put_back_are_labelled_as_sent_before() {
     let schema = schema();
@@ -14,7 +14,7 @@ fn rows_put_back_are_labelled_as_sent_before() {
     assert_eq!(sent_before(&table, &[]), 2);
     let mut read = Table::from_value(table.to_value(), &schema).unwrap();
     assert_eq!(place(&read, 1), Some(1));
-    // A row that replaces it and requests the same is labelled as well.
+    // A row with the same inputs that replaces it is labelled, too.
     read.put_sweep(
         Placement::ReplaceWaiting,
         &Draft::default(),
@@ -34,7 +34,7 @@ fn rows_put_back_are_labelled_as_sent_before() {
     assert_eq!(sent_before(&table, &[]), 0);
 }
 
-/// Guards against forgetting that a row was sent after a key was typed and deleted.
+/// Typing and deleting a letter must not remove the label.
 #[test]
 fn a_row_restored_by_typing_is_labelled_as_sent_before() {
     let schema = schema();
@@ -58,7 +58,7 @@ fn a_row_restored_by_typing_is_labelled_as_sent_before() {
         sent_before(&table, &[])
     };
     assert_eq!((write("ax\nb"), write("a\nb")), (1, 2));
-    // Typing in a row that counts as sent.
+    // The same applies to typing in a sent row.
     let mut table = two_sent(&schema);
     let id = table.rows()[0].id;
     for text in ["ax", "a"] {
@@ -68,7 +68,7 @@ fn a_row_restored_by_typing_is_labelled_as_sent_before() {
     assert_eq!((table.unsent(), sent_before(&table, &[])), (1, 1));
 }
 
-/// Guards against charging rows again silently that are added in another way.
+/// Rows that were added in another way are labelled, too.
 #[test]
 fn duplicated_and_retyped_rows_are_labelled_as_sent_before() {
     let schema = schema();
@@ -77,7 +77,7 @@ fn duplicated_and_retyped_rows_are_labelled_as_sent_before() {
     table.duplicate(id, &schema);
     assert_eq!(table.rows()[1].earlier(), table.rows()[0].sent.as_ref());
     let (base, before) = (Draft::default(), LinesSnapshot::default());
-    // Key by key.
+    // The text after each key press.
     for text in ["a\nx", "a\nb"] {
         let written = table.set_lines("prompt", text, &base, &schema, &before);
         written.unwrap();
@@ -103,7 +103,7 @@ fn sent_before(table: &Table, offered: &[Draft]) -> usize {
     table.with_offered(offered, false).sent_before.len()
 }
 
-/// Guards against counting offered items that replace all rows in addition to them.
+/// Guards against counting the replaced rows, too.
 #[test]
 fn offered_items_that_replace_the_rows_are_sent_alone() {
     let schema = schema();
@@ -136,7 +136,7 @@ fn only_newer_rows_count_as_bad_since() {
     assert!(table.has_bad_since(last_id));
 }
 
-/// Guards against adding the same rows twice: edited again, they are waiting in the table already.
+/// Guards against adding the same rows twice: rows that are edited again are waiting already.
 #[test]
 fn rows_that_are_waiting_again_are_not_put_back_twice() {
     let schema = schema();
@@ -151,14 +151,14 @@ fn rows_that_are_waiting_again_are_not_put_back_twice() {
     assert_eq!((table.sent(), waiting(&table)), (2, vec!["b".to_owned()]));
 }
 
-/// Guards against a batch whose items are edited again in addition to the rows that were put back.
+/// Guards against adding the items of a batch again if their rows were put back.
 #[test]
 fn items_that_are_edited_again_are_waiting_once() {
     let schema = schema();
     let mut table = two_sent(&schema);
     let item = |index, text: &str| {
         let mut draft = Draft::default();
-        // The value from an input.
+        // The value of an input has a type, unlike a typed entry.
         draft.set("prompt", Entry::Value(json!(text)));
         draft.set("steps", Entry::Value(json!(3)));
         let batch = BatchKey("one".into());
@@ -205,7 +205,7 @@ fn existing_results_are_left_out_or_get_another_seed() {
         &[(first, Some(place.clone())), (second, None)],
         &schema,
     );
-    // A row that is left out can be restored.
+    // A left-out row can be restored.
     assert_eq!((table.sent(), table.unsent()), (2, 0));
     let (_, message) = table.removal_message().unwrap();
     assert_eq!(message, "Removed 1 row.");
@@ -215,7 +215,7 @@ fn existing_results_are_left_out_or_get_another_seed() {
     table.renew_seeds(&[("7".to_owned(), "9".to_owned())].into(), &schema);
     assert!(table.all_lines_have("seed", "9"));
 
-    // Guards against two rows that are the same item.
+    // Two rows must not become the same item.
     let mut table = Table::default();
     table.append(vec![seeded("a")], &schema).unwrap();
     let batch = BatchKey("one".into());
@@ -243,7 +243,7 @@ fn send_new(table: &mut Table, made: &[DuplicateRow], schema: &Schema) {
     table.send_new(made, &batch, schema, false, &mut || 1, &|_| None);
 }
 
-/// Guards against putting an item back twice if two rows come from it.
+/// Guards against putting an item back twice if two rows refer to it.
 #[test]
 fn one_item_is_put_back_once() {
     let mut table = two_sent(&schema());
