@@ -1,5 +1,5 @@
-//! A batch: many tasks that were composed together. Its record stores what the tasks don't; its progress is always
-//! counted from the tasks.
+//! A batch: tasks that were composed and sent together. Its record stores only data that the tasks don't contain. Its
+//! progress is always counted from the tasks.
 
 use std::collections::HashSet;
 
@@ -34,7 +34,7 @@ mod stored;
 pub mod summary;
 pub mod working_time;
 
-/// The stored form of a batch: names and shapes must not change. Fields of later versions are preserved.
+/// The stored form of a batch. Names and types of its fields must not change. Fields of later versions are preserved.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Batch {
     pub key: BatchKey,
@@ -42,21 +42,22 @@ pub struct Batch {
     pub model_name: String,
     /// The displayed name, which the user may change.
     pub name: String,
-    /// When it was composed, in ms since 1970-01-01 UTC.
+    /// When the batch was composed, in ms since 1970-01-01 UTC.
     pub created: Millis,
-    /// One more than the place of the last item: the number of items, including those in `left_out`.
+    /// The number of items, including those in `left_out`.
     pub size: usize,
-    /// How to lay out the items of a sweep over two axes.
+    /// The labels of the grid, for a sweep over two axes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<GridLabels>,
-    /// When the user removed it, in ms since 1970-01-01 UTC. It may have been restored since: its tasks decide.
+    /// When the user removed the batch, in ms since 1970-01-01 UTC. It may have been restored since; see
+    /// [`Batch::is_removed`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
-    /// Items, from 0, that were not sent with it, in ascending order: their rows can't be sent, another tab has sent them,
-    /// or they will be sent again.
+    /// The indexes of the items that were not sent with the batch, in ascending order: their rows can't be sent,
+    /// another tab has sent them, or they will be sent again.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub left_out: Vec<usize>,
-    /// The task of which all its items are variations.
+    /// The task of which all items are variations.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varied: Option<TaskKey>,
     #[serde(flatten)]
@@ -69,7 +70,7 @@ pub struct Items<'a> {
     attempts: Vec<Option<&'a Task>>,
     /// See [`Batch::left_out`].
     left_out: &'a [usize],
-    /// The time spent on its tasks, including all attempts.
+    /// The time spent on the tasks, including all attempts.
     worked: WorkingTime,
 }
 
@@ -85,31 +86,31 @@ impl Batch {
         is_new
     }
 
-    /// Returns the number of items that were sent with it.
+    /// Returns the number of items that were sent with the batch.
     pub fn count(&self) -> usize {
         self.size.saturating_sub(self.left_out.len())
     }
 
-    /// Returns the size of a batch with items at these ascending places, and the places without an item.
+    /// Returns the size of a batch with items at these places, which must be ascending, and the places without an item.
     pub fn gaps(places: &[usize]) -> (usize, Vec<usize>) {
         let size = places.last().map_or(0, |last| last + 1);
         let is_gap = |place: &usize| places.binary_search(place).is_err();
         (size, (0..size).filter(is_gap).collect())
     }
 
-    /// Returns the items that lose their last task when `going` are removed and only `left` remain.
+    /// Returns the items that lose their last task when the tasks in `removed` are deleted and those in `left` remain.
     pub fn emptied<'a>(
         &self,
-        going: impl IntoIterator<Item = &'a Task>,
+        removed: impl IntoIterator<Item = &'a Task>,
         left: impl IntoIterator<Item = &'a Task>,
     ) -> Vec<usize> {
         let item = |task: &Task| task.index_in(&self.key);
         let left: HashSet<usize> = left.into_iter().filter_map(item).collect();
-        let going = going.into_iter().filter_map(item);
-        going.filter(|item| !left.contains(item)).collect()
+        let removed = removed.into_iter().filter_map(item);
+        removed.filter(|item| !left.contains(item)).collect()
     }
 
-    /// Records items that were not sent with it after all. Returns whether any of them is new.
+    /// Records items that were not sent with the batch after all. Returns whether any of them was not recorded before.
     pub fn leave_out(&mut self, items: impl IntoIterator<Item = usize>) -> bool {
         let before = self.left_out.len();
         self.left_out
@@ -119,13 +120,13 @@ impl Batch {
         self.left_out.len() != before
     }
 
-    /// Whether the user has removed it and none of its tasks is left.
+    /// Whether the user has removed the batch and none of its tasks is left.
     pub fn is_removed<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> bool {
         self.removed.is_some() && self.items(tasks).latest().all(|task| task.is_none())
     }
 
-    /// Whether its record can be deleted, because the batch can't be restored any more. Variations are not shown as a batch:
-    /// they are removed one by one.
+    /// Whether the record can be deleted, because the batch can't be restored any more. Variations have no batch to
+    /// remove, because they are removed one by one; their record expires with the last of them.
     pub fn is_expired<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> bool {
         // Other tabs may receive a batch before its tasks.
         const SETTLED_AFTER: Millis = 3_600_000;
@@ -137,7 +138,7 @@ impl Batch {
         may_go && !tasks.any(is_mine)
     }
 
-    /// Returns the items, each with its latest attempt. An item whose tasks were all removed has none.
+    /// Returns the items, each with its latest attempt. An item without an attempt has lost all its tasks.
     pub fn items<'a>(&'a self, tasks: impl IntoIterator<Item = &'a Task>) -> Items<'a> {
         let mut attempts: Vec<Option<&Task>> = vec![None; self.size];
         let mut spans = Vec::new();
@@ -169,17 +170,17 @@ impl Batch {
     }
 }
 
-/// Returns when a task started and ended; `None` if unknown, and while the task waits for the user.
+/// Returns when a task started and ended; `None` if that is unknown, or while the task waits for the user.
 fn span(task: &Task) -> Option<(Millis, Option<Millis>)> {
-    let is_awaited = match Part::of(task) {
+    let is_running = match Part::of(task) {
         Part::InProgress => true,
         Part::Queued => !task.paused,
         _ => false,
     };
-    // Records of earlier versions lack the time of a resubmission.
+    // Records of earlier versions don't contain the time of a resubmission.
     let resubmitted = task.submitted.filter(|_| task.resubmitted);
     let began = task.requeued.or(resubmitted).unwrap_or(task.created);
-    (is_awaited || task.finished.is_some()).then_some((began, task.finished))
+    (is_running || task.finished.is_some()).then_some((began, task.finished))
 }
 
 /// The number of items in each part, without empty parts.
@@ -266,7 +267,7 @@ impl<'a> Items<'a> {
         Counts::of_parts(sent.map(|(_, task)| task.map_or(Part::Removed, Part::of)))
     }
 
-    /// Whether the item was not sent with this batch after all.
+    /// Whether the item was not sent with this batch; see [`Batch::left_out`].
     pub fn is_left_out(&self, index: usize) -> bool {
         self.left_out.binary_search(&index).is_ok()
     }
@@ -280,7 +281,7 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// Returns the items that `Stop` takes back: those that were not sent yet.
+    /// Returns the tasks that `Stop` returns to the table: those that were not sent yet.
     pub fn unsent(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest
@@ -288,7 +289,7 @@ impl<'a> Items<'a> {
             .collect()
     }
 
-    /// Returns the tasks that were stopped and are not in the table yet.
+    /// Returns the tasks that were stopped and have not been returned to the table yet.
     pub fn taken_back(&self) -> Vec<&'a Task> {
         let latest = self.latest().flatten();
         latest.filter(|task| task.taken_back).collect()
@@ -314,15 +315,16 @@ impl<'a> Items<'a> {
         counts.all(|count| count == first).then_some(first)
     }
 
-    /// Estimates the remaining time in ms: from the rate of the latest items that ended, or, for a single item, from the
-    /// `typical` time of a task of this model. `None` if neither is known or nothing is left: how many tasks a service runs
+    /// Estimates the remaining time in ms. The estimate is based on the rate of the items that ended last, or, if a
+    /// single item is left, on the `typical` time of a task of this model. `None` if neither is known or no item is
+    /// left. A typical time can't be used for several items, because the number of tasks that a service runs
     /// concurrently is unknown.
     pub fn remaining(&self, now: Millis, typical: Option<Millis>) -> Option<Millis> {
         const PACE_OF: usize = 20;
         const LEAST: usize = 5;
         let counts = self.counts();
         let left = counts.of(Part::InProgress) + counts.of(Part::Queued);
-        // A pause before a retry must not count.
+        // Items that ended before a break, such as the one before a retry, don't count.
         let since = self.worked.running_since().filter(|_| left > 0)?;
         let ends = self.latest().flatten().filter_map(|task| task.finished);
         let mut ends: Vec<Millis> = ends.filter(|end| *end >= since).collect();
@@ -331,7 +333,7 @@ impl<'a> Items<'a> {
         if let ([first, .., last], true) = (recent, recent.len() >= LEAST)
             && last > first
         {
-            // Counted up to now, so that a stalled batch has no estimate.
+            // Count the time up to now, so that the estimate of a stalled batch grows.
             let pace = (now.max(*last) - first) / recent.len() as u64;
             return Some(pace.saturating_mul(left as u64));
         }

@@ -1,6 +1,6 @@
-//! The form of a model. `control` chooses the control of each parameter, `field` and `folded` determine how it is
-//! shown, `sheet` how the form opens as a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill it; `undo` reverts
-//! changes; `blocker` reports why it can't be sent.
+//! The form of a model. `control` chooses the control of each parameter; `field` and `folded` determine how the control
+//! is shown; `sheet` opens and closes a form that is a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill the
+//! form; `undo` reverts changes; `blocker` reports why the form can't be sent.
 
 pub mod blocker;
 pub mod control;

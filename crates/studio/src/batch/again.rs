@@ -1,9 +1,9 @@
-//! The message about items of a batch that are sent again.
+//! The message shown after items of a batch were sent again.
 
 use crate::text::plural::{agreeing, counted};
 
-/// Reports how many items were sent again, or will be once sending is possible, and what to do about those that lack
-/// their secret parameters.
+/// Returns a message with the number of items that were sent again (or, if `is_held`, wait to be sent). It also
+/// explains what to do about `lacking` items, which lack the values of their secret parameters.
 pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
     let items = counted(sent, "item");
     let mut message = match (sent, is_held) {
@@ -34,7 +34,7 @@ pub fn user_message(sent: usize, lacking: usize, is_held: bool) -> String {
 mod tests {
     use super::*;
 
-    /// Guards against "Sent again: 3 items" if two of them lack their secrets and were not sent.
+    /// Items without the values of their secret parameters are not sent.
     #[test]
     fn only_items_that_were_sent_count_as_sent() {
         assert_eq!(user_message(3, 0, false), "Sent again: 3 items.");

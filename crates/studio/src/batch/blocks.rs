@@ -1,4 +1,4 @@
-//! Labelled grids below each other, for batches with more axes than a page has dimensions.
+//! Labelled grids below each other, for batches with more than two axes.
 
 use crate::compose::sweep::GridLabels;
 
@@ -12,12 +12,12 @@ pub struct Blocks {
 }
 
 impl Blocks {
-    /// Returns the number of lines of each grid: its heading, if any, and its rows.
+    /// Returns the number of lines of each grid: its rows, and its heading if there are headings.
     pub fn lines(&self) -> usize {
         self.labels.rows.values.len() + usize::from(!self.headings.is_empty())
     }
 
-    /// Spreads the items to these places of a batch. The places between them are beyond the grids.
+    /// Assigns the items to these places of a batch. Other places get cells outside the grids.
     #[must_use]
     pub fn spread(mut self, places: &[usize]) -> Self {
         let labels = &mut self.labels;
@@ -46,7 +46,7 @@ impl Blocks {
 pub struct Heading {
     pub parameter: String,
     pub value: String,
-    /// The part that distinguishes the value from the others.
+    /// The part of the value that distinguishes it from the other headings.
     pub excerpt: String,
 }
 
@@ -64,9 +64,9 @@ mod tests {
     use super::*;
     use crate::compose::sweep::Labels;
 
-    /// Guards against a sweep that loses its labels because a row above it was not sent.
+    /// Guards against a sweep without labels if a row above it was not sent.
     #[test]
-    fn places_without_an_item_are_beyond_the_grid() {
+    fn places_without_an_item_are_outside_the_grid() {
         let labels = |values: &[&str]| Labels {
             parameter: String::new(),
             values: values.iter().map(|&value| value.to_owned()).collect(),
@@ -83,7 +83,7 @@ mod tests {
         assert!(turned[0] >= 4 && turned[3] >= 4, "{turned:?}");
     }
 
-    /// Guards against arrow keys that follow the columns of a grid that is read in rows.
+    /// Guards against arrow keys that move along columns.
     #[test]
     fn items_are_ordered_row_by_row() {
         let labels = |values: &[&str]| Labels {

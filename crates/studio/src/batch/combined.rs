@@ -1,5 +1,5 @@
-//! A batch with more axes than a page has dimensions: a labelled grid for each combination of the other axes' values.
-//! Derived from the inputs, so that it works for any batch.
+//! Lays out a batch with more than two axes: two axes form labelled grids, one for each combination of the other axes'
+//! values. The axes are derived from the inputs, so this works for any batch.
 
 use atelier_engine::Task;
 
@@ -9,7 +9,7 @@ use crate::batch::labelled_grid::{is_long, value_shapes};
 use crate::compose::sweep::{GridLabels, Labels};
 use crate::text::diff::distinguishing_parts;
 
-/// More axes are hard to grasp.
+/// The maximum number of axes. More are hard to read.
 const MOST: usize = 4;
 
 /// The product of several axes, with an item for each combination; the last axis changes fastest.
@@ -18,13 +18,13 @@ pub struct Combined {
     axes: Vec<Axis>,
 }
 
-/// An axis with its displayed values.
+/// An axis with its displayed texts.
 #[derive(Debug, Clone, PartialEq)]
 struct Axis {
     labels: Labels,
     /// The parts that distinguish the values from each other.
     parts: Vec<String>,
-    /// So many consecutive items have the same value.
+    /// The number of consecutive items with the same value.
     every: usize,
 }
 
@@ -40,8 +40,8 @@ impl Axis {
 }
 
 impl Combined {
-    /// Finds the axes of a batch, given the latest attempt of each item. `None` if the items are not the product of 3 or more
-    /// axes.
+    /// Finds the axes of a batch, given the latest attempt of each item. `None` if the items are not the product of 3
+    /// to [`MOST`] axes.
     pub fn of(items: &[Option<&Task>]) -> Option<Self> {
         let known: Vec<&Task> = items.iter().flatten().copied().collect();
         let mut axes = chosen_differences(&known);
@@ -52,7 +52,7 @@ impl Combined {
         if !(3..=MOST).contains(&axes.len()) || count != items.len() {
             return None;
         }
-        // The axis that changes least often comes first.
+        // The axis that changes least often is first.
         slowest_first(
             &mut axes,
             &known.iter().map(|it| &it.input).collect::<Vec<_>>(),
@@ -172,7 +172,7 @@ mod tests {
             .collect()
     }
 
-    /// Two prompts, two times, and two decreasing values of mist.
+    /// Returns tasks with two prompts, two times, and two values of mist in decreasing order.
     fn swept(prompts: [&str; 2]) -> Vec<Task> {
         let mut inputs = Vec::new();
         for prompt in prompts {
@@ -209,7 +209,7 @@ mod tests {
         assert_eq!(cells, [0, 1, 2, 3, 4, 5, 6, 7]);
     }
 
-    /// Guards against a batch that loses its grid with one of its items.
+    /// Guards against a batch without a grid after an item was removed.
     #[test]
     fn a_removed_item_leaves_its_cell_empty() {
         let tasks = swept(["a lake", "a sea"]);
@@ -218,16 +218,20 @@ mod tests {
         items[0] = None;
         assert_eq!(Combined::of(&items), whole);
         items.truncate(7);
-        assert_eq!(Combined::of(&items), None, "no longer every combination");
-        assert_eq!(Combined::of(&all(&tasks[..4])), None, "two axes alone");
+        assert_eq!(Combined::of(&items), None, "not all combinations");
+        assert_eq!(Combined::of(&all(&tasks[..4])), None, "only two axes");
         assert_eq!(Combined::of(&[]), None);
         let mut inputs = swept(["a lake", "a sea"]);
         inputs.swap(1, 2);
-        assert_eq!(Combined::of(&all(&inputs)), None, "in no order");
+        assert_eq!(
+            Combined::of(&all(&inputs)),
+            None,
+            "the items are not in order"
+        );
     }
 
     #[test]
-    fn long_prompts_are_headings_and_shapes_run_to_the_right() {
+    fn long_prompts_become_headings_and_shapes_become_columns() {
         let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
         let mut inputs = Vec::new();
         for mist in [0, 1] {
@@ -263,7 +267,7 @@ mod tests {
         assert_eq!(blocks.labels.columns.parameter, "prompt");
         assert_eq!(blocks.headings[1].value, "night");
         assert_eq!(blocks.labels.cells, [0, 2, 4, 6, 1, 3, 5, 7]);
-        // The rows determine it, and can become columns; if no axis does, nothing changes.
+        // If the rows determine the shape, they can become columns later. If no axis does, the order is unchanged.
         let by_rows = [1.0, 1.0, 2.0, 2.0, 1.0, 1.0, 2.0, 2.0].map(Some);
         let by_none = [1.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0, 2.0].map(Some);
         for shapes in [by_rows, by_none] {

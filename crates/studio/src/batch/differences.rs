@@ -9,10 +9,12 @@ use crate::form::{control, seed};
 use crate::text::diff::distinguishing_parts;
 use crate::text::excerpt::excerpt;
 
-/// The number of values that are listed. If there are more, numbers are shown as a range, and of texts the first ones.
+/// The maximum number of values to list. If there are more, numbers are shown as a range, and only the first [`FIRST`]
+/// texts are shown.
 const FEW: usize = 3;
+/// The number of texts to show if there are more than [`FEW`].
 const FIRST: usize = 2;
-/// The maximum length of a displayed value: prompts can be very long.
+/// The maximum length of a displayed value, because prompts can be very long.
 const LONGEST: usize = 28;
 
 /// A parameter that differs among the items.
@@ -80,14 +82,13 @@ pub fn shown(value: &str) -> &str {
     }
 }
 
-/// Returns the value of a parameter as text; empty if it has none.
+/// Returns the value of a parameter as text; empty if it has no value.
 pub(super) fn value(input: &Input, parameter: &str) -> String {
     let value = input.values().get(parameter);
     value.map_or_else(String::new, control::text)
 }
 
-/// Returns the differences among the tasks of a batch that the user chose. Seeds that were drawn for each task are left
-/// out.
+/// Returns the differences among the tasks of a batch, without seeds that were drawn for each task.
 pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     let mut found = differences(tasks.iter().map(|task| &task.input));
     if tasks.iter().all(|task| !task.seed_chosen) {
@@ -96,8 +97,8 @@ pub fn chosen_differences(tasks: &[&Task]) -> Vec<Difference> {
     found
 }
 
-/// Sorts the parameter first that changes least often between consecutive inputs. This is the order of the axes of a
-/// sweep.
+/// Sorts differences by how often their parameter changes between consecutive inputs, the least often first. This is
+/// the order of the axes of a sweep.
 pub fn slowest_first(found: &mut [Difference], inputs: &[&Input]) {
     found.sort_by_cached_key(|difference| {
         let values = inputs.iter().map(|it| value(it, &difference.parameter));
@@ -106,14 +107,14 @@ pub fn slowest_first(found: &mut [Difference], inputs: &[&Input]) {
     });
 }
 
-/// Returns a distinct name for each item of a batch: its prompt, if all prompts differ; else the differing values (for
-/// variations, their seeds), followed by the prompt unless all share it. Removed items have an empty name.
+/// Returns a name for each item of a batch: its prompt, if all prompts differ. Otherwise, the values that differ (for
+/// variations, their seeds), followed by the prompt unless all items share it. Removed items have an empty name.
 pub fn item_names<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
     let items: Vec<Option<&Task>> = items.into_iter().collect();
     names(&items, &titles(&items), true)
 }
 
-/// Like [`item_names`], for little space: only the distinguishing parts of the prompts.
+/// Like [`item_names`], but with only the distinguishing parts of prompts, for limited space.
 pub fn item_captions<'a>(items: impl IntoIterator<Item = Option<&'a Task>>) -> Vec<String> {
     let items: Vec<Option<&Task>> = items.into_iter().collect();
     names(&items, &distinguishing_parts(&titles(&items)), true)
@@ -129,9 +130,9 @@ fn differ_in_seed(tasks: &[&Task]) -> bool {
     found.iter().any(|it| it.parameter == seed::NAME)
 }
 
-/// `titles`: the texts for the items' prompts. `tells_by_seed`: whether drawn seeds distinguish the items if nothing else
-/// does.
-fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec<String> {
+/// Returns the names of the items. `titles`: the texts for their prompts. `use_seeds`: whether to use drawn seeds if
+/// the items have no other difference.
+fn names(items: &[Option<&Task>], titles: &[String], use_seeds: bool) -> Vec<String> {
     let tasks: Vec<&Task> = items.iter().flatten().copied().collect();
     let prompts: HashSet<&str> = tasks.iter().map(|task| task.input.title()).collect();
     if tasks.len() > 1 && prompts.len() == tasks.len() {
@@ -146,10 +147,10 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         titles.all(|title| title == Some(name))
     };
     names.retain(|name| !is_title(name));
-    // The digits of a seed mean little: other parameters come first.
+    // Seeds are last, because they mean little to the user.
     names.sort_by_key(|name| name == seed::NAME);
     // Variations differ only in their seeds.
-    if names.is_empty() && tells_by_seed && prompts.len() == 1 && differ_in_seed(&tasks) {
+    if names.is_empty() && use_seeds && prompts.len() == 1 && differ_in_seed(&tasks) {
         names.push(seed::NAME.to_owned());
     }
     if names.is_empty() {
@@ -158,7 +159,7 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
     let values = |task: &Task, title: &String| {
         let value = |name: &String| labelled_value(name, &value(&task.input, name));
         let values = names.iter().map(value);
-        // The prompt comes last: it is the longest, and is cut off.
+        // The prompt is last, because it is the longest text and its end is truncated.
         let prompt = (prompts.len() > 1).then(|| title.clone());
         values.chain(prompt).collect::<Vec<_>>().join(" · ")
     };
@@ -169,8 +170,9 @@ fn names(items: &[Option<&Task>], titles: &[String], tells_by_seed: bool) -> Vec
         .collect()
 }
 
-/// Names the tasks that share their prompt with others of their batch by the values that differ, or by their number if
-/// none does, and those whose prompts begin alike by the parts that differ. Other tasks are known by their prompts.
+/// Returns names for tasks whose prompts don't distinguish them within their batch. Tasks with the same prompt are
+/// named by the values that differ, or else by their numbers. Tasks whose prompts have the same beginning are named by
+/// the parts that differ. Other tasks have no entry.
 pub fn names_among_siblings<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
 ) -> HashMap<TaskKey, String> {
@@ -183,7 +185,7 @@ pub fn names_among_siblings<'a>(
     batches.values().flat_map(|tasks| names_in(tasks)).collect()
 }
 
-/// Names the tasks of one batch.
+/// Returns the names for the tasks of one batch.
 fn names_in(tasks: &[&Task]) -> HashMap<TaskKey, String> {
     let mut siblings: HashMap<&str, Vec<&Task>> = HashMap::new();
     for task in tasks {
@@ -197,7 +199,7 @@ fn names_in(tasks: &[&Task]) -> HashMap<TaskKey, String> {
         if part == task.input.title() {
             continue;
         }
-        // The distinguishing values come first: the rest of a prompt is long.
+        // The distinguishing values are first, because the part of the prompt is long.
         let name = match names.remove(&task.key) {
             Some(name) => format!("{name} · {part}"),
             None => part,

@@ -1,5 +1,5 @@
-//! A batch as a space to explore: the parameters in which its items differ are the axes, and each item is at the
-//! position of its values. Derived from the inputs, so that it works for any batch.
+//! A batch as a space to explore. The parameters in which its items differ are the axes, and the values of an item are
+//! its position. The axes are derived from the inputs, so this works for any batch.
 
 use std::collections::BTreeMap;
 
@@ -16,9 +16,9 @@ pub use address::{beginning, read_address};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ExploredAxis {
     pub parameter: String,
-    /// Numbers are sorted; other values are in order of appearance. A missing value is empty.
+    /// Numbers are sorted. Other values are in the order of their first items. A missing value is empty.
     pub values: Vec<String>,
-    /// The parts that distinguish the values: long prompts often begin alike.
+    /// The parts that distinguish the values, because long prompts often have the same beginning.
     parts: Vec<String>,
     /// Whether all values are numbers.
     pub is_numeric: bool,
@@ -52,8 +52,8 @@ impl ExploredAxis {
         !self.is_numeric && self.values.len() <= FEW && !is_long(&self.values)
     }
 
-    /// Returns the number of columns for a few values in a space of so many characters: as few lines as possible, all but
-    /// the last of them equally long.
+    /// Returns the number of columns in which to list a few values. `width`: the available number of characters. The
+    /// list has as few lines as possible, and all but the last one have the same number of values.
     pub fn columns(&self, width: usize) -> usize {
         const PADDING: usize = 4;
         let count = self.values.len();
@@ -64,8 +64,8 @@ impl ExploredAxis {
         count.div_ceil(lines).max(1)
     }
 
-    /// Returns the indexes of the values that label a scale: all if they fit, else an even selection with both ends, and none
-    /// if the ends would touch.
+    /// Returns the indexes of the values that label a scale: all values if they fit, otherwise an even selection that
+    /// includes both ends, or none if the two ends would overlap.
     pub fn ticks(&self) -> Vec<usize> {
         const WIDTH: usize = 40;
         const GAP: usize = 2;
@@ -81,7 +81,7 @@ impl ExploredAxis {
         fitting.unwrap_or_default()
     }
 
-    /// Whether some values exceed a single line.
+    /// Whether some values are longer than a line.
     pub fn has_long_values(&self) -> bool {
         is_long(&self.parts)
     }
@@ -113,7 +113,8 @@ impl Exploration {
         (to < self.axes.get(axis)?.values.len()).then_some(position)
     }
 
-    /// Returns up to `most` items along an axis around this position, including the one there, in the order of the axis.
+    /// Returns up to `most` items along an axis around this position, including the item at the position, in the order
+    /// of the axis.
     pub fn along(&self, position: &[usize], axis: usize, most: usize) -> Vec<usize> {
         let (Some(at), Some(explored)) = (position.get(axis), self.axes.get(axis)) else {
             return Vec::new();
@@ -143,7 +144,7 @@ impl Exploration {
         ranked.into_iter().map(|(.., item)| item).collect()
     }
 
-    /// Returns the items that are one step away, which are likely to be viewed next.
+    /// Returns the items that are one step away. The user is likely to view them next.
     pub fn neighbors(&self, position: &[usize]) -> Vec<usize> {
         let axes = 0..self.axes.len();
         let steps = axes.flat_map(|axis| [1, -1].map(|step| self.step(position, axis, step)));

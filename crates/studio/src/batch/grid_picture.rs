@@ -1,9 +1,9 @@
-//! The labelled grid of a sweep as one image: the positions of its outputs and texts, in pixels.
+//! Lays out the labelled grid of a sweep as one image. All lengths are in pixels.
 
 use crate::batch::blocks::Blocks;
 use crate::text::excerpt::excerpt;
 
-/// The maximum length of the longer side of an output.
+/// The maximum length of an output's longer side.
 const SIDE: f64 = 512.0;
 /// The maximum width and height of an image in browsers.
 const MOST: f64 = 8_192.0;
@@ -58,7 +58,7 @@ impl GridPicture {
         let names = lines(&labels.columns.values, SIDE.min(SIDE * shape));
         let head_lines = 1 + names + usize::from(!blocks.headings.is_empty());
         let above = head_lines as f64 * LINE + GAP;
-        // Everything fits for any aspect ratio.
+        // Choose the size so that the image fits for any aspect ratio.
         let side = SIDE.min(SIDE / shape);
         let across = (MOST - HEAD - GAP) / columns as f64 - GAP;
         let down = (MOST / count as f64 - SPACE - above) / rows.max(1) as f64 - GAP;
@@ -124,7 +124,7 @@ impl GridPicture {
         Some(picture)
     }
 
-    /// Writes a text at this position, in at most `most` lines. Returns the position below it.
+    /// Adds a text at this position, in at most `most` lines. Returns the `y` below it.
     fn write(
         &mut self,
         text: &str,
@@ -155,7 +155,7 @@ fn lines(texts: &[String], width: f64) -> usize {
     texts.iter().map(lines).max().unwrap_or_default().max(1)
 }
 
-/// Wraps a text at `letters` per line. Text that does not fit in the last line is cut off.
+/// Wraps a text at `letters` per line. Text that does not fit in the last of `most` lines is truncated.
 fn wrapped(text: &str, letters: usize, most: usize) -> Vec<String> {
     let letters = letters.max(4);
     let mut lines: Vec<String> = vec![String::new()];
@@ -213,7 +213,7 @@ mod tests {
         }
     }
 
-    /// Guards against outputs that overlap each other or texts, or exceed the image.
+    /// Outputs must overlap neither each other nor texts, and must be within the image.
     #[test]
     fn outputs_do_not_overlap() {
         let long = "a lighthouse on a cliff in heavy rain, seen from the sea at night";
@@ -259,7 +259,7 @@ mod tests {
         }
     }
 
-    /// Guards against an image without its last rows.
+    /// Browsers would draw the image without its last rows.
     #[test]
     fn a_grid_that_is_too_large_is_rejected() {
         let many: Vec<&str> = vec!["x"; 1_000];

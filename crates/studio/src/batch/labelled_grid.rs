@@ -1,5 +1,5 @@
-//! The sizes of the items of a sweep over two axes: as large as the page allows, each in its own shape, so that
-//! differences are visible.
+//! Computes the sizes of the items of a sweep over two axes. They are as large as the page allows, and each has its own
+//! aspect ratio.
 
 use atelier_contract::Schema;
 use serde_json::{Map, Value};
@@ -9,34 +9,37 @@ use crate::batch::item_grid::GAP;
 use crate::compose::sweep::{GridLabels, Labels};
 use crate::output::expected_output;
 
-/// Lengths in `rem`.
+/// The minimum width of the column with the row names. All lengths are in `rem`.
 const MIN_HEAD: f64 = 3.5;
+/// Its maximum width.
 const MAX_HEAD: f64 = 9.0;
-/// On a phone, where it must leave space for two columns.
+/// Its maximum width on a phone, where two columns of images must fit next to it.
 const MAX_NARROW_HEAD: f64 = 5.5;
+/// The minimum width of a column.
 const MIN_CELL: f64 = 8.0;
-/// Used if all columns fit with it.
+/// The minimum width of a column if all columns fit with it.
 const LEAST_CELL: f64 = 4.75;
-/// The height of a heading of one line, and of each further line.
+/// The height of a heading with one line.
 const HEADING: f64 = 2.25;
+/// The additional height of each further line.
 const LINE: f64 = 1.25;
-/// Narrower pages are those of phones.
+/// The minimum width of a page that is not a phone's.
 const NARROW: f64 = 32.0;
-/// The maximum height of an image: in a high window, two rows are visible.
+/// The maximum height of an image, so that a high window shows two rows.
 const MAX_HEIGHT: f64 = 22.0;
-/// The line with the column names, and the line above it with the names of the axes.
+/// The height of the line with the column names and the line above it with the names of the axes.
 const NAMES: f64 = 4.0;
-/// The line with the column names in each of several grids.
+/// The height of the line with the column names in each of several grids.
 const NAMES_OF_EACH: f64 = 1.75;
-/// Lengths are rounded down to multiples of 1/16, so that their sum does not exceed the width of the page.
+/// Lengths are rounded down to multiples of 1/`PARTS`, so that their sum does not exceed the width of the page.
 const PARTS: f64 = 16.0;
 
-/// Lengths in `rem`.
+/// The computed sizes, in `rem`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measures {
     /// The width of the column with the row names.
     pub head: f64,
-    /// The width of the images of each column, without the gap before them, and their aspect ratio.
+    /// The width and aspect ratio of the images of each column. The width excludes the gap before the column.
     pub columns: Vec<(f64, f64)>,
     /// The height of a row, including the gap below it.
     pub row: f64,
@@ -46,14 +49,14 @@ pub struct Measures {
     pub heading: f64,
 }
 
-/// Whether some of the values are too long to be shown next to each other, or to a name.
+/// Whether some values are too long to be shown next to each other or next to a name.
 pub fn is_long(values: &[String]) -> bool {
     const LONG: usize = 24;
     values.iter().any(|value| letters(value) > LONG)
 }
 
-/// Orients the axes: the one that determines the shapes becomes the columns, each as wide as its images; else the one
-/// with more values, if they all fit. `width`: of the page, in `rem`.
+/// Chooses which axis becomes the columns: the one that determines the aspect ratios, so that each column is as wide as
+/// its images; otherwise, the one with more values, if they all fit. `width`: the width of the page in `rem`.
 pub fn oriented(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridLabels {
     let transposed = labels.transposed();
     let has_columns = |labels: &GridLabels| column_shapes(labels, shapes).is_some();
@@ -76,8 +79,8 @@ pub fn oriented(labels: GridLabels, shapes: &[Option<f64>], width: f64) -> GridL
     }
 }
 
-/// Computes the sizes. `width`: of the page, in `rem`. `pane_height`: in `rem`, if everything should fit in the pane.
-/// `shapes`: the aspect ratios of the items, see [`shape`].
+/// Computes the sizes. `width`: the width of the page in `rem`. `pane_height`: the height in `rem` in which the grid
+/// should fit, or infinity. `shapes`: the aspect ratios of the items, see [`shape`].
 pub fn measures(width: f64, pane_height: f64, blocks: &Blocks, shapes: &[Option<f64>]) -> Measures {
     let (labels, headings) = (&blocks.labels, &blocks.headings);
     let is_narrow = width < NARROW;
@@ -93,7 +96,7 @@ pub fn measures(width: f64, pane_height: f64, blocks: &Blocks, shapes: &[Option<
     // All images of a row have the same height.
     let together: f64 = in_columns.iter().sum();
     let free = width - head - GAP * columns as f64;
-    // Prefer small columns that all fit to large ones that must be scrolled.
+    // Prefer small columns that all fit over large columns with a scrollbar.
     let height_of = |cell: f64| cell * columns as f64 / together;
     let least = match free >= LEAST_CELL * columns as f64 {
         true => height_of(LEAST_CELL),
@@ -108,7 +111,7 @@ pub fn measures(width: f64, pane_height: f64, blocks: &Blocks, shapes: &[Option<
     let seen = (pane_height - NAMES - named) / rows as f64 - GAP;
     let most = match seen >= height_of(MIN_CELL) {
         true => most.min(seen),
-        // Not all of them fit in the pane.
+        // The rows don't all fit in the pane.
         false => most,
     };
     let height = (free / together).clamp(least, most);
@@ -130,8 +133,8 @@ fn column_shapes(labels: &GridLabels, shapes: &[Option<f64>]) -> Option<Vec<f64>
     value_shapes(count, labels.cells.iter().map(|cell| cell % count), shapes)
 }
 
-/// Returns the aspect ratio of the items of each value; `None` if those of one value differ. `places`: the index of each
-/// item's value.
+/// Returns the aspect ratio of the items of each value; `None` if the items of a value differ. `places`: the index of
+/// each item's value.
 pub fn value_shapes(
     count: usize,
     places: impl Iterator<Item = usize>,
@@ -150,7 +153,7 @@ pub fn value_shapes(
     Some(found.into_iter().map(|it| it.unwrap_or(unknown)).collect())
 }
 
-/// Returns the width of the row heads: that of the longest name, up to a limit.
+/// Returns the width of the column with the row names: that of the longest name, up to a limit.
 fn head(rows: &Labels, is_narrow: bool) -> f64 {
     const PADDING: f64 = 1.25;
     let longest = rows.values.iter().map(|text| letters(text)).max();
@@ -163,7 +166,7 @@ fn head(rows: &Labels, is_narrow: bool) -> f64 {
     (longest as f64 * LETTER + PADDING).clamp(MIN_HEAD, most)
 }
 
-/// The maximum number of lines of a column name: more would move the images down.
+/// The maximum number of lines of a column name. More would move the images too far down.
 pub const COLUMN_LINES: usize = 3;
 
 /// Returns how many lines of a row name fit next to images of height `row`, in `rem`.
@@ -181,7 +184,7 @@ pub fn width_of(name: &str) -> f64 {
     (letters(name) + 2) as f64 * LETTER
 }
 
-/// Whether a name exceeds these lines. `width`: of the lines, in `rem`.
+/// Whether a name needs more than `lines` lines of this `width` in `rem`.
 pub fn exceeds(name: &str, width: f64, lines: usize) -> bool {
     letters(name) as f64 * LETTER > width * lines as f64
 }
@@ -194,8 +197,8 @@ fn letters(text: &str) -> usize {
     text.chars().count() + wide
 }
 
-/// Returns the aspect ratio of an item from its inputs, if they specify one. It is clamped, because extreme ratios would
-/// leave only a line.
+/// Returns the aspect ratio of an item from its inputs, if they specify one. It is clamped, because images with extreme
+/// ratios would be as thin as a line.
 pub fn shape(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<f64> {
     let shape = expected_output::ratio(values, schema)?;
     let (width, height) = shape.split_once(" / ")?;
@@ -203,8 +206,8 @@ pub fn shape(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<f64
     Some(ratio.clamp(0.4, 2.5))
 }
 
-/// Returns the aspect ratio of the frames of these items, if all get the same: theirs, or the geometric mean of the widest
-/// and the narrowest. Square if no item specifies one.
+/// Returns a common aspect ratio for the frames of these items: the geometric mean of the widest and the narrowest
+/// ratio. Square if no ratio is known.
 pub fn frame(shapes: &[Option<f64>]) -> f64 {
     let mut known = shapes.iter().flatten();
     let Some(first) = known.next() else {
@@ -219,9 +222,9 @@ pub fn frame(shapes: &[Option<f64>]) -> f64 {
     }
 }
 
-/// Returns the aspect ratio of an item: the one from its inputs, unless its image has another one.
+/// Returns the aspect ratio of an item: the expected one, unless the sides of its image have another ratio.
 pub fn actual_shape(expected: Option<f64>, sides: Option<(u32, u32)>) -> Option<f64> {
-    /// Pixels are integers, so small images deviate.
+    /// The tolerance: the sides are integers, so their ratio is inexact.
     const NEAR: f64 = 0.02;
     let measured = sides.map(|(width, height)| f64::from(width) / f64::from(height.max(1)));
     match (expected, measured) {
@@ -232,7 +235,7 @@ pub fn actual_shape(expected: Option<f64>, sides: Option<(u32, u32)>) -> Option<
     }
 }
 
-/// Returns the parts of the width and height of its frame that an image fills.
+/// Returns the fractions of the frame's width and height that an image fills.
 pub fn share(shape: Option<f64>, frame: f64) -> (f64, f64) {
     let shape = shape.unwrap_or(frame);
     ((shape / frame).min(1.0), (frame / shape).min(1.0))

@@ -1,4 +1,4 @@
-//! The labels of batches in a list, where several may have the same name.
+//! Makes labels for a list of batches, in which several may have the same name.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,16 @@ use crate::text::diff::distinguishing_parts;
 
 /// A batch in a list.
 pub struct ListedBatch<'a> {
-    /// The text before its name: when it was sent, and how many items it has.
+    /// The text before the name: when the batch was sent, and how many items it has.
     pub about: String,
     pub name: &'a str,
-    /// The input of its first item, if known.
+    /// The input of the first item, if known.
     pub first: Option<Input>,
 }
 
-/// Returns the label of each batch: `Today 09:05 · 4 items · a lake at dawn`. Batches with the same name show in what their
-/// first items differ, before the name, whose end is cut off. Those that still look the same are numbered.
+/// Returns the label of each batch: `Today 09:05 · 4 items · a lake at dawn`. If batches have the same name, their
+/// labels show a value in which their first items differ, before the name, because the end of the name is truncated.
+/// Labels that are still equal are numbered.
 pub fn labels(batches: &[ListedBatch]) -> Vec<String> {
     let mut of_name: HashMap<&str, Vec<usize>> = HashMap::new();
     for (at, batch) in batches.iter().enumerate() {
@@ -90,7 +91,7 @@ mod tests {
         }
     }
 
-    /// Guards against two labels that are the same.
+    /// Guards against two equal labels.
     #[test]
     fn batches_with_the_same_name_show_their_differences() {
         let sea = |mist: u32, seed: u32| Some(json!({"prompt": "sea", "seed": seed, "mist": mist}));
@@ -115,7 +116,7 @@ mod tests {
         );
         let gone = [listed("sea", sea(0, 1)), listed("sea", None)];
         assert_eq!(names(&gone), ["1 of 2 alike · sea", "2 of 2 alike · sea"]);
-        // Long prompts are cut off in the names.
+        // Names contain only the beginning of long prompts.
         let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
         let prompt = |light: &str| Some(json!({"prompt": format!("{long} {light}")}));
         let long = [

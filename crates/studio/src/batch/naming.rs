@@ -1,4 +1,4 @@
-//! Names a batch until the user renames it.
+//! Makes the initial name of a batch, which the user can change.
 
 use std::collections::HashSet;
 
@@ -13,13 +13,13 @@ use crate::text::excerpt::excerpt;
 use crate::text::plural::counted;
 
 const LONGEST: usize = 60;
-/// If there are more axes, only their number is shown.
+/// The maximum number of axes to list. If there are more, only their number is shown.
 const MAX_AXES: usize = 3;
 
 impl Batch {
-    /// Returns a name made of the first prompt, or of the model's name if there is none, and the differences: `a rose window
-    /// in red and 3 others`, or, for a sweep, `a lake at dawn × time_of_day × water`. Rows that differ in their prompts and in
-    /// other parameters are not a sweep.
+    /// Returns the initial name: the first prompt (or the model's name, if there is no prompt) and the differences.
+    /// Examples: `a rose window in red and 3 others`; for a sweep, `a lake at dawn × time_of_day × water`. Rows that
+    /// differ in their prompts and in other parameters are a sweep only if all combinations may exist.
     pub fn first_name(inputs: &[&Input], model_name: &str) -> String {
         let Some(first) = inputs.first() else {
             return model_name.to_owned();
@@ -33,7 +33,7 @@ impl Batch {
         let mut found = differences(inputs.iter().copied());
         slowest_first(&mut found, inputs);
         let axes = found.iter().map(|difference| &*difference.parameter);
-        // Each item has its own seed unless the user fixes it.
+        // Seeds are ignored, because each item has its own unless the user fixes it.
         let axes = axes.filter(|axis| *axis != seed::NAME && !(is_prompt && is_title(first, axis)));
         let axes: Vec<&str> = axes.collect();
         if is_prompt && others > 0 && !is_every_combination(inputs, &axes, titles.len()) {
@@ -46,7 +46,8 @@ impl Batch {
         }
     }
 
-    /// Updates the name from the inputs that are `left`, if it counts items that were not sent after all.
+    /// Recomputes a name that counts other prompts, after some items were not sent. `left`: the inputs of the remaining
+    /// items.
     pub fn update_name(&mut self, left: &[&Input]) {
         if counts_others(&self.name) && !left.is_empty() {
             self.name = Self::first_name(left, &self.model_name);
@@ -60,7 +61,7 @@ impl Batch {
     }
 }
 
-/// Returns how many of a batch's tasks were found: `12 of 24 tasks`, or `24 tasks` if all were.
+/// Returns a label with the number of a batch's tasks that a search has found: `12 of 24 tasks`, or `24 tasks` for all.
 pub fn found_label(found: usize, size: usize) -> String {
     match found < size {
         true => format!("{found} of {}", counted(size, "task")),
@@ -75,7 +76,7 @@ fn subject(input: &Input, model_name: &str) -> String {
     }
 }
 
-/// Whether the inputs can contain each prompt with every combination of these parameters' values. Seeds may differ, too.
+/// Whether there are enough inputs for each prompt with every combination of these parameters' values.
 fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> bool {
     let values = |axis: &&str| {
         let values = inputs.iter().map(|input| value(input, axis));
@@ -85,8 +86,8 @@ fn is_every_combination(inputs: &[&Input], axes: &[&str], prompts: usize) -> boo
     axes.iter().fold(prompts, count) <= inputs.len()
 }
 
-/// Whether the input's title is a prompt. A model without a prompt has only settings, of which the first would be the
-/// title. Prompts consist of several words.
+/// Whether the input's title is a prompt, and not the value of another parameter: either the parameter's name says so,
+/// or the title has several words.
 fn is_prompt(input: &Input) -> bool {
     let is_named = |name: &str| name.contains("prompt") || name.contains("text");
     // Not all scripts have spaces between words.
@@ -94,7 +95,7 @@ fn is_prompt(input: &Input) -> bool {
     input.title_name().is_some_and(is_named) || input.title().contains(is_of_words)
 }
 
-/// Returns the inputs that differ among the tasks, without those that the name already mentions, such as prompts that it
+/// Returns the differences among the tasks, without those that the name already mentions, such as prompts that it
 /// counts.
 pub fn differences_besides_name(name: &str, tasks: &[&Task]) -> Vec<Difference> {
     let mut found = chosen_differences(tasks);
@@ -131,7 +132,7 @@ fn is_title(input: &Input, parameter: &str) -> bool {
     text.is_some_and(|text| !text.is_empty() && text.trim() == input.title())
 }
 
-/// Whether the name counts other prompts. Names of earlier versions and of users don't.
+/// Whether the name counts other prompts. False for most names given by users.
 fn counts_others(name: &str) -> bool {
     let mut words = name.split(" and ").skip(1);
     words.any(|words| {
@@ -169,7 +170,7 @@ mod tests {
         assert_eq!(named(&[]), "Strata");
     }
 
-    /// Guards against a batch with the same name as one of its tasks.
+    /// Guards against a batch that has the same name as its first task.
     #[test]
     fn others_are_counted() {
         let prompt = |text: &str, seed: u64| json!({"prompt": text, "seed": seed});
@@ -194,7 +195,7 @@ mod tests {
             ]),
             "a lake × time × water"
         );
-        // In the order of the user.
+        // The axes are in the order of the sweep.
         assert_eq!(
             named(&[
                 lake("dawn", "still"),
@@ -213,13 +214,13 @@ mod tests {
         assert_eq!(
             named(&[pane("a", 1), pane("b", 2)]),
             "a and 1 other",
-            "which may as well be rows of a table"
+            "these may be rows of a table"
         );
     }
 
-    /// Guards against naming a table of 27 rows as a sweep of 27 values.
+    /// Guards against a name that lists every column of a table as an axis.
     #[test]
-    fn rows_of_a_table_are_no_sweep() {
+    fn rows_of_a_table_are_not_a_sweep() {
         let row = |n: u32| json!({"prompt": format!("a view {n}"), "layers": n % 4, "mist": n});
         let rows: Vec<Value> = (1..=5).map(row).collect();
         assert_eq!(named(&rows), "a view 1 and 4 others");
@@ -229,7 +230,7 @@ mod tests {
         assert_eq!(named(&all[..3]), "a and 1 other");
     }
 
-    /// Guards against a setting in place of a prompt in the name.
+    /// Guards against a name that starts with the value of a setting.
     #[test]
     fn a_batch_without_prompts_is_named_after_its_model() {
         let block = |shape: &str, grain: u64| json!({"shape": shape, "grain": grain});
@@ -253,7 +254,7 @@ mod tests {
         assert_eq!(name(json!({"seed": 1})), "4 variations of Strata");
     }
 
-    /// Guards against a table row that reserves space for an empty line, or cuts one off.
+    /// The list reserves a line for the differences only if there are some.
     #[test]
     fn differences_besides_the_name_are_detected() {
         let task = |values: Value, seed_chosen: bool| {
@@ -295,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Guards against a batch of one item whose name counts twelve that were sent elsewhere.
+    /// Guards against a batch of one item whose name counts items that another tab has sent.
     #[test]
     fn a_name_that_counts_missing_items_is_updated() {
         let mut batch = crate::batch::tests::batch(3);

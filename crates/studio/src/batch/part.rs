@@ -8,15 +8,15 @@ pub enum Part {
     Completed,
     Failed,
     Gone,
-    /// Waits for the user.
+    /// The user must check whether the task was submitted.
     Unconfirmed,
-    /// It may still be running, but is not polled until the user follows it again.
+    /// The task may still be running, but is not polled until the user follows it again.
     NotFollowed,
     InProgress,
     Queued,
-    /// It was stopped before it was sent, and is not in the table yet.
+    /// The task was stopped before it was sent, and has not been returned to the table yet.
     TakenBack,
-    /// Its task is no longer in the list.
+    /// The item's task was removed from the list.
     Removed,
 }
 

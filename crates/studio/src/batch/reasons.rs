@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::text::plural::counted;
 
-/// Returns the first reason, and the number of other ones.
+/// Returns the first reason and the number of different other reasons.
 pub fn reasons_message(reasons: &[String]) -> String {
     let Some(first) = reasons.first() else {
         return String::new();

@@ -1,11 +1,11 @@
-//! The last pause, resume or stop of each batch, as one tab knows it. Any tab may request one, but only the leader acts,
-//! and it may be closed before it has.
+//! Records the last pause, resume or stop of each batch that this tab has requested or received. Any tab may request an
+//! action, but only the leader carries it out, and the leader may be closed before it has done so.
 
 use std::collections::HashMap;
 
 use atelier_engine::{BatchAction, BatchKey, Millis, Phase, Task};
 
-/// After this time, a tab has stored what it reports as done.
+/// The time in which a leader stores changes that are already visible in other tabs.
 const WRITTEN_MS: Millis = 5_000;
 
 /// The last request of each batch.
@@ -17,26 +17,26 @@ pub struct BatchRequests {
 #[derive(Debug)]
 struct Request {
     action: BatchAction,
-    /// When it was requested: the latest request wins.
+    /// When the action was requested. The latest request wins.
     at: Millis,
     progress: Progress,
 }
 
 #[derive(Debug, PartialEq)]
 enum Progress {
-    /// Requested in this tab, and not done yet.
+    /// Requested in this tab, and not carried out yet.
     Open,
-    /// Requested in this tab, and seen done at this time.
+    /// Requested in this tab. At this time, the tab saw that it was carried out.
     Seen(Millis),
     /// Requested in another tab.
     Remote,
-    /// Done by this tab as the leader.
+    /// Carried out by this tab as the leader.
     Done,
 }
 
 impl BatchRequests {
-    /// Requests an action in this tab. Returns the time of the request, which is later than that of all known ones, even if
-    /// the clock was set back.
+    /// Requests an action in this tab. Returns the time of the request, which is later than that of all earlier
+    /// requests, even if the clock was set back.
     pub fn request(&mut self, batch: &BatchKey, action: BatchAction, now: Millis) -> Millis {
         let known = self.latest.get(batch);
         let at = known.map_or(now, |known| now.max(known.at.saturating_add(1)));
@@ -50,7 +50,8 @@ impl BatchRequests {
         at
     }
 
-    /// Receives a request of another tab. Returns whether to act on it: a later one may have arrived before it.
+    /// Receives a request of another tab. Returns whether to carry it out. It is ignored if a later request has arrived
+    /// before.
     pub fn receive(
         &mut self,
         batch: &BatchKey,
@@ -59,9 +60,9 @@ impl BatchRequests {
         now: Millis,
     ) -> bool {
         match self.latest.get(batch) {
-            // The time is in the future if the clock has been set back since.
+            // A time in the future means that the clock was set back since.
             Some(known) if known.at > at && known.at <= now => false,
-            // After a repeated Stop, tasks that were retried since must not be taken back.
+            // A repeated Stop must not stop tasks that were retried since.
             Some(known) if known.at == at && known.action == action => {
                 known.progress != Progress::Done
             }
@@ -78,13 +79,13 @@ impl BatchRequests {
         }
     }
 
-    /// Whether a request of this tab is not done yet.
+    /// Whether a request of this tab is not carried out yet.
     pub fn is_open(&self, batch: &BatchKey) -> bool {
         let request = self.latest.get(batch);
         request.is_some_and(|request| request.progress == Progress::Open)
     }
 
-    /// Checks the tasks of a batch for whether its request is done.
+    /// Checks whether the request for a batch is carried out for all of its tasks.
     pub fn observe<'a>(
         &mut self,
         batch: &BatchKey,
@@ -101,7 +102,7 @@ impl BatchRequests {
         }
     }
 
-    /// Returns the requests of this tab that may not be carried out yet. They are sent again to a new leader.
+    /// Returns the requests of this tab that may not be carried out and stored yet, to send them again to a new leader.
     pub fn unfinished(&self, now: Millis) -> Vec<(BatchKey, BatchAction, Millis)> {
         let is_unfinished = |request: &Request| match request.progress {
             Progress::Open => true,
@@ -121,7 +122,7 @@ impl BatchRequests {
         }
     }
 
-    /// Records that this tab, as the leader, has carried out all its requests.
+    /// Records that this tab, as the leader, has carried out all requests of its own.
     pub fn settle(&mut self) {
         for request in self.latest.values_mut() {
             if request.progress != Progress::Remote {
@@ -163,7 +164,7 @@ mod tests {
         }
     }
 
-    /// Guards against losing a Stop because the tab that received it is closed.
+    /// Guards against losing a Stop because the leader was closed.
     #[test]
     fn a_request_is_repeated_until_it_is_done_and_stored() {
         let mut requests = BatchRequests::default();
@@ -176,7 +177,7 @@ mod tests {
         assert_eq!(requests.unfinished(90_000 + WRITTEN_MS), []);
     }
 
-    /// Guards against a Resume that arrives after a later Pause, so that a paused batch is sent and charged.
+    /// Guards against sending a paused batch because a Resume arrives after a later Pause.
     #[test]
     fn a_later_request_of_another_tab_wins() {
         let mut requests = BatchRequests::default();
@@ -185,20 +186,20 @@ mod tests {
         assert_eq!(requests.unfinished(160), []);
         assert!(
             !requests.receive(&batch(), RESUME, 100, 160),
-            "repeated too late"
+            "a later request was received"
         );
-        // The other way round: if the clock was set back, a new request still wins.
+        // A new request wins even if the clock was set back.
         assert_eq!(requests.request(&batch(), STOP, 20), 151);
         assert!(!requests.receive(&batch(), PAUSE, 150, 160));
         assert!(
             requests.receive(&batch(), STOP, 151, 160),
-            "its own request, returned"
+            "the leader acts on its own request"
         );
         assert!(requests.is_open(&batch()));
     }
 
     #[test]
-    fn each_action_has_its_own_end() {
+    fn each_action_is_done_when_its_effect_is_visible() {
         for (action, done, open) in [
             (PAUSE, queued(true, false), queued(false, false)),
             (RESUME, queued(false, false), queued(true, false)),
@@ -213,7 +214,7 @@ mod tests {
         }
     }
 
-    /// Guards against a Stop that a leader ignores for an hour because the clock was set back.
+    /// Guards against ignoring a Stop for an hour because the clock was set back.
     #[test]
     fn requests_from_the_future_are_ignored() {
         let mut requests = BatchRequests::default();
@@ -222,8 +223,8 @@ mod tests {
         assert!(requests.receive(&batch(), PAUSE, 200, 200));
     }
 
-    /// Guards against a repeated Stop that takes back what was retried since. A tab that has only received the request
-    /// has not carried it out.
+    /// Guards against a repeated Stop that stops tasks that were retried since. A tab that has only received the
+    /// request has not carried it out.
     #[test]
     fn a_request_is_not_carried_out_twice() {
         let mut requests = BatchRequests::default();
@@ -231,7 +232,7 @@ mod tests {
         requests.settle();
         assert!(
             requests.receive(&batch(), STOP, 100, 200),
-            "it was only received"
+            "the request was only received"
         );
         requests.done(&batch());
         assert!(!requests.receive(&batch(), STOP, 100, 300));

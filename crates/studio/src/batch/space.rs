@@ -1,4 +1,4 @@
-//! A batch to explore: its axes, and the task of each item.
+//! An exploration of a batch, with the task of each item.
 
 use atelier_contract::Input;
 use atelier_engine::{Task, TaskKey};
@@ -11,7 +11,7 @@ use crate::text::excerpt::excerpt;
 /// The maximum length of a value in the header.
 const MAX_VALUE_CHARS: usize = 40;
 
-/// The items of a batch along its axes. Rebuilt when a task of the batch changes.
+/// The items of a batch along its axes. It is rebuilt when a task of the batch changes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Space {
     pub exploration: Exploration,
@@ -20,7 +20,7 @@ pub struct Space {
 }
 
 impl Space {
-    /// Returns `None` if there is nothing to explore.
+    /// Creates the space; `None` if the items have no axes.
     pub fn of(batch: &Batch, tasks: &[&Task]) -> Option<Self> {
         let items = batch.items(tasks.iter().copied());
         let inputs: Vec<Option<&Input>> = items
@@ -41,7 +41,7 @@ impl Space {
         self.tasks.get(item).cloned().flatten()
     }
 
-    /// Returns the tasks of its items.
+    /// Returns the tasks of all items.
     pub fn tasks(&self) -> impl Iterator<Item = &TaskKey> {
         self.tasks.iter().flatten()
     }
@@ -53,7 +53,8 @@ impl Space {
         self.exploration.place_of(item).map(<[usize]>::to_vec)
     }
 
-    /// Returns the other tasks to compare with the one at this position. Those that differ least come first.
+    /// Returns the other tasks, to compare them with the one at this position, sorted by their difference. The most
+    /// similar task is first.
     pub fn others(&self, position: &[usize]) -> Vec<TaskKey> {
         let items = self.exploration.nearest(position).into_iter();
         items.filter_map(|item| self.task(item)).collect()
@@ -66,8 +67,9 @@ impl Space {
         values.collect::<Vec<_>>().join(" · ")
     }
 
-    /// Returns the tasks whose outputs are loaded at this position: the one there, those one step away, and the one that was
-    /// shown before. They are sorted, so that no element moves when another one is shown.
+    /// Returns the tasks whose outputs are loaded at this position: the task at the position, those one step away, and
+    /// the one that was shown before. They are sorted by key, so that elements don't move in the page when another task
+    /// is shown.
     pub fn loaded(&self, position: &[usize], before: Option<TaskKey>) -> Vec<TaskKey> {
         let here = self.exploration.item(position).into_iter();
         let items = here.chain(self.exploration.neighbors(position));
@@ -78,7 +80,8 @@ impl Space {
         keys
     }
 
-    /// Returns the values at a position, the item and its state: `1:1 · mist 0.5 · Item 3 of 12: Completed`.
+    /// Returns a label with the values at a position, the item and its state: `1:1 · mist 0.5 · Item 3 of 12:
+    /// Completed`.
     pub fn label(&self, position: &[usize], state: Option<String>) -> String {
         let Some(item) = self.exploration.item(position) else {
             return "No item has these values.".to_owned();
@@ -104,7 +107,7 @@ mod tests {
         TaskKey(name.into())
     }
 
-    /// Three prompts. The second item was retried.
+    /// Returns a space with three prompts, in which the second item was retried.
     fn space() -> Space {
         let mut retry = task("d", 1, 9, ready());
         retry.retry_of = Some(key("b"));

@@ -4,7 +4,7 @@ use serde_json::Value;
 use super::Batch;
 
 impl Batch {
-    /// Returns `None` if a known field is invalid.
+    /// Reads the stored form; `None` if a known field is invalid.
     pub fn from_value(value: Value) -> Option<Self> {
         json::decode(value)
     }

@@ -7,7 +7,7 @@ use super::working_time::WorkingTime;
 use super::{Counts, Items, Part};
 use crate::text::plural::counted;
 
-/// Returns when the first of these tasks was sent.
+/// Returns when the first of these tasks was created.
 pub fn when_sent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Millis {
     let sent = tasks.into_iter().map(|task| task.created);
     sent.min().unwrap_or_default()
@@ -19,7 +19,7 @@ pub fn last_retry<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Option<Milli
     retries.map(|task| task.created).max()
 }
 
-/// The progress of a batch, and what the user can act on.
+/// The progress of a batch, and the items on which the user can act.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchSummary {
     pub counts: Counts,
@@ -28,14 +28,14 @@ pub struct BatchSummary {
     pub unconfirmed: Vec<TaskKey>,
     /// The number of items that were not sent yet.
     pub unsent: usize,
-    /// The number of items that were stopped and are not in the table yet.
+    /// The number of items that were stopped and have not been returned to the table yet.
     pub taken_back: usize,
     pub is_paused: bool,
-    /// Why the service rejects further items, if that is why the batch is paused.
+    /// The service's error, if the batch was paused because the service rejects further items.
     pub refusal: Option<ApiError>,
     /// When the last item ended, in ms since 1970-01-01 UTC; `None` while any is in progress.
     pub finished: Option<Millis>,
-    /// Whether the time at which an item ended is inexact.
+    /// Whether the end time of some item is inexact, because no tab observed it.
     pub ended_unseen: bool,
     pub worked: WorkingTime,
 }
@@ -81,7 +81,7 @@ impl BatchSummary {
         is_over && self.counts.of(Part::Failed) + self.counts.of(Part::Gone) > 0
     }
 
-    /// Returns the question before queued items are taken back.
+    /// Returns the confirmation question for returning unsent items to the table.
     pub fn stop_question(&self) -> String {
         let unsent = counted(self.unsent, "item");
         let question = format!("Take back the {unsent} not sent yet? They go back into the table.");
@@ -98,8 +98,9 @@ impl BatchSummary {
         }
     }
 
-    /// Returns the elapsed time and, while in progress, the remaining time (`left`, in ms, if known): `1 min 05 s so far ·
-    /// about 3 min left`. `is_held`: unsent items wait for the user, which is not counted.
+    /// Returns the elapsed time and, while the batch is in progress, the remaining time: `1 min 05 s so far · about 3
+    /// min left`. `left`: returns the remaining time in ms, if known. `is_held`: unsent items wait for the user; this
+    /// waiting time is not counted.
     pub fn times(
         &self,
         now: Millis,
@@ -118,7 +119,7 @@ impl BatchSummary {
         }
         if self.is_paused {
             let unsent = counted(self.unsent, "item");
-            // Rejected items have been sent.
+            // Rejected items were sent, but not accepted.
             let (done, why) = match &self.refusal {
                 Some(error) => ("accepted", error.user_message()),
                 None => ("sent", self.ongoing_message().to_owned()),
@@ -130,7 +131,7 @@ impl BatchSummary {
                 _ => format!("{elapsed}. {paused}"),
             };
         }
-        // If the user must act first, the remaining time is unknown.
+        // The remaining time is unknown while the batch waits for the user.
         match left().filter(|_| !rests) {
             Some(left) => format!("{elapsed} so far · {} left", duration::about(left)),
             None => format!("{elapsed} so far"),
@@ -162,7 +163,7 @@ mod tests {
         assert_eq!((summary.unsent, summary.taken_back), (0, 1));
     }
 
-    /// Guards against `What was sent goes on` if nothing was sent, or everything has ended.
+    /// The note about items in progress must not be shown if there are none.
     #[test]
     fn only_items_in_progress_go_on() {
         let running = serde_json::json!({"state": "running", "id": "t", "word": "processing"});
@@ -190,7 +191,7 @@ mod tests {
         }
     }
 
-    /// Guards against `Sent: 2 items` above two rejections, and against a link to outputs if there are none.
+    /// The page must not offer outputs if there are none.
     #[test]
     fn a_batch_without_outputs_has_failed() {
         let has_failed = |states: [serde_json::Value; 2]| {
@@ -205,7 +206,7 @@ mod tests {
         assert!(!BatchSummary::of(&batch(2).items(&unsent)).has_failed());
     }
 
-    /// Guards against a batch that is sorted by its retry but shows when its first item was sent.
+    /// A list sorted by the last retry must show that time, too.
     #[test]
     fn the_times_of_sending_and_of_the_last_retry_are_known() {
         let mut tasks = [
@@ -239,11 +240,11 @@ mod tests {
             message: "Your balance is empty".into(),
         };
         tasks[1].poll_error = Some(atelier_engine::PollError { since: 0, error });
-        // Guards against `not sent` for rejected items.
+        // Rejected items are called `not accepted` instead of `not sent`.
         let expected = "20 s. Paused: 1 item not accepted yet. The service refused (HTTP 402). It says: Your balance is \
                         empty.";
         assert_eq!(times(&tasks, None), expected);
-        // Guards against counting the wait for settings or a token as work.
+        // The time of waiting for settings or a token is not counted.
         tasks[1] = task("b", 1, 1_000, queued());
         let held = BatchSummary::of(&batch.items(&tasks)).times(66_000, true, || None);
         assert_eq!(held, "20 s so far");
@@ -255,7 +256,7 @@ mod tests {
         tasks[1].ended_unseen = true;
         assert_eq!(times(&tasks, None), "Took at most 12 s.");
         tasks[1].ended_unseen = false;
-        // Retried ten minutes later.
+        // The item is retried ten minutes later.
         let mut again = [
             tasks[0].clone(),
             tasks[1].clone(),

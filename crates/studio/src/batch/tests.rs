@@ -47,9 +47,9 @@ fn items_that_were_taken_back_are_counted_and_settled() {
     assert_eq!(Manifest::of(&batch, &items).items[0].state, "Taken back");
 }
 
-/// Guards against counting an item as never sent although an attempt of it is left.
+/// An item that has another attempt left was sent.
 #[test]
-fn taking_back_leaves_items_without_any_task() {
+fn removing_tasks_empties_items_without_another_attempt() {
     let going = [task("a", 0, 1, queued()), task("b-2", 1, 2, queued())];
     let left = [task("b", 1, 1, failed()), task("c", 2, 1, ready())];
     let batch = batch(3);
@@ -61,7 +61,7 @@ fn taking_back_leaves_items_without_any_task() {
     assert_eq!(batch.emptied(&[of_other], &left), [] as [usize; 0]);
 }
 
-/// The user stopped following it, or its responses are too large.
+/// Such an item is no longer polled, because the user stopped following it or its responses are too large.
 #[test]
 fn items_that_are_not_followed_are_settled() {
     let running = json!({"state": "running", "id": "t", "word": "processing"});
@@ -99,7 +99,7 @@ fn a_removed_batch_is_restored_with_its_tasks_and_expires_with_them() {
     let mut tasks = vec![task("zero", 0, 1, ready()), task("one", 1, 1, failed())];
     assert!(!batch.is_removed(&tasks));
     batch.removed = Some(50);
-    // Its tasks are there: it was restored, or the removal of its tasks has not arrived yet.
+    // The tasks exist: the batch was restored, or this tab was not notified of their removal yet.
     assert!(!batch.is_removed(&tasks));
     for task in &mut tasks {
         task.removed = Some(50);
@@ -112,8 +112,7 @@ fn a_removed_batch_is_restored_with_its_tasks_and_expires_with_them() {
     assert!(!batch.is_removed(&[]) && !batch.is_expired(&[], 90_000));
 }
 
-/// Guards against records of variations that outlive their tasks, and against deleting one while its tasks can be
-/// restored or have not arrived yet.
+/// The record must not be deleted while its tasks can be restored, or while this tab may not have received them yet.
 #[test]
 fn the_record_of_variations_expires_with_the_last_of_them() {
     const LATER: Millis = 9_000_000;
@@ -167,7 +166,7 @@ fn the_latest_attempt_counts_and_failures_can_be_retried() {
         items.counts().shares().map(|(_, share)| share).sum::<f64>(),
         1.0
     );
-    // It was another tab's.
+    // The item belongs to another tab's batch.
     let mut batch = batch.clone();
     assert!(batch.leave_out([3, 7]) && !batch.leave_out([3]));
     let counts = batch.items(&tasks).counts();
@@ -227,7 +226,7 @@ fn estimates_the_remaining_time() {
     let settled = batch.items(&tasks[..10]);
     assert_eq!(settled.remaining(10_500, Some(1)), None);
 
-    // One item is retried an hour later: the hour does not count.
+    // An item is retried an hour later. The hour does not count.
     let mut again = task("again", 3, 3_600_000, running());
     again.submitted = Some(3_600_000);
     let tasks: Vec<Task> = tasks.into_iter().take(10).chain([again]).collect();
@@ -250,7 +249,7 @@ proptest! {
     }
 }
 
-/// Guards against an item with another number than its row.
+/// Each item must keep the number of its row.
 #[test]
 fn places_without_an_item_are_left_out() {
     assert_eq!(Batch::gaps(&[]), (0, vec![]));

@@ -1,14 +1,15 @@
-//! The time spent on a batch. The time between its end and a retry is not counted.
+//! Measures the time spent on a batch. The time between the end of the batch and a retry is not counted.
 
 use atelier_engine::Millis;
 
-/// The time during which any task of the batch was in progress.
+/// The total time during which at least one task of the batch was in progress.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WorkingTime {
+    /// The time of spans that have ended, in ms.
     ended: Millis,
-    /// While a task is in progress: the start of the time that is not counted in `ended` yet.
+    /// The start of the time that is not included in `ended`; `None` if no task is in progress.
     since: Option<Millis>,
-    /// When work resumed last.
+    /// When the last period without a break began.
     resumed: Millis,
 }
 
@@ -44,7 +45,7 @@ impl WorkingTime {
         }
     }
 
-    /// Returns since when work has been in progress without a break; `None` if none is in progress.
+    /// Returns when the current period without a break began; `None` if no task is in progress.
     pub fn running_since(self) -> Option<Millis> {
         self.since.map(|_| self.resumed)
     }

@@ -1,5 +1,5 @@
-//! The first problem that prevents sending a form. It is shown next to the button before the user presses it; details
-//! are shown at the fields.
+//! Describes the first problem that prevents sending a form. The message is shown next to the button before the user
+//! presses it. Details are shown at the fields.
 
 use atelier_contract::{Draft, Entry, Media, Parameter, Problem, Schema};
 use serde_json::Value;
@@ -14,12 +14,12 @@ pub fn message(problems: &[Problem], draft: &Draft, schema: &Schema) -> String {
         return String::new();
     };
     let known = schema.parameter(name).filter(|(_, required)| *required);
-    // A rejected default is present, so it is not missing.
+    // A parameter with an invalid default is not missing.
     let has_none = |parameter: &Parameter| parameter.default.as_ref().is_none_or(Value::is_null);
     let missing = known.filter(|(it, _)| is_missing(draft, name) && has_none(it));
     let media = missing.and_then(|(parameter, _)| parameter.media());
     match (missing, media) {
-        // A file or an output is chosen, not typed.
+        // The user chooses a file or an output instead of typing it.
         (_, Some(Media::Image)) => format!("Choose a picture ({name})."),
         (_, Some(Media::Video)) => format!("Choose a video ({name})."),
         (_, Some(Media::Audio)) => format!("Choose a sound ({name})."),
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against a message that uses a parameter's name like a word.
+    /// Guards against a message that uses a parameter's name as an ordinary word.
     #[test]
     fn media_to_choose_are_named_by_their_kind() {
         for (name, expected) in [
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(message(&draft), "prompt is required");
         draft.set("prompt", Entry::Text("cat".into()));
         assert_eq!(message(&draft), "Choose a picture (image_url).");
-        // Guards against focusing a prompt that is filled in if an image is missing.
+        // The missing image gets the focus, not the prompt, which has a value.
         assert_eq!(missing(&draft, &schema), Some(1));
         draft.set("image_url", Entry::Text("https://a.b/c.png".into()));
         draft.set("layers", Entry::Text("99".into()));

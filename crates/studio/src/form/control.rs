@@ -21,7 +21,7 @@ pub enum Control {
     Select,
     /// Any number of permitted values, all visible.
     Several,
-    /// A number; `slider` if the range is small enough to select each value.
+    /// A number. `slider`: whether the range is small enough to select each value with a slider.
     Number {
         slider: bool,
     },
@@ -50,7 +50,7 @@ impl Control {
     }
 }
 
-/// Whether the choices fit side by side. More of them do if they are drawn as shapes.
+/// Whether the choices fit side by side. Aspect ratios are drawn as shapes, so more of them fit.
 fn is_short(values: &[Value]) -> bool {
     const MAX: usize = 6;
     const MAX_CHARACTERS: usize = 30;
@@ -71,7 +71,7 @@ pub fn text(value: &Value) -> String {
     }
 }
 
-/// Returns the bounds as text, e.g. `1 to 50`; empty without any. The field shows the default.
+/// Returns the bounds as text, such as `1 to 50`; empty without bounds. The default is shown in the field.
 pub fn bounds(parameter: &Parameter) -> String {
     // Some services write `0.0` for 0.
     let plain = |number: &Number| {
@@ -86,8 +86,8 @@ pub fn bounds(parameter: &Parameter) -> String {
     }
 }
 
-/// Whether an entry equals the parameter's default. It is sent all the same: a service may change its defaults, and values
-/// that the user has set must stay the same.
+/// Whether an entry equals the parameter's default. Such an entry is sent nevertheless, because a service may change
+/// its defaults, and values that the user has set must not change.
 pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     let Some(default) = parameter.default_entry() else {
         return false;
@@ -97,7 +97,8 @@ pub fn is_default(parameter: &Parameter, entry: &Entry) -> bool {
     default.is_some() && value(entry) == default
 }
 
-/// Returns the initial number of lines of a long text: four if it is essential, else one. It grows.
+/// Returns the initial number of lines of a long text field, which grows with its text: four for a required parameter
+/// or the prompt, otherwise one.
 pub fn text_lines(parameter: &Parameter, is_required: bool) -> usize {
     match is_required || parameter.name == "prompt" {
         true => 4,
@@ -125,7 +126,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a manually reset value that counts as changed.
+    /// A default that the user has typed must not count as changed.
     #[test]
     fn a_typed_default_is_the_default() {
         let layers = parameter(json!({

@@ -1,8 +1,9 @@
-//! Debounces double clicks, so that the second click is not charged.
+//! Ignores the second click of a double click, so that it is not charged.
 
 use atelier_engine::{Millis, TaskState};
 
-/// The debounce interval in milliseconds: longer than any double click, shorter than it takes to want another result.
+/// The debounce interval in milliseconds. It is longer than a double click, and shorter than the time in which a user
+/// decides to generate another result.
 pub const DEBOUNCE_MS: Millis = 800;
 
 /// The recent presses, each with its time.
@@ -10,9 +11,9 @@ pub const DEBOUNCE_MS: Millis = 800;
 pub struct Presses(Vec<(String, Millis)>);
 
 impl Presses {
-    /// Whether a press counts; `false` if the same one has counted just before.
+    /// Records a press of the button `what`. Returns `false` if a press of this button has counted within the interval.
     pub fn counts(&mut self, what: &str, now: Millis) -> bool {
-        // A press in the future was made before the clock was set back.
+        // A time in the future means that the clock was set back since.
         let is_recent = |at: Millis| now.checked_sub(at).is_some_and(|ago| ago < DEBOUNCE_MS);
         self.0.retain(|(_, at)| is_recent(*at));
         if self.0.iter().any(|(known, _)| known == what) {
@@ -22,7 +23,7 @@ impl Presses {
         true
     }
 
-    /// Returns the time until the same press counts again.
+    /// Returns the time in ms until a press of this button counts again.
     pub fn remaining(&self, what: &str, now: Millis) -> Millis {
         let pressed = self.0.iter().find(|(known, _)| known == what);
         let ago = pressed.and_then(|(_, at)| now.checked_sub(*at));
@@ -30,8 +31,8 @@ impl Presses {
     }
 }
 
-/// Returns the messages about a press that did not count because it was the second half of a double click: first, and
-/// once the same press counts again. `task`: the state of the task that the first half has created.
+/// Returns two messages about an ignored second click: the first is shown during the interval, the second after it.
+/// `task`: the state of the task that the first click has created.
 pub fn messages(task: Option<&TaskState>) -> [&'static str; 2] {
     match task {
         Some(TaskState::Queued) => [
@@ -42,7 +43,7 @@ pub fn messages(task: Option<&TaskState>) -> [&'static str; 2] {
     }
 }
 
-/// Returns the message about the second half of a double click that has sent `count` tasks with its first half.
+/// Returns the message about an ignored second click after the first click has sent `count` tasks.
 pub fn sent_message(count: usize) -> String {
     match count {
         1 => "Sent once.".to_owned(),
@@ -50,7 +51,7 @@ pub fn sent_message(count: usize) -> String {
     }
 }
 
-/// Returns the same message where the button sends so many once more.
+/// Like [`sent_message`], for a button that sends the same number of tasks again.
 pub fn repeated_message(count: usize) -> String {
     let more = match count {
         1 => "another one".to_owned(),
@@ -74,7 +75,7 @@ mod tests {
         assert!(!presses.counts("a", 2_599));
     }
 
-    /// Guards against a message that promises what the next press does not do.
+    /// The message must not promise an effect that the next press does not have.
     #[test]
     fn returns_the_time_until_a_press_counts_again() {
         let mut presses = Presses::default();
@@ -86,7 +87,7 @@ mod tests {
         let again = 1_300 + presses.remaining("a", 1_300);
         assert_eq!(presses.remaining("b", 1_300), 0);
         assert!(presses.counts("a", again));
-        // The clock was set back.
+        // The clock was set back, so a press counts.
         assert_eq!(presses.remaining("a", 5), 0);
     }
 
@@ -100,7 +101,7 @@ mod tests {
         assert!(!presses.counts("10", 1_000 + 11 * 150));
     }
 
-    /// Guards against `Sent` for a task that is waiting, for example while the service is down.
+    /// A task waits, for example, while the service is unavailable.
     #[test]
     fn a_waiting_task_is_not_reported_as_sent() {
         assert!(

@@ -7,16 +7,16 @@ use crate::form::control;
 /// The state of a field.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FieldState {
-    /// What is wrong with the value, as a complete sentence.
+    /// The problem with the value, as a complete sentence.
     pub problem: Option<String>,
-    /// Whether the only problem is that the service has rejected the value before.
+    /// Whether the only problem is that the service has rejected this value before.
     pub is_refused: bool,
     /// Whether the value differs from the default, so that it can be reset.
     pub is_changed: bool,
 }
 
-/// Computes the state of a field. `entry`: what the user has entered, if anything. `is_checked`: whether the user has left
-/// the field or tried to send, which starts validation. `refused`: why the service rejected the value.
+/// Computes the state of a field. `entry`: the user's entry, if there is one. `is_checked`: whether to validate,
+/// because the user has left the field or tried to send. `refused`: the service's reason for rejecting the value.
 pub fn field_state(
     parameter: &Parameter,
     required: bool,
@@ -28,7 +28,7 @@ pub fn field_state(
         && entry.is_some_and(|entry| !control::is_default(parameter, entry));
     let problem = is_checked.then(|| match entry {
         Some(entry) => check(parameter, required, Some(entry)),
-        // Errors of the schema itself are ignored.
+        // Without an entry, errors of an optional parameter's default are the schema's fault and are ignored.
         None => {
             let default = parameter.default_entry().filter(|_| required);
             check(parameter, required, default.as_ref())

@@ -21,8 +21,8 @@ const COMMON: [&str; 9] = [
     "width",
 ];
 
-/// Returns the indexes of the folded parameters, in order; empty for a short form. If the form is a bar at the bottom of
-/// the screen, these are all parameters that need no value, except the first long text, which is the prompt.
+/// Returns the indexes of the folded parameters, in order; empty for a short form. If the form is a bar at the bottom
+/// of the screen, all parameters are folded except the prompt (the first long text) and those that require a value.
 pub fn folded(schema: &Schema, is_bar: bool) -> Vec<usize> {
     let parameters: Vec<(&Parameter, bool)> = schema.parameters().collect();
     if !is_bar && parameters.len() <= MAX_UNFOLDED {

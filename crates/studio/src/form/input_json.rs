@@ -7,7 +7,7 @@ use crate::form::parameter_name::similar_parameter;
 
 const INVALID: &str = "Invalid JSON";
 
-/// The message above the fields while they differ from the text that the user has typed.
+/// The message above the fields while the JSON that the user has typed is invalid.
 pub const INVALID_TEXT_MESSAGE: &str = "The JSON could not be read, so the form shows the last values that could. Nothing is \
                                  sent until you repair the JSON or discard it.";
 
@@ -21,7 +21,8 @@ pub struct InvalidText {
 }
 
 impl InvalidText {
-    /// Returns the message below the text: the error, and what its correction would replace.
+    /// Returns the message below the text: the error and, if the form was changed since, a warning that corrected JSON
+    /// replaces these changes.
     pub fn message(&self) -> String {
         match self.is_form_newer {
             true => format!(
@@ -33,8 +34,8 @@ impl InvalidText {
     }
 }
 
-/// Writes the entries as an indented JSON object in the form's order. Invalid values are written as they were typed; names
-/// that are not in the schema come last.
+/// Writes the entries as an indented JSON object in the form's order. Invalid values are written unchanged. Names that
+/// are not in the schema are last.
 pub fn write(draft: &Draft, schema: &Schema) -> String {
     format!("{:#}", Value::Object(values(draft, schema)))
 }
@@ -91,7 +92,7 @@ pub fn read(text: &str) -> Result<Draft, String> {
     }
 }
 
-/// Returns what is missing at the end of an incomplete text.
+/// Returns the character or part that is missing at the end of an incomplete text.
 fn missing_end(error: &serde_json::Error) -> &'static str {
     let message = error.to_string();
     let is_in = |what: &str| message.starts_with(&format!("EOF while parsing {what}"));
@@ -106,14 +107,14 @@ fn missing_end(error: &serde_json::Error) -> &'static str {
     }
 }
 
-/// A name that the model does not know, and a similar parameter, if there is one.
+/// A name that is not a parameter of the model, and a similar parameter, if there is one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     pub name: String,
     pub suggestion: Option<String>,
 }
 
-/// Returns the names that the model does not know. Those with a similar parameter come first.
+/// Returns the names that are not parameters of the model. Names with a similar parameter are first.
 pub fn unknown(draft: &Draft, schema: &Schema) -> Vec<Unknown> {
     let names = draft.iter().map(|(name, _)| name);
     let unknown = names.filter(|name| schema.parameter(name).is_none());
@@ -220,7 +221,7 @@ mod tests {
         assert_eq!(write(&after, &schema()), write(&before, &schema()));
     }
 
-    /// Guards against dropping names silently.
+    /// Unknown names must not be dropped without a message.
     #[test]
     fn invalid_values_and_unknown_names_are_reported() {
         let of = |text: &str| mistakes(&read(text).unwrap(), &schema());
@@ -252,7 +253,7 @@ mod tests {
         assert!(unknown(&corrected, &schema()).is_empty());
     }
 
-    /// Guards against a corrected text that silently replaces what was entered in the form meanwhile.
+    /// Corrected JSON replaces later changes in the form, so the message must warn the user.
     #[test]
     fn an_invalid_text_reports_that_the_form_was_changed_since() {
         let problem = read("{").unwrap_err();
@@ -271,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_that_are_no_objects_are_explained() {
+    fn texts_that_are_not_objects_are_explained() {
         assert_eq!(read(" "), Ok(Draft::default()));
         assert_eq!(read("{}"), Ok(Draft::default()));
         assert!(read("[1]").unwrap_err().contains("object"));

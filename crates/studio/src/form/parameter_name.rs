@@ -1,4 +1,4 @@
-//! Finds the parameter for a name that is misspelled or abbreviated.
+//! Compares names with parameters: finds the parameter that a misspelled name means, and spells out abbreviations.
 
 use atelier_contract::{Parameter, Schema};
 
@@ -21,7 +21,7 @@ const ABBREVIATIONS: [(&str, &str); 6] = [
     ("lang", "language"),
 ];
 
-/// Longer titles, in bytes, are not used as names.
+/// The maximum length of a title in bytes. Longer titles are not used as names.
 const MAX_TITLE: usize = 60;
 
 /// Returns the full name of a parameter: the schema's title, else the name with its abbreviations expanded, such as
@@ -45,7 +45,8 @@ pub fn full_name(parameter: &Parameter) -> Option<String> {
     })
 }
 
-/// Returns the only parameter whose name is similar. `is_free`: whether a parameter has no value yet.
+/// Returns the parameter with the most similar name; `None` if no name is similar, or if two are equally similar.
+/// `is_free`: whether a parameter has no value yet; others are ignored.
 pub fn similar_parameter<'a>(
     name: &str,
     schema: &'a Schema,
@@ -69,7 +70,8 @@ pub fn similar_parameter<'a>(
     nearest.filter(|_| is_clear).map(|(_, name)| name)
 }
 
-/// Returns the maximum edit distance: in a short name, every letter counts.
+/// Returns the maximum edit distance between similar names. It is 0 for short names, because they differ in few
+/// letters.
 fn max_distance(letters: usize) -> usize {
     match letters {
         0..=3 => 0,
@@ -100,7 +102,7 @@ fn edit_distance(one: &[char], other: &[char]) -> usize {
     last[other.len()]
 }
 
-/// Whether a text names a secret of the model, however it is spelled, and so may hold its value.
+/// Whether a text contains the name of a secret parameter in any spelling. Such a text may contain its value, too.
 pub fn names_secret(text: &str, schema: &Schema) -> bool {
     let mut names = schema.secret_parameters();
     let has_name = |name: &str| spelling(text).contains(&spelling(name));

@@ -1,4 +1,4 @@
-//! Presets: named inputs of a model, to put into the form again.
+//! Presets: named inputs of a model, with which the user can fill the form again.
 
 use atelier_contract::{Draft, ModelId, json};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 /// The `format` of a file with presets.
 const FORMAT: &str = "atelier-presets";
 
-/// Stored in browsers and in files: names and shapes must not change.
+/// A preset. Browsers and files contain it, so names and types of its fields must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Preset {
     pub name: String,
@@ -15,7 +15,7 @@ pub struct Preset {
 }
 
 impl Preset {
-    /// Summarizes the preset: texts without their names, other values with them.
+    /// Summarizes the preset. Values with spaces are shown without their parameter's name.
     pub fn summary(&self) -> String {
         let entries = self.draft.iter().map(|(name, entry)| {
             let text = entry.to_text();
@@ -94,7 +94,7 @@ impl Presets {
         format!("{file:#}\n")
     }
 
-    /// Adds the presets of a file and returns their number. If a name is taken by another preset, the imported one is
+    /// Adds the presets of a file and returns their number. If another preset has the same name, the imported one is
     /// renamed.
     ///
     /// # Errors
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
     use atelier_contract::Entry;
 
-    /// Browsers have presets of earlier versions.
+    /// Browsers contain presets of earlier versions.
     #[test]
     fn stored_samples_survive_a_round_trip() {
         for sample in include_str!("preset/samples.jsonl").lines() {

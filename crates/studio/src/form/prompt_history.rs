@@ -1,20 +1,21 @@
 //! Recalls earlier prompts of a model one by one, like a shell's history.
 
-/// The position in the history.
+/// The position in the history of prompts.
 #[derive(Debug, Default, PartialEq)]
 pub struct PromptHistory {
     /// The text in the field before the first step back.
     typed: String,
     /// The number of steps back; 0 is the typed text.
     steps: usize,
+    /// The prompt that was recalled last.
     recalled: String,
 }
 
 impl PromptHistory {
-    /// Returns the prompt before the `shown` one. `prompts`: newest first. `None` at the oldest one.
+    /// Returns the prompt before the `shown` one; `None` if there is no older one. `prompts`: newest first.
     pub fn older(&mut self, prompts: &[String], shown: &str) -> Option<String> {
         if self.steps == 0 || shown != self.recalled {
-            // A text that was changed since is a new one.
+            // The user has changed the recalled prompt, so it counts as typed.
             self.typed = shown.to_owned();
             self.steps = 0;
         }
@@ -27,7 +28,8 @@ impl PromptHistory {
         Some(prompt.clone())
     }
 
-    /// Returns the prompt after the `shown` one, and finally the typed text. `None` if that is shown.
+    /// Returns the prompt after the `shown` one, or the typed text after the newest prompt; `None` if the typed text is
+    /// shown.
     pub fn newer(&mut self, prompts: &[String], shown: &str) -> Option<String> {
         if self.steps == 0 || shown != self.recalled {
             return None;
@@ -64,8 +66,8 @@ pub fn distinct<'a>(prompts: impl IntoIterator<Item = &'a str>, max: usize) -> V
     distinct
 }
 
-/// Returns the earlier prompts to offer. The first is the text that was in the field before it was replaced by one of
-/// them.
+/// Returns the prompts to offer: first the `typed` text, which an earlier prompt has replaced in the field, then the
+/// earlier prompts.
 pub fn listed(earlier: &[String], typed: &str, max: usize) -> Vec<String> {
     let earlier = earlier.iter().map(String::as_str);
     distinct(std::iter::once(typed).chain(earlier), max)
@@ -95,7 +97,7 @@ mod tests {
         assert_eq!(history.newer(&prompts(), &shown), None);
     }
 
-    /// Guards against a first key press without effect because the last prompt is still shown.
+    /// Guards against a key press without effect if the field still contains the last prompt.
     #[test]
     fn the_shown_prompt_is_skipped() {
         let mut history = PromptHistory::default();

@@ -1,4 +1,5 @@
-//! Submissions that the service rejected because of their input, and the parameters that its message names.
+//! Recognizes submissions that the service rejected because of their input, and finds the parameters that its message
+//! names.
 
 mod naming;
 
@@ -7,21 +8,21 @@ use atelier_contract::{ApiError, Draft, Problem, Schema, check};
 use atelier_engine::{Task, TaskState};
 use naming::ServiceMessage;
 
-/// A message that names more parameters is a list of what exists.
+/// The maximum number of parameters that a message reports. A message with more lists the existing parameters.
 const MAX_NAMED: usize = 3;
 
-/// Whether the same input would be rejected again, so that it must be changed first. This does not depend on whether the
-/// schema is known.
+/// Whether the service would reject the same input again, so that the user must change it first. Works without the
+/// schema.
 pub fn is_refused(task: &Task) -> bool {
     service_message(task).is_some_and(|message| !named_of_sent(task, &message).is_empty())
 }
 
-/// Whether a retry may succeed without changes: the service did not reject a parameter by name.
+/// Whether a retry may succeed without changes, because the service did not name a parameter.
 pub fn may_succeed_unchanged(task: &Task) -> bool {
     task.can_retry() && !is_refused(task)
 }
 
-/// Returns the parameters that the service's message names, in the form's order: those that were sent, and those that are
+/// Returns the parameters that the service's message names, in the form's order. They were sent and rejected, or are
 /// missing. Empty if the service did not reject the input.
 pub fn named_parameters<'a>(task: &Task, schema: &'a Schema) -> Vec<&'a str> {
     let Some(message) = service_message(task) else {
@@ -36,6 +37,7 @@ pub fn named_parameters<'a>(task: &Task, schema: &'a Schema) -> Vec<&'a str> {
     names.filter(is_named).collect()
 }
 
+/// Returns the parameters among those sent that the message names.
 fn named_of_sent<'a>(task: &'a Task, message: &ServiceMessage) -> Vec<&'a str> {
     let names = task.input.values().keys().map(String::as_str);
     let (fields, others): (Vec<&str>, Vec<&str>) = names
@@ -49,7 +51,7 @@ fn named_of_sent<'a>(task: &'a Task, message: &ServiceMessage) -> Vec<&'a str> {
         .collect()
 }
 
-/// Returns the rejected values that are still in the form, with the service's message.
+/// Returns a problem with the service's message for each rejected parameter whose value in the form is unchanged.
 pub fn problems(task: &Task, schema: &Schema, draft: &Draft) -> Vec<Problem> {
     let text = service_message(task).map(|it| it.text);
     let text = text.unwrap_or_default();
@@ -63,7 +65,7 @@ pub fn problems(task: &Task, schema: &Schema, draft: &Draft) -> Vec<Problem> {
         .collect()
 }
 
-/// Returns the message with which the service rejected the input instead of creating a task.
+/// Returns the service's message if it rejected the input and created no task.
 fn service_message(task: &Task) -> Option<ServiceMessage<'_>> {
     let TaskState::Failed { id: None, message } = &task.state else {
         return None;
@@ -134,7 +136,7 @@ mod tests {
         )
     }
 
-    /// A message about a single field names it in another place than in its text.
+    /// Some services name the field of an error outside the message text.
     #[test]
     fn a_field_of_the_reply_is_named() {
         let of = |name: &str, text: &str| json!({"loc": ["body", name], "msg": text});
@@ -142,7 +144,7 @@ mod tests {
         let task = refused(422, body, json!({"prompt": "x", "n": 99}));
         assert_eq!(named_parameters(&task, &schema()), ["n"]);
         assert!(is_refused(&task));
-        // Any number of them.
+        // There may be any number of fields.
         let all = ["prompt", "steps", "steps_max", "n", "seed"];
         let body = json!({"detail": all.map(|name| of(name, "Your input is odd"))});
         let input = json!({"prompt": "x", "steps": 9, "steps_max": 9, "n": 9, "seed": 9});
@@ -158,7 +160,7 @@ mod tests {
         assert!(!is_refused(&task));
     }
 
-    /// Guards against marking the prompt because of a balance or a queue.
+    /// Errors about a balance or a queue must not mark the prompt.
     #[test]
     fn only_validation_errors_concern_the_input() {
         let names_steps = json!({"success": false, "message": "steps must be at most 50"});
@@ -202,7 +204,7 @@ mod tests {
         assert!(!is_refused(&later));
     }
 
-    /// Guards against "it would be refused again" for a failure that a payment resolves.
+    /// A payment, for example, may resolve such a failure.
     #[test]
     fn a_message_without_a_parameter_allows_a_retry() {
         for message in [

@@ -1,4 +1,4 @@
-//! Fills a form with an earlier input, and reports what has changed in the schema since.
+//! Fills a form with an earlier input, and reports values that the current schema does not accept.
 
 use atelier_contract::{Draft, Entry, Input, ModelId, Parameter, RESERVED_NAMES, Schema, check};
 use atelier_engine::Task;
@@ -11,13 +11,13 @@ use crate::text::plural::{counted, listed};
 /// A form that was filled with an earlier input.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Rerun {
-    /// Every value whose parameter still exists, valid or not.
+    /// The values of all parameters that still exist, valid or not.
     pub draft: Draft,
-    /// What the user must know before sending it: first values to correct, in the form's order, then values that were left
-    /// out.
+    /// The changes that the user must review before sending: first values to correct, in the form's order, then values
+    /// that were left out.
     pub differences: Vec<InputChange>,
-    /// Whether the seed was drawn for the earlier result and is not in the form. With it, the new result would have the same
-    /// composition even if other inputs change.
+    /// Whether the seed of the earlier result was drawn and left out, so that a new one is drawn. With the same seed,
+    /// the new result would have the same composition even if other inputs change.
     pub draws_seed: bool,
 }
 
@@ -45,7 +45,7 @@ pub enum Change {
     NewlyRequired,
 }
 
-/// Returns the label for the number of variations: `count` of each of `tasks`, which have `outputs` in total.
+/// Returns the label for `count` variations of each of `tasks` tasks, which have `outputs` outputs in total.
 pub fn variations_label(count: usize, tasks: usize, outputs: usize) -> String {
     match (tasks, outputs) {
         (1, 1) => format!("× {count}"),
@@ -96,7 +96,8 @@ pub fn rerun(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
-/// Fills a form with the values of a link, which the user may have typed: unknown names stay, to be corrected in the form.
+/// Fills a form with the values of a link. The user may have typed the link, so unknown names stay in the form to be
+/// corrected.
 pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     let mut rerun = rerun(values, schema);
     let differences = std::mem::take(&mut rerun.differences);
@@ -114,7 +115,7 @@ pub fn of_link(values: &Map<String, Value>, schema: &Schema) -> Rerun {
     rerun
 }
 
-/// Returns a task's input as a draft to edit.
+/// Returns a task's input as a draft to edit, without its seed if the seed was drawn.
 pub fn draft(task: &Task, schema: &Schema) -> Draft {
     let mut draft = Draft::from_values(task.input.values());
     if !task.seed_chosen {
@@ -123,7 +124,7 @@ pub fn draft(task: &Task, schema: &Schema) -> Draft {
     draft
 }
 
-/// Returns a task's input for the current schema without its seed, to generate it again with another one.
+/// Returns a task's input for the current schema without its seed, to generate it again with another seed.
 pub fn variation(task: &Task, schema: &Schema) -> Draft {
     let mut draft = rerun(task.input.values(), schema).draft;
     seed::release(&mut draft, schema);
@@ -149,11 +150,12 @@ pub fn edit(task: &Task, schema: &Schema) -> Rerun {
     rerun
 }
 
-/// Returns the inputs to run an earlier one again, each with a seed from one of `random`, if the model has seeds.
+/// Returns inputs that repeat an earlier one, one for each number in `random`, from which their seeds are drawn if the
+/// model has seeds.
 ///
 /// # Errors
 ///
-/// What has changed, for the user to review: see [`rerun`].
+/// The changes that the user must review; see [`rerun`].
 pub fn inputs_again(
     values: &Map<String, Value>,
     schema: &Schema,
@@ -169,11 +171,11 @@ pub fn inputs_again(
         .iter()
         .map(|bits| seed::with_new_seed(&draft, schema, *bits));
     let inputs = drafts.map(|draft| schema.validate(&draft, false));
-    // Without differences, the form is valid.
+    // Without differences, the input is valid.
     Ok(inputs.filter_map(Result::ok).collect())
 }
 
-/// Returns a message about what filling a form has changed.
+/// Returns a message with the parameters that filling a form has changed.
 pub fn changes(before: &Draft, after: &Draft) -> String {
     if after.is_empty() {
         return "Cleared.".to_owned();
@@ -184,7 +186,7 @@ pub fn changes(before: &Draft, after: &Draft) -> String {
     }
 }
 
-/// Whether any of the entries was replaced by another one.
+/// Whether any entry of `before` was changed or removed.
 pub fn replaces(before: &Draft, after: &Draft) -> bool {
     let is_other = |(name, entry): (&str, &Entry)| {
         after.get(name).map(Entry::to_text) != Some(entry.to_text())
@@ -197,7 +199,7 @@ pub fn looks_same(before: &Draft, after: &Draft) -> bool {
     changed(before, after).is_empty()
 }
 
-/// Returns the names of the parameters whose entries differ. A typed value and the value sent from it are the same.
+/// Returns the names of the parameters whose entries differ as texts.
 fn changed(before: &Draft, after: &Draft) -> Vec<String> {
     let text = |draft: &Draft, name: &str| draft.get(name).map(Entry::to_text);
     let is_other = |name: &&str| text(before, name) != text(after, name);
@@ -215,7 +217,7 @@ impl Rerun {
     fn fill(&mut self, parameter: &Parameter, required: bool, value: &Value) {
         let mut entry = Entry::Value(value.clone());
         if let Err(problem) = check(parameter, required, Some(&entry)) {
-            // If only the JSON type has changed, for example `"2"` to `2`, the value is still valid.
+            // A value whose JSON type has changed, for example from `"2"` to `2`, is converted and still valid.
             let retyped = Entry::Text(entry.to_text());
             match check(parameter, required, Some(&retyped)) {
                 Ok(Some(value)) => entry = Entry::Value(value),

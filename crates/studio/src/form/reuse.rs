@@ -5,12 +5,12 @@ use atelier_contract::{Media, Model, ModelId, Schema};
 use crate::navigation::model_order;
 use atelier_contract::output::OutputKind;
 
-/// The maximum number of schemas to load: a service may have ten thousand models, and only the schemas show which of
-/// them accept an image.
+/// The maximum number of schemas to load. Only a schema shows whether its model accepts an image, and a service may
+/// have ten thousand models.
 pub const MAX_CANDIDATES: usize = 24;
 
-/// Returns the models that most likely accept an output of this kind: first those whose category says so
-/// (`image-to-video`), then the user's favorites and the last used ones (see [`model_order::first`]).
+/// Returns the models that most likely accept an output of this kind: first those whose category names the kind
+/// (`image-to-video`), then the user's favorites and the models used last (see [`model_order::first`]).
 pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelId> {
     let mut order = model_order::order(models, first);
     order.sort_by_key(|at| !accepts_by_category(&models[*at].id.category, kind));
@@ -18,8 +18,8 @@ pub fn candidates(models: &[Model], first: &str, kind: OutputKind) -> Vec<ModelI
     likeliest.map(|at| models[at].id.clone()).collect()
 }
 
-/// Whether it is known that no model accepts such an output. `takes` returns `None` while a model's schema is unknown. The
-/// likeliest models are asked first, until one accepts it or is unknown.
+/// Whether it is known that no model accepts an output of this kind. `takes`: whether a model accepts it; `None` while
+/// its schema is unknown. The most likely models are checked first, until one accepts it or is unknown.
 pub fn is_accepted_by_none(
     models: &[Model],
     kind: OutputKind,
@@ -33,7 +33,7 @@ pub fn is_accepted_by_none(
     candidates.all(|model| takes(&model) == Some(false))
 }
 
-/// Returns the parameters of a model for the address of such an output.
+/// Returns the parameters of a model that accept the address of an output of this kind.
 pub fn parameters(schema: &Schema, kind: OutputKind) -> Vec<String> {
     schema
         .parameters()
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn matching_categories_come_first_then_the_users_models() {
+    fn matching_categories_are_first_then_the_users_models() {
         let models = [
             model("image", "a"),
             model("image", "b"),
@@ -90,7 +90,7 @@ mod tests {
         assert_eq!(found[0].subcategory, "d");
     }
 
-    /// Guards against thousands of calls for a single click.
+    /// A single click must not load thousands of schemas.
     #[test]
     fn only_a_few_of_many_models_are_candidates() {
         let models: Vec<Model> = (0..1000).map(|n| model("image", &n.to_string())).collect();
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(found[0].subcategory, "900");
     }
 
-    /// Guards against a button that looks enabled but leads nowhere, and against further calls whose answers are not needed.
+    /// The button is disabled only if no model accepts the output, and no schemas are loaded that don't matter.
     #[test]
     fn no_model_accepts_it_only_if_all_schemas_are_known() {
         let models = [model("image", "a"), model("audio", "b")];
@@ -117,7 +117,7 @@ mod tests {
         assert!(!is_rejected_by_all(&models, [None, Some(false)]));
         assert_eq!(asked.borrow().len(), 1);
         assert!(!is_rejected_by_all(&[], [None; 2]));
-        // One accepts it by its category, and too many models are not all asked.
+        // A category shows that its model accepts the output. If there are too many models, not all are checked.
         let taken = [model("image", "a"), model("audio-to-video", "b")];
         let many = vec![model("image", "a"); MAX_CANDIDATES + 1];
         for models in [&taken[..], &many[..]] {

@@ -1,22 +1,22 @@
-//! Seeds: the seed parameter, and new values for it. With a known seed, a result can be generated again, and results with
-//! the same seed can be compared.
+//! Finds the seed parameter and draws values for it. With a known seed, a result can be generated again, and results
+//! with the same seed can be compared.
 
 use atelier_contract::{Draft, Entry, Input, Parameter, Schema};
 use atelier_engine::Task;
 use serde_json::{Number, Value};
 
-/// The range of seeds if the schema has no upper bound: services commonly store seeds in 32 bits, and reject or wrap
-/// larger ones.
+/// The range of seeds if the schema has no upper bound. Services commonly store seeds in 32 bits, and reject or
+/// truncate larger ones.
 const DEFAULT_SPAN: i128 = u32::MAX as i128;
 
-/// Beyond every u64 and i64, without overflow in calculations.
+/// A limit beyond all values of u64 and i64 that doesn't cause overflows in calculations.
 const FAR: i128 = 1 << 100;
 
 /// The name of the seed parameter.
 pub const NAME: &str = "seed";
 
-/// Returns the parameter that distinguishes results of the same input: an optional integer called `seed`. Similar names may
-/// mean anything, and a required one must be entered.
+/// Returns the seed parameter: an optional integer called `seed`. Parameters with similar names may have other
+/// meanings, and a required seed is entered by the user.
 pub fn parameter(schema: &Schema) -> Option<&Parameter> {
     let (parameter, required) = schema.parameter(NAME)?;
     (parameter.is_seed() && !required).then_some(parameter)
@@ -56,7 +56,7 @@ pub fn is_drawn(parameter: &Parameter, required: bool) -> bool {
     parameter.name == NAME && parameter.is_seed() && !required && !has_default
 }
 
-/// Returns the draft to send: a blank seed is drawn, so that it is known.
+/// Returns the draft to send. A blank seed is replaced by a drawn one, so that the seed of the result is known.
 pub fn with_drawn_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     match drawn_parameter(schema).filter(|_| entry(draft, schema).is_none()) {
         Some(_) => with_new_seed(draft, schema, random),
@@ -64,7 +64,7 @@ pub fn with_drawn_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     }
 }
 
-/// Returns the seed in the draft that prevents drawing one, as text.
+/// Returns the seed that the user has set in the draft as text; `None` if a seed will be drawn, or is never drawn.
 pub fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<String> {
     drawn_parameter(schema)?;
     entry(draft, schema).map(|entry| entry.to_text().trim().to_owned())
@@ -93,7 +93,7 @@ pub fn variation_label(task: &Task) -> Option<String> {
     is_variation.then(|| format!("seed {seed}"))
 }
 
-/// Removes the seed, so that it is drawn again. Returns whether there was one.
+/// Removes the seed, so that a new one is drawn. Returns whether there was a seed.
 pub fn release(draft: &mut Draft, schema: &Schema) -> bool {
     let is_fixed = fixed_seed(draft, schema).is_some();
     if let Some(seed) = drawn_parameter(schema).filter(|_| is_fixed) {
@@ -112,10 +112,10 @@ pub fn with_new_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     renewed
 }
 
-/// Returns a seed within the parameter's bounds, made from 64 random bits. Exact over the whole i64/u64 range.
+/// Maps 64 random bits to a seed within the parameter's bounds. It is exact in the whole range of i64 and u64.
 ///
-/// Without a minimum it starts at 0, without a maximum it spans 2^32 values. If the bounds contain no integer, it is the
-/// minimum, which validation rejects.
+/// Without a minimum, the range starts at 0. Without a maximum, it spans 2^32 values. If the bounds contain no integer,
+/// the result is the minimum rounded up, which validation rejects.
 pub fn seed(parameter: &Parameter, random: u64) -> Number {
     let minimum = parameter.minimum.as_ref().map(|n| whole(n, f64::ceil));
     let maximum = parameter.maximum.as_ref().map(|n| whole(n, f64::floor));
@@ -127,7 +127,8 @@ pub fn seed(parameter: &Parameter, random: u64) -> Number {
     let high = maximum.unwrap_or(DEFAULT_SPAN.max(low + DEFAULT_SPAN));
     let high = high.clamp(low, low.max(i128::from(u64::MAX)));
     let span = (high - low) as u128 + 1;
-    // Scaling instead of a remainder: all values have the same probability, to within span / 2^64.
+    // Scale instead of taking a remainder, so that all values have the same probability (with an error of at most span
+    // / 2^64).
     let offset = match u64::try_from(span) {
         Ok(span) => (u128::from(random) * u128::from(span)) >> 64,
         Err(_) => u128::from(random),
@@ -267,7 +268,7 @@ mod tests {
         assert!(release(&mut draft, &open));
         assert_eq!(draft.get("seed"), None);
         assert!(draft.get("prompt").is_some());
-        // Without an entry, it would have its default and not be drawn.
+        // A seed with a default is never drawn.
         let with_default = json!({"name": "seed", "type": "integer", "default": 0});
         let with_default = schema("optional", with_default);
         draft.set("seed", Entry::Value(json!(7)));

@@ -1,7 +1,7 @@
-//! A form that is a bar opens as a sheet over the page. An open sheet is one step in the tab's history, so that Back closes
-//! it without leaving the page.
+//! Keeps the history in step with a form that is a bar and opens as a sheet over the page. An open sheet is one entry
+//! in the tab's history, so that Back closes it without leaving the page.
 
-/// How far the sheet is open.
+/// The state of an open sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sheet {
     /// Open because the form has the focus.
@@ -31,8 +31,9 @@ pub enum Step {
     Pop,
 }
 
-/// Returns how to change a URL with this `word`. `open`: how far the sheet is open, if it is. `is_covered`: whether a
-/// dialog covers the form and has its focus, which it will return.
+/// Returns the change to a URL with this `word`; `None` if none is needed. `open`: the state of the sheet; `None` if it
+/// is closed. `is_covered`: whether a dialog covers the form and has taken its focus. The focus returns to the form
+/// when the dialog closes.
 pub fn step(open: Option<Sheet>, word: Option<&str>, is_covered: bool) -> Option<Step> {
     match (open, word) {
         (Some(open), None) => Some(Step::Push(open)),
@@ -46,7 +47,7 @@ pub fn step(open: Option<Sheet>, word: Option<&str>, is_covered: bool) -> Option
 mod tests {
     use super::*;
 
-    /// Guards against a sheet that Back does not close, and against a history entry for a closed sheet.
+    /// Back closes an open sheet, and a closed sheet has no history entry.
     #[test]
     fn an_open_sheet_has_one_history_entry() {
         assert_eq!(step(None, None, false), None);
@@ -54,7 +55,7 @@ mod tests {
             let word = Some(open.word());
             assert_eq!(step(Some(open), None, false), Some(Step::Push(open)));
             assert_eq!(step(Some(open), word, false), None);
-            // Unfolding or folding replaces the entry.
+            // Folding and unfolding fields replaces the entry.
             assert_eq!(step(Some(other), word, false), Some(Step::Replace(other)));
             assert_eq!(step(None, word, false), Some(Step::Pop));
         }

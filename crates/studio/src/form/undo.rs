@@ -1,4 +1,4 @@
-//! Undoes changes of a form that the browser does not: browsers undo typing, but not other input.
+//! Undoes the changes of a form that browsers don't undo: they undo only typing.
 
 use atelier_contract::{Draft, Entry, Schema};
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 /// The maximum number of stored changes.
 const MAX: usize = 50;
 
-/// The maximum size of their texts, in bytes: an image may be stored as text.
+/// The maximum total size of the texts in stored changes, in bytes. A text may contain an image.
 const MAX_BYTES: usize = 4 << 20;
 
 /// The direction of a step.
@@ -30,7 +30,7 @@ pub fn direction(key: &str, has_shift: bool) -> Option<Direction> {
 pub struct Undo {
     done: Vec<Change>,
     undone: Vec<Change>,
-    /// The last change consists of keystrokes, and the next one may continue it.
+    /// Whether the last change consists of keystrokes, to which the next keystroke may be added.
     is_run: bool,
 }
 
@@ -41,7 +41,7 @@ struct Change {
 }
 
 impl Change {
-    /// Returns the size of its texts, in bytes.
+    /// Returns the size of the texts in bytes.
     fn size(&self) -> usize {
         let entries = self.before.iter().chain(self.after.iter());
         let sizes = entries.map(|(_, entry)| match entry {
@@ -59,7 +59,7 @@ impl Undo {
         self.push(Change { before, after });
     }
 
-    /// Adds a keystroke in one text. Those that follow each other are undone together.
+    /// Adds a keystroke in a text. Consecutive keystrokes are undone together.
     pub fn record_keystroke(&mut self, before: Draft, after: Draft) {
         let run = match self.is_run {
             true => self.done.pop_if(|last| last.after == before),
@@ -81,15 +81,15 @@ impl Undo {
         }
     }
 
-    /// Returns the new content of a form that contains `now`. `None` if the last change was typed, so that the browser undoes
-    /// it.
+    /// Returns the new content of a form that contains `now`. `None` if the last change was typed; then the browser
+    /// must undo it.
     pub fn step(&mut self, direction: Direction, now: &Draft, schema: &Schema) -> Option<Draft> {
         self.is_run = false;
         let (from, to) = match direction {
             Direction::Undo => (&mut self.done, &mut self.undone),
             Direction::Redo => (&mut self.undone, &mut self.done),
         };
-        // Text that was typed since is in the form until the browser has undone it.
+        // If the form differs, text was typed since, and the browser must undo that first.
         let change = from.pop_if(|change| {
             let left = match direction {
                 Direction::Undo => &change.after,
@@ -106,7 +106,7 @@ impl Undo {
     }
 }
 
-/// Whether the fields look the same. After an undo by the browser, there is an entry even if there was none before.
+/// Whether the fields look the same. The browser's undo may leave an entry where there was none before.
 fn shows_same(one: &Draft, other: &Draft, schema: &Schema) -> bool {
     let shown = |draft: &Draft, name: &str| {
         let default = || schema.parameter(name)?.0.default_entry();
@@ -144,7 +144,7 @@ mod tests {
         draft
     }
 
-    /// Guards against Ctrl+Z that undoes what was typed before the last change.
+    /// Ctrl+Z must not undo a change while later typing can be undone.
     #[test]
     fn a_change_is_undone_unless_something_was_typed_since() {
         let schema = schema();
@@ -168,7 +168,8 @@ mod tests {
         assert_eq!(undo.step(Direction::Undo, &after, &schema), Some(before));
     }
 
-    /// Guards against skipping a change because the browser's undo has left an empty text, or a default, as if it was typed.
+    /// The browser's undo leaves an empty text or a default as an entry. This must not prevent undoing an earlier
+    /// change.
     #[test]
     fn the_browsers_undo_restores_the_same_state() {
         let schema = schema();
@@ -182,8 +183,7 @@ mod tests {
         );
     }
 
-    /// Guards against Ctrl+Z that undoes one letter of a JSON text at a time, and against one that undoes the change before
-    /// them, too.
+    /// Ctrl+Z undoes all consecutive keystrokes in a JSON text, but not the change before them.
     #[test]
     fn keystrokes_that_follow_each_other_are_undone_together() {
         let schema = schema();
@@ -198,7 +198,7 @@ mod tests {
         }
         assert_eq!(step(&mut undo, Direction::Redo, &a), Some(abc.clone()));
         assert_eq!(step(&mut undo, Direction::Undo, &abc), Some(a.clone()));
-        // Typed and deleted again, they change nothing.
+        // Typing and deleting a letter is not a change.
         undo.record_keystroke(a.clone(), ab.clone());
         undo.record_keystroke(ab.clone(), a.clone());
         undo.record_keystroke(a.clone(), ab.clone());
@@ -226,7 +226,7 @@ mod tests {
         assert_eq!(undo.done.len(), MAX);
     }
 
-    /// Guards against a hundred copies of an image in memory.
+    /// Guards against many copies of an image in memory.
     #[test]
     fn large_changes_are_bounded_by_their_size() {
         let picture = "x".repeat(MAX_BYTES / 4);

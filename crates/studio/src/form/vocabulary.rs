@@ -1,15 +1,15 @@
-//! The words that a model reports to understand (`vocabulary`, an additional field of a parameter that most services don't
-//! have): which of them a text contains, and which can complete it.
+//! Finds and completes words of a model's vocabulary in a text. The vocabulary is the list of words that a model
+//! understands, in the field `vocabulary` of a parameter. Most services don't have this field.
 
 use std::ops::Range;
 
 use atelier_contract::Parameter;
 use serde_json::Value;
 
-/// The minimum number of letters before words are offered.
+/// The minimum number of typed letters for which words are offered.
 const MIN_TYPED: usize = 2;
 
-/// Longer texts, in bytes, are not searched, because this happens at each key press.
+/// The maximum length in bytes of a text to search. Each key press searches the text.
 const MAX_TEXT: usize = 20_000;
 
 /// The maximum number of offered words.
@@ -31,7 +31,8 @@ pub struct Completions {
 }
 
 impl Vocabulary {
-    /// Returns the words of a parameter: a list of strings, or of objects with a `word`. `None` if it has none.
+    /// Reads the vocabulary of a parameter: a list of strings, or of objects with a `word`. `None` if the parameter has
+    /// none.
     pub fn of(parameter: &Parameter) -> Option<Self> {
         let listed = parameter.extra.get("vocabulary")?.as_array()?;
         let word = |value: &Value| {
@@ -44,8 +45,9 @@ impl Vocabulary {
         (!words.is_empty()).then_some(Self { words })
     }
 
-    /// Returns the ranges of known words in a text, in bytes and in order. Only whole words, the longest first: `sky blue` does
-    /// not contain `blue`. Negated words, as in `no stars`, are skipped. Empty for a text of more than 20,000 bytes.
+    /// Returns the ranges of known words in a text, in bytes and in order. Only whole words match, and longer ones are
+    /// preferred: in `sky blue`, `blue` is not found. Negated words, as in `no stars`, are skipped. Empty for a text of
+    /// more than [`MAX_TEXT`] bytes.
     pub fn find(&self, text: &str) -> Vec<Range<usize>> {
         let mut found = Vec::new();
         if text.len() > MAX_TEXT {
@@ -66,8 +68,8 @@ impl Vocabulary {
         found
     }
 
-    /// Whether a text contains none of the words. False while it is short, because typing may complete a word, and for very
-    /// long texts.
+    /// Whether a text contains none of the words. False for short texts, because the user may still be typing a word,
+    /// and for texts that are too long to search.
     pub fn has_no_known_word(&self, text: &str) -> bool {
         const ENOUGH: usize = 3;
         let words = text.split(|c: char| !c.is_alphanumeric());
@@ -76,7 +78,7 @@ impl Vocabulary {
         is_long_enough && text.len() <= MAX_TEXT && self.find(text).is_empty()
     }
 
-    /// Returns the end of the known word that starts here, at the start of a word of the text.
+    /// Returns the end of the known word that starts at `at`, which must be the start of a word of the text.
     fn word_at(&self, text: &str, at: usize) -> Option<usize> {
         let rest = &text[at..];
         let begins = rest.starts_with(char::is_alphanumeric);
@@ -194,7 +196,7 @@ mod tests {
         assert_eq!(found("日本 rose🌹teal"), ["rose", "teal"]);
     }
 
-    /// Guards against a random result that looks like a bad model.
+    /// Without a known word, the result is random, and the user may blame the model.
     #[test]
     fn a_prompt_without_known_words_is_distinguished_from_an_unfinished_one() {
         let none = |text: &str| vocabulary().has_no_known_word(text);
@@ -211,7 +213,7 @@ mod tests {
         assert!(!none(&"word ".repeat(MAX_TEXT)));
     }
 
-    /// Guards against marking a word as understood although the text negates it.
+    /// Negated words must not be marked as understood.
     #[test]
     fn negated_words_are_not_marked() {
         assert_eq!(found("no rose, Without any teal, not the rosette"), [""; 0]);
@@ -219,7 +221,7 @@ mod tests {
         assert_eq!(found("nothing teal"), ["teal"]);
     }
 
-    /// Guards against a pasted book that blocks the page at each key press.
+    /// Guards against a long text that blocks the page at each key press.
     #[test]
     fn a_very_long_text_is_not_searched() {
         assert!(found(&"rose ".repeat(MAX_TEXT)).is_empty());

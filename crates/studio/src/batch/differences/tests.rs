@@ -12,7 +12,7 @@ fn shown(values: &[Value]) -> Vec<String> {
     differences.iter().map(Difference::user_message).collect()
 }
 
-/// Guards against naming all items of a sweep by the prompt that they share.
+/// Guards against giving all items of a sweep the name of their common prompt.
 #[test]
 fn items_are_named_by_their_differences() {
     let task = |values: Value| {
@@ -35,7 +35,7 @@ fn items_are_named_by_their_differences() {
         ]),
         ["mist 0 · dawn", "mist 0.5 · day", ""]
     );
-    // Guards against "1:1 · true", which does not name the parameter that is true.
+    // `true` alone would not show which parameter is true.
     assert_eq!(
         called(&[
             json!({"prompt": "sea", "aspect_ratio": "1:1", "loop": true}),
@@ -58,7 +58,7 @@ fn items_are_named_by_their_differences() {
         ["sea", "sea", ""]
     );
     assert_eq!(called(&[json!({"prompt": "sea"})]), ["sea", ""]);
-    // Two axes: what a row of tiles has in common comes last.
+    // Two axes: the prompt, which a row of tiles has in common, is last.
     let axes = [
         json!({"prompt": "sea", "mist": 0}),
         json!({"prompt": "moor", "mist": 0}),
@@ -66,7 +66,7 @@ fn items_are_named_by_their_differences() {
     ];
     let names = ["mist 0 · sea", "mist 0 · moor", "mist 1 · sea", ""];
     assert_eq!(called(&axes), names);
-    // Where space is limited, long prompts start where they differ.
+    // Captions show long prompts from the point where they differ.
     let long = "a wide valley seen from a high ridge just before";
     let long = [
         json!({"prompt": format!("{long} dawn"), "mist": 0}),
@@ -108,7 +108,7 @@ fn tasks_that_share_a_prompt_are_named_by_their_differences() {
     let sea = |mist: u32, seed: u32| json!({"prompt": "sea", "seed": seed, "mist": mist});
     let sweep = [("a", sea(0, 1)), ("a", sea(5, 1))];
     assert_eq!(called(&sweep), ["mist 0", "mist 5"]);
-    // Each twice, with other seeds.
+    // Two tasks with the same mist and different seeds.
     let copies = [("a", sea(0, 1)), ("a", sea(0, 2)), ("a", sea(5, 1))];
     assert_eq!(
         called(&copies),
@@ -116,7 +116,7 @@ fn tasks_that_share_a_prompt_are_named_by_their_differences() {
     );
     let seeds = [("a", sea(0, 1)), ("a", sea(0, 2))];
     assert_eq!(called(&seeds), ["Item 1", "Item 2"]);
-    // One of another batch, and one that is known by its prompt.
+    // A task of another batch doesn't matter, and a unique prompt is enough.
     let others = [("a", sea(0, 1)), ("b", sea(5, 1))];
     assert_eq!(called(&others), ["", ""]);
     let lines = [
@@ -124,7 +124,7 @@ fn tasks_that_share_a_prompt_are_named_by_their_differences() {
         ("a", json!({"prompt": "moor"})),
     ];
     assert_eq!(called(&lines), ["", ""]);
-    // Prompts that begin alike, if a line shows only their beginning.
+    // Prompts with the same beginning are shown by their ends.
     let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
     let light = |light: &str, mist: u32| json!({"prompt": format!("{long} {light}"), "mist": mist});
     let lines = [("a", light("dawn", 0)), ("a", light("dusk", 0))];
@@ -182,7 +182,7 @@ fn only_differences_are_listed_and_shortened() {
     assert!(shown(&[]).is_empty());
 }
 #[test]
-fn drawn_seeds_are_no_differences() {
+fn drawn_seeds_are_not_differences() {
     let tasks = |chosen: bool| {
         [1, 2].map(|seed| {
             let mut task = crate::batch::tests::task("sea", 0, 0, json!({"state": "queued"}));

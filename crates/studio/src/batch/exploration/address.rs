@@ -1,4 +1,4 @@
-//! Reads and writes the position in a batch that a page's URL names.
+//! Reads and writes positions in a batch as parts of a URL.
 
 use atelier_contract::path;
 use atelier_engine::BatchKey;
@@ -6,8 +6,8 @@ use atelier_engine::BatchKey;
 use super::Exploration;
 
 impl Exploration {
-    /// Returns a batch and a position in it for the URL: `prompt=dusk&panes=60@key`. It consists of values, because indexes
-    /// change when an axis gains or loses a value by a retry or a removal.
+    /// Formats a position in a batch for the URL: `prompt=dusk&panes=60@key`. It contains values instead of indexes,
+    /// because a retry or removal may add a value to an axis or remove one.
     pub fn address(&self, batch: &BatchKey, position: &[usize]) -> String {
         let axes = self.axes.iter().zip(position);
         let values = axes.filter_map(|(axis, place)| {
@@ -19,7 +19,7 @@ impl Exploration {
         format!("{}@{}", values.join("&"), batch.0)
     }
 
-    /// Returns the position of these values; unknown values are at the start of their axis.
+    /// Returns the position of these values. For an unknown value, it is at the start of the axis.
     pub fn position(&self, values: &[(String, String)]) -> Vec<usize> {
         let axes = self.axes.iter().enumerate();
         axes.map(|(nth, axis)| {
@@ -49,7 +49,7 @@ pub fn read_address(text: &str) -> Option<(BatchKey, Vec<(String, String)>)> {
     (!key.is_empty()).then(|| (BatchKey(key.to_owned()), values.collect()))
 }
 
-/// Shortens a long value for the URL, with a checksum to distinguish it.
+/// Shortens a long value for the URL, and appends a checksum that distinguishes it from similar values.
 fn in_address(value: &str) -> String {
     const LONGEST: usize = 60;
     const SHOWN: usize = 40;

@@ -1,4 +1,4 @@
-//! Chooses the axes: as few parameters as distinguish all items.
+//! Chooses the axes: a small set of parameters that distinguishes all items.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -7,14 +7,15 @@ use atelier_contract::Input;
 use super::{Exploration, ExploredAxis, number};
 use crate::batch::differences::{Difference, differences, value};
 
-/// If there are more combinations per item, the space would be mostly empty.
+/// The maximum number of combinations per item. With more, the space would be mostly empty.
 const SPARSE: usize = 8;
 
 /// The axis for items with equal inputs.
 const COPY: &str = "copy";
 
 impl Exploration {
-    /// Finds the axes from the known inputs. `None` if nothing differs, or if too few of the combinations exist.
+    /// Finds the axes from the known inputs. `None` if the inputs don't differ, or if too few of the combinations
+    /// exist.
     pub fn of(inputs: &[Option<&Input>]) -> Option<Self> {
         let known = || {
             let inputs = inputs.iter().enumerate();
@@ -36,8 +37,8 @@ impl Exploration {
                 known().map(place).collect()
             })
             .collect();
-        // A parameter that differs in every item, such as a drawn seed, distinguishes them alone and would hide all other
-        // axes: it is considered last.
+        // Consider parameters that differ in every item, such as a drawn seed, last: they distinguish all items alone,
+        // so other axes would be omitted.
         let mut order: Vec<usize> = (0..found.len()).collect();
         order.sort_by_key(|at| found[*at].values.len() == count);
         let axes = independent(order, &places);
@@ -57,7 +58,7 @@ impl Exploration {
     }
 }
 
-/// Returns the axes that don't follow from others, in the order of the parameters. Those that come first in `order` are
+/// Returns the axes that don't follow from other axes, in the order of the parameters. Axes at the start of `order` are
 /// preferred.
 fn independent(order: Vec<usize>, places: &[Vec<usize>]) -> Vec<usize> {
     let mut axes: Vec<usize> = Vec::new();
@@ -86,8 +87,7 @@ fn follows(places: &[Vec<usize>], axis: usize, from: &[usize]) -> bool {
     })
 }
 
-/// Returns the item at each position. Items with equal values, for example with drawn seeds, are distinguished by an
-/// additional axis.
+/// Returns the item at each position. If items have equal values, an additional axis distinguishes them.
 fn lay_out(
     positioned: impl Iterator<Item = (Vec<usize>, usize)>,
 ) -> (BTreeMap<Vec<usize>, usize>, Option<ExploredAxis>) {
@@ -111,7 +111,7 @@ fn lay_out(
     (items, Some(axis))
 }
 
-/// Removes the last coordinate, that of [`COPY`].
+/// Removes the last coordinate, which belongs to the axis [`COPY`].
 fn without_copy(mut position: Vec<usize>) -> Vec<usize> {
     position.pop();
     position

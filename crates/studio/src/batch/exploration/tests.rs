@@ -46,7 +46,7 @@ fn every_combination_of_a_sweep_has_its_position() {
     assert_eq!(found.step(&[0, 2], 1, 1), None);
     assert_eq!(found.step(&[0, 2], 1, -1), Some(vec![0, 1]));
     assert_eq!(found.neighbors(&[0, 0]), [4, 0]);
-    // One step, two steps along one axis, then those that differ in both.
+    // The order is: one step, two steps along one axis, then items that differ in both axes.
     assert_eq!(found.nearest(&[0, 0]), [0, 4, 2, 3, 5]);
     assert_eq!(found.along(&[0, 0], 1, 4), [1, 0, 2]);
     assert_eq!(found.along(&[1, 2], 1, 2), [3, 5]);
@@ -56,7 +56,7 @@ fn every_combination_of_a_sweep_has_its_position() {
     assert_eq!(found.place_of(6), None);
 }
 
-/// Guards against two prompts that look the same because they differ only at their ends.
+/// The two prompts differ only at their ends.
 #[test]
 fn long_prompts_are_shown_by_their_distinguishing_parts() {
     let start = "a wide valley seen from a high ridge, blue shadows between the pines, soft gouache with visible brush texture,";
@@ -66,12 +66,12 @@ fn long_prompts_are_shown_by_their_distinguishing_parts() {
     assert!(axis.has_long_values());
     assert_eq!(axis.label(0), "…visible brush texture, before sunrise");
     assert_eq!(axis.label(1), "…visible brush texture, after sunset");
-    // The address still has the values.
+    // The address contains the full values.
     assert!(axis.values[1].starts_with(start));
 }
 
 #[test]
-fn a_seed_drawn_for_each_item_hides_no_axis() {
+fn a_seed_drawn_for_each_item_does_not_hide_other_axes() {
     let values = [
         json!({"seed": 1, "prompt": "dusk", "panes": 20}),
         json!({"seed": 2, "prompt": "dusk", "panes": 40}),
@@ -81,7 +81,7 @@ fn a_seed_drawn_for_each_item_hides_no_axis() {
     let found = explored(&values).unwrap();
     let names: Vec<&str> = axes(&found).iter().map(|(name, _)| *name).collect();
     assert_eq!(names, ["prompt", "panes"]);
-    // If nothing else differs, the seed is the axis.
+    // If no other parameter differs, the seed is the axis.
     let found = explored(&[json!({"seed": 1}), json!({"seed": 2})]).unwrap();
     assert_eq!(axes(&found), [("seed", vec!["1", "2"])]);
 }
@@ -97,7 +97,7 @@ fn parameters_that_change_together_are_one_axis() {
     assert_eq!(axes(&found), [("prompt", vec!["dusk", "dawn", "noon"])]);
 }
 
-/// Guards against outputs that can't be reached because another item has the same inputs.
+/// Guards against outputs that can't be shown because another item has the same inputs.
 #[test]
 fn items_with_equal_values_are_distinguished() {
     let values = ["dusk", "dusk", "dawn"].map(|prompt| json!({"prompt": prompt}));
@@ -114,7 +114,7 @@ fn a_missing_item_leaves_its_position_empty() {
         json!({"mist": 0, "layers": 1}),
         json!({"mist": 0}),
         json!({"mist": 1, "layers": 1}),
-        // Removed since.
+        // The task was removed.
         Value::Null,
     ];
     let found = explored(&values).unwrap();
@@ -163,7 +163,7 @@ fn an_address_survives_a_round_trip() {
     assert_eq!(read_address("prompt=dusk@"), None);
 }
 
-/// Guards against a link that leads to another item once one before it is removed.
+/// Guards against a link that leads to another item after an earlier item was removed.
 #[test]
 fn an_address_consists_of_values() {
     let key = BatchKey("k".into());
@@ -172,7 +172,7 @@ fn an_address_consists_of_values() {
     let (_, values) = read_address(&text).unwrap();
     let without = prompts(&["dawn", "noon"]);
     assert_eq!(without.position(&values), [1]);
-    // Unknown values are at the start.
+    // For an unknown value, the position is at the start.
     let (_, values) = read_address("prompt=night&x=1@k").unwrap();
     assert_eq!(without.position(&values), [0]);
 }
@@ -192,13 +192,13 @@ fn a_scale_has_as_many_labels_as_fit() {
             .collect::<Vec<_>>()
     );
     assert_eq!(ticks(numbers(100)), [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]);
-    // A prime number of steps has labels at its ends only.
+    // A scale with a prime number of steps has labels only at its ends.
     assert_eq!(ticks(numbers(102)), [0, 101]);
     assert_eq!(ticks(vec!["a lake at dawn in spring".into(); 3]), [0; 0]);
     assert_eq!(ticks(Vec::new()), [0; 0]);
 }
 
-/// Guards against a line with all words but one, which is alone on the next line.
+/// Guards against a last line with a single word.
 #[test]
 fn a_few_words_are_spread_evenly_over_lines() {
     let axis = |words: &[&str]| {

@@ -1,9 +1,9 @@
 use super::*;
 use serde_json::json;
 
-/// Guards against a grey edge next to an image whose shape differs from the requested one.
+/// Guards against a grey edge next to an image whose ratio differs from the requested one.
 #[test]
-fn an_image_has_the_shape_of_its_inputs_unless_it_measures_otherwise() {
+fn an_image_has_the_requested_ratio_unless_its_sides_differ() {
     assert_eq!(actual_shape(Some(1.5), None), Some(1.5));
     assert_eq!(
         actual_shape(Some(16.0 / 9.0), Some((455, 256))),
@@ -14,7 +14,7 @@ fn an_image_has_the_shape_of_its_inputs_unless_it_measures_otherwise() {
     assert_eq!(actual_shape(None, None), None);
 }
 
-/// Guards against tiny cells on a page that is mostly empty.
+/// Guards against small images on a page that is mostly empty.
 #[test]
 fn images_are_as_large_as_the_page_allows() {
     let labels = |columns: usize| GridLabels {
@@ -33,12 +33,12 @@ fn images_are_as_large_as_the_page_allows() {
         // The whole page.
         (80.0, page, 3, 1.5, 24.875),
         (60.0, page, 4, 1.0, 13.5625),
-        // Fits in the pane.
+        // The grid fits in the pane.
         (160.0, page, 2, 1.0, 22.0),
         (80.0, 18.0, 3, 1.5, 20.25),
-        // Exceeds the page, or the pane.
+        // The grid exceeds the page, or the pane.
         (20.0, page, 5, 1.0, 8.0),
-        // Small, so that none of them must be scrolled.
+        // Small columns that all fit without a scrollbar.
         (20.5, page, 3, 1.0, 5.0625),
         (60.0, 10.0, 4, 1.0, 13.5625),
     ] {
@@ -53,7 +53,7 @@ fn images_are_as_large_as_the_page_allows() {
     assert_eq!(measures(80.0, page, &long.into(), &[]).head, 9.0);
 }
 
-/// Guards against prompts as column names that take more space than the images.
+/// Guards against column names that are higher than the images.
 #[test]
 fn a_long_name_is_cut_at_the_end_of_its_lines() {
     let prompt = "a wide valley seen from a high ridge just before dawn, in soft gouache";
@@ -77,7 +77,7 @@ fn a_long_name_is_cut_at_the_end_of_its_lines() {
     assert_eq!(measures(20.0, f64::INFINITY, &labels.into(), &[]).head, 5.5);
 }
 
-/// Guards against a column of images next to an empty page.
+/// Guards against a single column of images on a wide page.
 #[test]
 fn the_longer_axis_becomes_the_columns_if_it_fits() {
     let axis = |count: usize| Labels {
@@ -102,7 +102,7 @@ fn the_longer_axis_becomes_the_columns_if_it_fits() {
     }
 }
 
-/// Guards against columns that are cut on a phone although the rows would fit.
+/// Guards against columns that exceed a phone's screen although the rows would fit.
 #[test]
 fn on_a_phone_the_shorter_axis_becomes_the_columns() {
     let labels = |count: usize| Labels {
@@ -121,7 +121,7 @@ fn on_a_phone_the_shorter_axis_becomes_the_columns() {
     }
 }
 
-/// Guards against an image on a phone of which only a part is visible at a time.
+/// Guards against an image that is wider than a phone's screen.
 #[test]
 fn the_widest_image_fits() {
     let mut grid = in_shapes().0;
@@ -132,7 +132,7 @@ fn the_widest_image_fits() {
     assert!(found.head + GAP + widest <= 16.0, "{found:?}");
 }
 
-/// Two prompts in three shapes.
+/// Returns a grid of two prompts and three aspect ratios.
 fn in_shapes() -> (GridLabels, Vec<Option<f64>>) {
     let labels = |values: &[&str]| Labels {
         parameter: String::new(),
@@ -147,7 +147,7 @@ fn in_shapes() -> (GridLabels, Vec<Option<f64>>) {
     (grid, shapes)
 }
 
-/// Guards against a wide image and a tall one in squares, with empty space next to them.
+/// Guards against square cells with empty space around wide and tall images.
 #[test]
 fn a_column_is_as_wide_as_its_images() {
     let (grid, shapes) = in_shapes();
@@ -167,7 +167,7 @@ fn the_axis_that_determines_the_shape_becomes_the_columns() {
     let transposed = grid.transposed();
     assert_eq!(oriented(grid.clone(), &shapes, 20.0), grid);
     assert_eq!(oriented(transposed, &shapes, 20.0), grid);
-    // If both axes determine it, each image gets a part of the same frame.
+    // If the ratio depends on both axes, all images get frames of the same ratio.
     let odd: Vec<_> = [1.0, 2.0, 0.5, 0.5, 1.0, 2.0].map(Some).to_vec();
     let found = measures(45.0, f64::INFINITY, &grid.into(), &odd);
     assert!(found.columns.iter().all(|(_, shape)| *shape == 1.0));

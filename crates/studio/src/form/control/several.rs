@@ -1,10 +1,10 @@
-//! A choice of several permitted values, which is sent as a list.
+//! The control for several permitted values, which are sent as a list.
 
 use atelier_contract::{Entry, Parameter, check};
 use serde_json::Value;
 
-/// Returns for each permitted value, in the schema's order, whether it is in the list of the control. Values that are
-/// not permitted don't affect the others.
+/// Returns for each permitted value, in the schema's order, whether the entry `shown` contains it. Values that are not
+/// permitted are ignored.
 pub fn chosen(parameter: &Parameter, shown: Option<&Entry>) -> Vec<bool> {
     let permitted = |entry: &Entry| match check(parameter, false, Some(entry)) {
         Ok(Some(Value::Array(list))) => Some(list),
@@ -39,7 +39,7 @@ fn parts(entry: &Entry) -> Option<Vec<Entry>> {
 }
 
 /// Toggles the value at `at`, and returns the list in the schema's order, without values that are not permitted. `None`
-/// resets the parameter: nothing is chosen, and the default is empty, too.
+/// resets the parameter, because no value is chosen and there is no default.
 pub fn toggled(parameter: &Parameter, shown: Option<&Entry>, at: usize) -> Option<Entry> {
     let mut chosen = chosen(parameter, shown);
     if let Some(is_chosen) = chosen.get_mut(at) {
@@ -64,7 +64,7 @@ mod tests {
         serde_json::from_value(value).unwrap()
     }
 
-    /// Guards against a list without choices, without its default, or that is sent as a single value.
+    /// The list shows its default, and is sent as a list even with a single value.
     #[test]
     fn several_values_can_be_chosen_and_deselected() {
         let objects = parameter(json!({
@@ -82,7 +82,7 @@ mod tests {
         assert_eq!(
             none,
             Some(Entry::Value(json!([]))),
-            "what was cleared stays cleared"
+            "a cleared default stays cleared"
         );
         let back = toggled(&objects, without_car.as_ref(), 1).unwrap();
         assert!(is_default(&objects, &back));
@@ -94,7 +94,7 @@ mod tests {
         assert_eq!(toggled(&tags, a.as_ref(), 0), None);
     }
 
-    /// Guards against a form that shows nothing as chosen, and loses everything, if one value is not permitted.
+    /// A value that is not permitted must not make the control lose all others.
     #[test]
     fn permitted_values_stay_next_to_one_that_is_not() {
         let objects = parameter(json!({

@@ -1,19 +1,20 @@
-//! Steps of a number field by arrow keys and slider: within the bounds, on the grid of the schema, and as fine as the
-//! value. Calculated exactly.
+//! Computes the steps of a number field for arrow keys and sliders. Values stay within the bounds and on the grid of
+//! the schema's `multipleOf`. Steps are as fine as the value. Calculations are exact.
 
 use atelier_contract::{Kind, Parameter, read_typed};
 use serde_json::{Number, Value};
 
 use crate::text::decimal::Decimal;
 
-/// Returns the ends of a slider, if both bounds are known and each value can be selected.
+/// Returns the ends of a slider, if both bounds are known and the slider can select all values with sufficient
+/// precision.
 pub fn slider(parameter: &Parameter) -> Option<(f64, f64)> {
     const MAX_STEPS: f64 = 512.0;
     let minimum = parameter.minimum.as_ref()?.as_f64()?;
     let maximum = parameter.maximum.as_ref()?.as_f64()?;
     let step: f64 = coarse_step(parameter).to_text().parse().ok()?;
     let default = parameter.default.as_ref().and_then(Value::as_f64);
-    // A default near the end of a large range can't be selected.
+    // A slider could not select a default that is smaller than a step.
     let is_lost = default.is_some_and(|default| default != 0.0 && default.abs() < step);
     let can_aim = match parameter.kind() {
         Kind::Integer => (maximum - minimum) / step <= MAX_STEPS,
@@ -22,7 +23,7 @@ pub fn slider(parameter: &Parameter) -> Option<(f64, f64)> {
     (maximum > minimum && can_aim).then_some((minimum, maximum))
 }
 
-/// Returns the number at this slider position: on the grid and within the bounds.
+/// Returns the number for this slider position, rounded to the grid and within the bounds.
 pub fn slider_value(parameter: &Parameter, text: &str) -> Option<String> {
     let place = Decimal::parse(text.trim())?;
     let grid = Grid::new(parameter, place, coarse_step(parameter))?;
@@ -59,7 +60,7 @@ pub fn stepped(parameter: &Parameter, text: &str, up: bool) -> Option<String> {
         true => next,
         false if has_grid => value,
         false if is_whole => grid.clamped(next),
-        // A step beyond the bound would lose digits of the value.
+        // Going to the bound would lose digits of the value, so take a smaller step.
         false => match (grid.clamped(next) - value).checked_abs()?.checked_ilog10() {
             Some(digits) => value + (next - value).signum() * 10i128.pow(digits),
             None => value,
@@ -124,8 +125,8 @@ fn multiple_of(parameter: &Parameter) -> Option<Decimal> {
     (multiple.magnitude().is_some() && multiple.units(multiple.scale())? > 0).then_some(multiple)
 }
 
-/// Returns the step regardless of the value: that of the schema, 1 for integers, else a power of ten that gives about a
-/// hundred steps between the bounds; 0.1 without bounds.
+/// Returns the step regardless of the value: that of the schema, or 1 for integers, or a power of ten that divides the
+/// range into about a hundred steps, or 0.1 without bounds.
 fn coarse_step(parameter: &Parameter) -> Decimal {
     if let Some(multiple) = multiple_of(parameter) {
         return multiple;
@@ -143,7 +144,7 @@ fn exponent_of_range(parameter: &Parameter) -> Option<i32> {
     (maximum > minimum).then_some(exponent.clamp(-12.0, 6.0) as i32)
 }
 
-/// Like [`coarse_step`], but at most the place of the value's second digit.
+/// Like [`coarse_step`], but not larger than one unit of the value's second digit.
 fn fine_step(parameter: &Parameter, value: Decimal) -> Decimal {
     if multiple_of(parameter).is_some() || parameter.kind() == Kind::Integer {
         return coarse_step(parameter);
@@ -207,7 +208,11 @@ mod tests {
         assert_eq!(up(&threshold, "0.9997"), "0.9998");
         assert_eq!(up(&threshold, "1"), "1");
         assert_eq!(down(&threshold, "0.9997"), "0.9987");
-        assert_eq!(up(&threshold, "7"), "1", "out of bounds goes to the bound");
+        assert_eq!(
+            up(&threshold, "7"),
+            "1",
+            "a value out of bounds goes to the bound"
+        );
         let theta = number(&json!({}));
         assert_eq!(up(&theta, "0.0174533"), "0.0184533");
         assert_eq!(up(&theta, "7,5"), "7.6");

@@ -1,13 +1,14 @@
-//! Decides whether a service's message about an input names a parameter. In doubt, it does not.
+//! Decides whether a service's message about an input names a parameter. Unclear cases count as not named.
 
 use std::borrow::Cow;
 
 use serde_json::{Map, Value};
 
-/// Shorter names may be words of any language: they count only if quoted or at the start of a sentence.
+/// The minimum length of a name that counts without quotes inside a sentence. Shorter ones may be ordinary words.
 const MIN_UNQUOTED: usize = 3;
 
-/// If this many characters around the name equal those of a sent value, the message quotes that value.
+/// The minimum number of characters around the name that must equal those of a sent value to count as a quotation of
+/// it.
 const MIN_QUOTATION: usize = 6;
 
 /// A message about an input, and the input.
@@ -22,7 +23,7 @@ impl ServiceMessage<'_> {
         self.positions(name).next().is_some()
     }
 
-    /// Whether the message has it as a heading, as in replies about single parameters.
+    /// Whether the name is a heading in the message (`name: text`), as in replies about single parameters.
     pub fn has_heading(&self, name: &str) -> bool {
         let is_heading = |at: usize| {
             let before = &self.text[..at];
@@ -135,7 +136,7 @@ const WORDS_AFTER_A_NAME: [&str; 9] = [
     "must", "should", "is", "has", "cannot", "can't", "required", "invalid", "exceeds",
 ];
 
-/// Whether the sentence starts with the name and continues about it.
+/// Whether the sentence starts with the name, followed by a colon or by one of [`WORDS_AFTER_A_NAME`].
 fn is_about(sentence: &str, parameter: &str) -> bool {
     let Some(rest) = sentence.strip_prefix(parameter) else {
         return false;
@@ -191,7 +192,7 @@ mod tests {
             ("Odd is steps_max, and image2.", "steps_max, image2"),
             ("n: Input should be less; a: too", "a, n"),
             ("`a` is wrong", "a"),
-            // Guards against marking a field by accident.
+            // Messages that contain the name as an ordinary word.
             ("Not enough credits for this model", ""),
             ("The image queue is full, your prompt was not taken", ""),
             ("Known are prompt, steps and image", ""),
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_input_names_nothing() {
+    fn a_name_in_a_quoted_input_does_not_count() {
         let prompt = "a sign: 'image' and steps: 30, over steps_max, in the mode of old";
         let sent = json!({
             "prompt": prompt, "mode": "image", "steps": 99, "more": {"steps_max": ["n"]}
@@ -227,7 +228,7 @@ mod tests {
         ] {
             assert_eq!(named(&text, &sent), expected, "{text}");
         }
-        // A value that equals the name of a parameter.
+        // The value equals the name of another parameter.
         let sent = json!({"mode": "n"});
         assert_eq!(named("n: Input should be less", &sent), "n");
     }

@@ -29,7 +29,7 @@ fn an_input_that_is_still_valid_has_no_differences() {
     assert_eq!(Value::Object(input.values().clone()), values);
 }
 
-/// Guards against a secret of an old record or a link in the form, and thus in storage.
+/// The form is stored, so it must not get a secret from an old record or a link.
 #[test]
 fn a_secret_must_be_entered_again() {
     let schema: Schema = serde_json::from_value(json!({
@@ -53,7 +53,7 @@ fn a_secret_must_be_entered_again() {
     assert_eq!(
         inputs.len(),
         1,
-        "what a task is sent with in addition to its input is requested elsewhere"
+        "the names that tasks are sent with in addition to their inputs are not reported"
     );
 }
 
@@ -85,7 +85,7 @@ fn changes_are_reported_and_nothing_is_lost() {
     let slip = json!({"promt": "cat", "style": "oil"});
     let found = super::rerun(slip.as_object().unwrap(), &schema()).differences;
     assert_eq!(found[1].suggestion.as_deref(), Some("prompt"));
-    // From a link, it stays in the form.
+    // An unknown name from a link stays in the form.
     let link = of_link(slip.as_object().unwrap(), &schema());
     assert_eq!(link.draft.get("promt"), Some(&Entry::Value(json!("cat"))));
     let changes: Vec<_> = link.differences.iter().map(|it| it.change).collect();
@@ -95,11 +95,11 @@ fn changes_are_reported_and_nothing_is_lost() {
     assert_eq!(
         rerun.draft.get("format"),
         None,
-        "its default still fills it"
+        "a parameter with a default is not reported"
     );
 }
 
-/// Guards against an edit that silently keeps the composition, or generates the same image.
+/// Guards against an edited input that generates the same image or composition.
 #[test]
 fn an_edit_draws_the_seed_again_unless_the_user_chose_it() {
     let mut typed = Draft::default();
@@ -147,7 +147,7 @@ fn the_changes_of_a_loaded_input_are_named() {
     let after = draft(json!({"prompt": "dog", "steps": 3, "style": "ink"}));
     assert_eq!(changed(&before, &after), ["prompt", "style", "seed"]);
     assert!(changed(&after, &after).is_empty());
-    // Guards against reporting a form as changed that was only sent.
+    // A typed entry equals the value that was sent from it.
     let mut typed = Draft::default();
     typed.set("prompt", Entry::Text("dog".into()));
     typed.set("steps", Entry::Text("3".into()));
@@ -167,7 +167,7 @@ proptest! {
     }
 }
 
-/// Guards against sending more than the label shows: for a selection, it counted only outputs.
+/// The label must show the number of tasks and outputs that are sent.
 #[test]
 fn variations_are_counted_in_advance() {
     assert_eq!(variations_label(4, 1, 1), "× 4");
