@@ -1,4 +1,4 @@
-//! What to do when a part of the page, or the page itself, fails: retry, reload, or report.
+//! Decides what to do when the page or a part of it fails: retry, reload, or report.
 
 pub mod crash_report;
 pub mod release;

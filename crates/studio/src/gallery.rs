@@ -1,4 +1,4 @@
-//! Every output in one place, filtered by text, kind, model and favorites, newest first.
+//! Lists all outputs, newest first, filtered by text, kind, model and favorites.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -26,7 +26,7 @@ pub mod slideshow;
 pub mod swipe;
 pub mod zoom;
 
-/// The data of an output that the gallery needs.
+/// An output with the data that the gallery needs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GalleryEntry {
     pub task: TaskKey,
@@ -34,26 +34,26 @@ pub struct GalleryEntry {
     pub position: usize,
     pub kind: OutputKind,
     pub model: ModelId,
-    /// The batch of its task, and the place in it.
+    /// The batch and place of the task.
     pub batch: Option<BatchPlace>,
-    /// When its task was created, in ms since 1970-01-01 UTC.
+    /// When the task was created, in ms since 1970-01-01 UTC.
     pub created: Millis,
     pub is_favorite: bool,
-    /// The aspect ratio (width / height) from the inputs, if they specify one; else see [`shapes`].
+    /// The aspect ratio (width / height), if the inputs specify it. For other outputs, see [`shapes`].
     pub ratio: Option<f64>,
-    /// The searchable text of its task.
+    /// The searchable text of the task.
     text: Arc<Searchable>,
 }
 
 impl GalleryEntry {
-    /// Returns the outputs of a task; none before it is completed.
+    /// Returns the outputs of a task; empty before it is completed.
     pub fn all_of(task: &Task) -> Vec<Self> {
         let kinds = task.outputs().iter().map(|url| task.output_kind(url));
         Self::of_kinds(task, kinds.collect())
     }
 
-    /// Returns the outputs that an unfinished task is expected to have, based on its inputs. Empty if the task waits for the
-    /// user or is not followed by any tab.
+    /// Returns the outputs that an unfinished task is expected to have, based on its inputs. Empty if the task waits
+    /// for the user or no tab follows it.
     pub fn expected_of(task: &Task) -> Vec<Self> {
         if !task.is_active() || task.is_orphan() {
             return Vec::new();
@@ -72,7 +72,7 @@ impl GalleryEntry {
             .iter()
             .map(|(name, value)| format!("{name} {}", control::text(value)))
             .collect();
-        // Only the beginning of a long text is searched, so short values such as numbers come first.
+        // Only the beginning of a long text is searched, so put short values such as numbers first.
         text.sort_by_key(String::len);
         let model = format!("{} {}", task.model_name, task.model);
         let fields = [task.input.title(), &model, &text.join(" ")];
@@ -98,7 +98,7 @@ impl GalleryEntry {
     }
 }
 
-/// Returns the sort key within a batch, because task keys are random.
+/// Returns a sort key for items of the same batch, because task keys are random.
 fn in_batch(entry: &GalleryEntry) -> Option<(&BatchKey, usize)> {
     let place = entry.batch.as_ref()?;
     Some((&place.batch, place.index))
@@ -132,7 +132,7 @@ impl Scope {
         }
     }
 
-    /// Returns the text for the scope. `is_varied`: whether its batch consists of variations of one task.
+    /// Returns the label of the scope. `is_varied`: whether the batch of the scope consists of variations of one task.
     pub fn label(&self, is_varied: bool) -> &'static str {
         match self {
             Self::All => "",
@@ -164,9 +164,9 @@ pub struct GalleryFilter {
     pub kind: Option<OutputKind>,
     pub model: Option<ModelId>,
     pub favorites: bool,
-    /// The range of creation times of its task, in ms since 1970-01-01 UTC.
+    /// The range in which the task must have been created, in ms since 1970-01-01 UTC.
     pub created: Option<Range<Millis>>,
-    /// If the query names days: their range, and the rest of the query.
+    /// If the query names days: the range of these days, and the rest of the query.
     pub named_days: Option<(Range<Millis>, Query)>,
 }
 
@@ -182,8 +182,8 @@ impl GalleryFilter {
         })
     }
 
-    /// Returns the outputs found, newest first. Those of one batch that were created together, or all if the scope is a
-    /// batch, are in its order, and the outputs of a task in theirs.
+    /// Returns the matching outputs, newest first. Outputs of a batch that were created at the same time are in the
+    /// order of the batch, as are all outputs if the scope is a batch. Outputs of a task keep their order.
     pub fn find<'a>(
         &self,
         entries: impl IntoIterator<Item = &'a GalleryEntry>,
@@ -206,7 +206,7 @@ impl GalleryFilter {
         }
         let is_batch = matches!(self.scope, Scope::Batch(_));
         found.sort_by(|a, b| {
-            // An item that was retried keeps its place.
+            // In a batch, a retried item keeps its place.
             let newest_first = match is_batch {
                 true => Ordering::Equal,
                 false => b.created.cmp(&a.created),

@@ -1,5 +1,5 @@
-//! The list of all tasks, filtered by text, state, model and date, newest first. Its folder has what is exported:
-//! `history_file` in an `archive`, and `manifest` for a batch; and `lineage`, which outputs became inputs.
+//! Lists all tasks, newest first, filtered by text, state, model and date. Submodules: `history_file` and `archive`
+//! export and import the history, `manifest` exports a batch, and `lineage` finds which outputs became inputs.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -17,25 +17,28 @@ pub mod history_file;
 pub mod lineage;
 pub mod manifest;
 
-/// If the newest task is further ahead of the clock, the clock was wrong then, instead of set back since.
+/// The maximum time in ms by which `noted` in [`created`] may be ahead of the clock. If it is further ahead, the clock
+/// was wrong when it was saved.
 const MAX_AHEAD: Millis = 24 * 60 * 60 * 1_000;
 
-/// Returns the creation time of something new, in ms since 1970-01-01 UTC: now, but later than the newest listed one.
-/// Lists show the newest first, so a new task must not be sorted below older ones because the clock was set back.
-/// `noted`: the newest time that was saved outside the database, for a tab whose database is not read yet.
+/// Returns the creation time of a new task or batch in ms since 1970-01-01 UTC: the current time, or one later than
+/// that of the newest one if the clock was set back. Lists show the newest first, so a new task must not be sorted
+/// below older ones. `listed`: the newest time in the list. `noted`: the newest time that was saved outside the
+/// database, for a tab that has not read the database yet.
 pub fn created(now: Millis, listed: Option<Millis>, noted: Option<Millis>) -> Millis {
     let noted = noted.filter(|noted| *noted <= now.saturating_add(MAX_AHEAD));
     let newest = listed.max(noted);
     newest.map_or(now, |newest| now.max(newest.saturating_add(1)))
 }
 
-/// The data of a task that the list needs, computed once per change of the task and read at every key press.
+/// A task with the data that the list needs. It is computed when the task changes, and read at each key press of a
+/// search.
 #[derive(Debug, Clone)]
 pub struct HistoryEntry {
     pub key: TaskKey,
     pub model: ModelId,
     pub batch: Option<BatchPlace>,
-    /// When it was created, in ms since 1970-01-01 UTC.
+    /// When the task was created, in ms since 1970-01-01 UTC.
     pub created: Millis,
     pub phase: Phase,
     pub has_favorites: bool,
@@ -43,7 +46,8 @@ pub struct HistoryEntry {
 }
 
 impl HistoryEntry {
-    /// A task is searched by its title, its model, its other parameters by name and value, its id and its error.
+    /// Creates the entry of a task. Its searchable text consists of the title, the model, the names and values of other
+    /// parameters, the error and the id.
     pub fn new(task: &Task) -> Self {
         let title = task.input.title();
         let values = task.input.values().iter();
@@ -73,7 +77,7 @@ impl HistoryEntry {
 #[derive(Debug, Clone)]
 pub struct Filter {
     pub query: Query,
-    /// The batches whose names match the query, so that their tasks match as well.
+    /// The batches whose names match the query. Their tasks match, too.
     pub named: HashSet<BatchKey>,
     /// The phases to find; empty for any.
     pub phases: Vec<Phase>,
@@ -97,14 +101,14 @@ impl Default for Filter {
     }
 }
 
-/// The tasks found, and how many there are for other choices.
+/// The matching tasks, and the numbers of tasks that other choices would find.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
-    /// Indexes of the records, newest first; those submitted at the same time in reverse order.
+    /// The indexes of the matching records, newest first. Records with the same creation time are in reverse order.
     pub positions: Vec<usize>,
     /// For each state, the number of tasks that match the other criteria.
     pub phases: Vec<(Phase, usize)>,
-    /// For each model, the number of tasks that match the other criteria. The most used first, else in order.
+    /// For each model, the number of tasks that match the other criteria. Sorted by this number, the largest first.
     pub models: Vec<(ModelId, usize)>,
 }
 
@@ -114,8 +118,8 @@ impl Filter {
         self.query.score(&record.text).is_some() || record.batch.as_ref().is_some_and(is_named)
     }
 
-    /// Finds the tasks in one pass. The counts of a choice ignore that choice's own criterion, to show what another choice
-    /// would find.
+    /// Finds the matching tasks. The counts per state ignore the criterion for states, and those per model ignore the
+    /// one for models, because they show how many tasks another choice would find.
     pub fn find(&self, records: &[HistoryEntry]) -> Found {
         let mut found: Vec<(Millis, usize)> = Vec::new();
         let mut phases: Vec<(Phase, usize)> = Vec::new();
@@ -164,7 +168,7 @@ impl Filter {
     }
 }
 
-/// Counts in a list, which is faster than a map for a few distinct values.
+/// Increments the count of a value in a list, which is faster than a map for a few distinct values.
 fn count<T: PartialEq>(counts: &mut Vec<(T, usize)>, what: T) {
     match counts.iter_mut().find(|(known, _)| *known == what) {
         Some((_, count)) => *count += 1,
@@ -180,8 +184,8 @@ pub enum HistoryRow {
     Batch(BatchKey, Vec<TaskKey>),
 }
 
-/// Returns how many of all tasks a list shows, and how many of them are grouped: `6 tasks`, `2 tasks of 6`,
-/// `16 tasks (9 grouped in batches)`.
+/// Returns a label with the number of tasks in a list and of those grouped in batches: `6 tasks`, `2 tasks of 6`, `16
+/// tasks (9 grouped in batches)`.
 pub fn count_label(found: usize, all: usize, rows: &[HistoryRow]) -> String {
     let in_batches = rows.iter().map(|row| match row {
         HistoryRow::Task(_) => 0,
@@ -197,8 +201,8 @@ pub fn count_label(found: usize, all: usize, rows: &[HistoryRow]) -> String {
     }
 }
 
-/// Groups the found tasks into rows: those of one batch in one row, at the position of the newest. A single one has a row
-/// of its own.
+/// Groups tasks into rows. Several tasks of a batch share a row, at the position of the newest. All other tasks have
+/// separate rows.
 pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<HistoryRow> {
     let mut places: HashMap<&BatchKey, usize> = HashMap::new();
     let mut rows: Vec<Vec<&HistoryEntry>> = Vec::new();
@@ -228,14 +232,15 @@ pub fn rows(records: &[HistoryEntry], positions: &[usize]) -> Vec<HistoryRow> {
         .collect()
 }
 
-/// A task that took longer was not watched all the time.
+/// The maximum duration in ms of a task that counts. If a task took longer, its page was probably closed meanwhile.
 const LONGEST_RUN: Millis = 60 * 60 * 1_000;
 
-/// With this many similar tasks, only those are used for the estimate.
+/// The minimum number of similar tasks for which the estimate ignores all other tasks.
 const MIN_SIMILAR: usize = 3;
 
-/// Estimates the duration of a task of this model, in ms, from completed tasks. If there are enough, only those outside
-/// batches are used, because they did not wait for others, and only those with as many outputs as requested now.
+/// Estimates the duration of a task of this model, in ms, from completed tasks. If there are enough such tasks, only
+/// tasks outside batches are used, because they did not wait for other tasks, and only tasks with the requested number
+/// of outputs.
 pub fn estimate<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
     model: &ModelId,
@@ -257,7 +262,7 @@ pub fn estimate<'a>(
     duration::estimate(times.into_iter().rev().map(|(_, time)| time))
 }
 
-/// A task whose completion this browser has observed.
+/// A completed task whose end a tab of this browser has observed.
 struct Run {
     ended: Millis,
     time: Millis,
@@ -272,7 +277,7 @@ impl Run {
         }
         let ended = task.finished.filter(|_| !task.ended_unseen)?;
         let time = ended.checked_sub(task.submitted?)?;
-        // Records of earlier versions lack `ended_unseen`: a run that includes a night is not used.
+        // Records of earlier versions don't contain `ended_unseen`, so exclude long durations.
         (time < LONGEST_RUN).then_some(Self {
             ended,
             time,

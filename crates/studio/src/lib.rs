@@ -1,5 +1,5 @@
-//! The logic of the page: forms, batches, the gallery, the history. Pure, like the engine: the time, random numbers and
-//! replies are arguments.
+//! The logic of the page: forms, batches, the gallery, the history. Its functions are pure, like the engine: the time,
+//! random numbers and replies are arguments.
 //!
 //! - Submitting: [`form`] for one input, [`compose`] for a table of them; [`share`] for links and programs.
 //! - Submitted tasks: [`task`] for one, [`batch`] for many, [`history`] for all.
@@ -15,15 +15,15 @@ pub mod batch;
 pub mod compose;
 /// Account limits, connection tests, and the cache of replies about models.
 pub mod connection;
-/// What to do when a part of the page, or the page itself, fails.
+/// Decides what to do when the page or a part of it fails.
 pub mod fault;
 /// The form of a model: controls, seeds, presets, earlier inputs, and what blocks submission.
 pub mod form;
-/// Every output in one place: search, layout, comparison, zoom and gestures.
+/// The gallery of all outputs: search, layout, comparison, zoom and gestures.
 pub mod gallery;
 /// The list of all tasks, and its exports: archives, manifests, lineage.
 pub mod history;
-/// Long lists: which rows are drawn, and where arrow keys lead.
+/// Long lists and grids: the rows to render, and focus by arrow keys.
 pub mod list;
 /// Routes, commands, categories, search, and the titles of tabs.
 pub mod navigation;
@@ -31,7 +31,7 @@ pub mod navigation;
 pub mod output;
 /// Links and programs that repeat a submission.
 pub mod share;
-/// What a page shows of one task, or of related tasks.
+/// Data and messages that a page shows for a task or for related tasks.
 pub mod task;
 /// Text for users: excerpts, plurals, dates, differences and encodings.
 pub mod text;

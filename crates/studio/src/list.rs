@@ -1,4 +1,4 @@
-//! Long lists: which rows are drawn, and where arrow keys lead.
+//! Long lists and grids: computes which rows to render, and where arrow keys move the focus.
 
 pub mod arrow_keys;
 pub mod grouped_grid;

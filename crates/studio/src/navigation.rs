@@ -1,4 +1,4 @@
-//! Navigation: routes, the command list, categories and order of models, search, and tab titles.
+//! Routes, the command list, categories and order of models, search, and tab titles.
 
 pub mod categories;
 pub mod commands;

@@ -1,5 +1,5 @@
-//! Files of outputs: what an input reveals about them in advance, their types and names, cached copies, thumbnails and
-//! waveforms. Addresses and kinds of outputs are in [`atelier_contract::output`].
+//! Files of outputs: their number and shape as expected from the input, their types and names, cached copies,
+//! thumbnails and waveforms. For addresses and kinds of outputs, see [`atelier_contract::output`].
 
 pub mod download_name;
 pub mod expected_output;

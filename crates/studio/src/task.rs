@@ -1,4 +1,4 @@
-//! What a page shows of one task, or of related tasks.
+//! Data and messages that a page shows for a task or for related tasks.
 
 pub mod filmstrip;
 pub mod notification_offer;

@@ -1,4 +1,5 @@
-//! Text for users: excerpts, plurals, dates, differences and encodings. Durations are in [`atelier_engine::duration`].
+//! Text for users: excerpts, plurals, dates, differences and encodings. For durations, see
+//! [`atelier_engine::duration`].
 
 pub mod calendar;
 pub(crate) mod decimal;

@@ -4,7 +4,7 @@ use atelier_contract::AccountStatus;
 
 use crate::output::output_cache::size;
 
-/// Returns for example `Account ada: 1 task running, 3 of 100 waiting, 1.2 MB of 2 GB used.`
+/// Returns a message such as `Account ada: 1 of 2 running, 3 of 100 waiting, 1.2 MB of 2 GB used.`
 pub fn user_message(status: &AccountStatus) -> String {
     let of = |count: String, max: Option<String>| match max {
         Some(max) => format!("{count} of {max}"),

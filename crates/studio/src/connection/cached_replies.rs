@@ -1,11 +1,11 @@
-//! Limits of the cache for replies about models: lists, and the schemas of models that were opened.
+//! Limits the cache of replies about models: lists, and schemas of models that were opened.
 
 use atelier_engine::Millis;
 
-/// The maximum size of a cached reply in bytes. A list of ten thousand models has about five million.
+/// The maximum size of a cached reply in bytes. A list of ten thousand models has about 5 MB.
 pub const MAX_BYTES: usize = 8_000_000;
 
-/// The maximum size of all replies.
+/// The maximum total size of all replies in bytes.
 const MAX_TOTAL_BYTES: usize = 32_000_000;
 
 /// The maximum number of replies.
@@ -16,13 +16,14 @@ const MAX_COUNT: usize = 200;
 pub struct CachedReply {
     /// The URL of the request; a path for the page's own service.
     pub key: String,
-    /// When it was received, in ms since 1970-01-01 UTC.
+    /// When the reply was received, in ms since 1970-01-01 UTC.
     pub since: Millis,
-    /// The size of its body in bytes.
+    /// The size of the body in bytes.
     pub bytes: usize,
 }
 
-/// Returns the keys of the oldest replies, to evict so that the others fit. The one with the key `newest` stays.
+/// Returns the keys of the replies to evict so that the others fit, the oldest first. The reply with the key `newest`
+/// is not evicted.
 pub fn replies_to_evict(mut replies: Vec<CachedReply>, newest: &str) -> Vec<String> {
     replies.sort_by_key(|reply| std::cmp::Reverse((reply.key == newest, reply.since)));
     let (mut count, mut total) = (0, 0);

@@ -1,9 +1,9 @@
-//! The result of a connection test, worded so that it is true for the token, too.
+//! Formats the result of a connection test. The message must also be true about the token.
 
 use atelier_contract::ApiError;
 
-/// Returns the message. `found`: the service responds. `answer`: the response to a status request with the token for a task
-/// that can't exist. `message`: formats an error.
+/// Returns the message. `found`: the beginning of the message, which reports that the service responds. `answer`: the
+/// response to a status request with the token, for a task that can't exist. `message`: formats an error.
 ///
 /// # Errors
 ///
@@ -54,7 +54,7 @@ mod tests {
         }
     }
 
-    /// Guards against the same message for a wrong token as for the correct one if no User ID is set.
+    /// Without a User ID, a wrong token may not be rejected, so the message must not report it as accepted.
     #[test]
     fn without_a_user_id_only_a_rejection_of_the_token_is_reported() {
         let unchecked = "It answers, but does not say whose the token is. Fill in User ID to have the token checked.";

@@ -1,10 +1,10 @@
-//! Formats a report about a fault in Atelier, for the user to pass on.
+//! Formats a report about a panic in Atelier that the user can send to its authors.
 
 /// The maximum length of a message.
 const MAX_CHARS: usize = 200;
 
-/// Returns what happened and where: the static part of `message`, and the end of the source path. Values (after `: `, or in
-/// quotes) are left out, because they may be a prompt, an address or a token.
+/// Returns the report: the static part of `message`, and the end of the source path `place`. Values (texts after `: `
+/// or in quotes) are left out, because they may contain a prompt, an address or a token.
 pub fn text(message: &str, place: &str) -> String {
     let own = message.split(": ").next().unwrap_or_default();
     let own: String = without_quoted(own).chars().take(MAX_CHARS).collect();

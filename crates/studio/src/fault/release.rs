@@ -1,31 +1,32 @@
 //! Decides what to do when a part of the page can't be loaded: wait for the network, or reload to get the newer release that
 //! has replaced it.
 
-/// The tag with the name of a page's release, written by `.dev/finish.mjs`.
+/// The start of the tag with the name of a page's release, written by `.dev/finish.mjs`.
 const MARK: &str = "<meta name=\"release\" content=\"";
 
-/// What a page with a missing part does.
+/// The action of a page that can't load a part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Reload to get this release.
     Reload(String),
-    /// Stay, show why, and leave the decision to the user.
+    /// Stay, show the reason, and let the user decide.
     Stay(MissingReason),
 }
 
-/// Why a part could not be loaded, if known.
+/// The reason why a part could not be loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingReason {
-    /// There is no response, or not a page of Atelier.
+    /// The host did not respond, or not with a page of Atelier.
     Network,
-    /// The newest release is the page's own, so its host should have the part.
+    /// The page is of the newest release, so its host should have the part.
     Part,
-    /// There is a newer release, but reloading the page has not led to it.
+    /// There is a newer release, but reloading the page did not load it.
     Newer,
 }
 
-/// `newest`: the release on the host, if it responds. `tried`: the releases for which this tab has been reloaded, see
-/// [`with_tried`]. Each is tried once, so that a host with several releases does not cause an endless loop.
+/// Decides what to do. `own`: the release of the page. `newest`: the release on the host, if it responds. `tried`: the
+/// releases for which this tab was reloaded, see [`with_tried`]. The page reloads once per release, so that a host with
+/// several releases does not cause an endless loop.
 pub fn remedy(own: Option<&str>, newest: Option<&str>, tried: &str) -> Remedy {
     match newest {
         None => Remedy::Stay(MissingReason::Network),
@@ -37,12 +38,12 @@ pub fn remedy(own: Option<&str>, newest: Option<&str>, tried: &str) -> Remedy {
     }
 }
 
-/// Adds a release to those that were tried.
+/// Adds a release to the ones for which the tab was reloaded.
 pub fn with_tried(tried: &str, release: &str) -> String {
     format!("{tried} {release}").trim_start().to_owned()
 }
 
-/// Returns the release of a page's source; `None` if it is not a page of Atelier.
+/// Returns the release named in a page's HTML; `None` if it is not a page of Atelier.
 pub fn of_page(html: &str) -> Option<&str> {
     let (_, rest) = html.split_once(MARK)?;
     let (release, _) = rest.split_once('"')?;
@@ -84,7 +85,7 @@ mod tests {
                 remedy(Some("a"), Some("a"), tried),
                 Remedy::Stay(MissingReason::Part)
             );
-            // A page without a release could not detect that the reload succeeded.
+            // A page without a release can't detect that a reload succeeded.
             assert_eq!(
                 remedy(None, Some("a"), tried),
                 Remedy::Stay(MissingReason::Part)
@@ -92,7 +93,7 @@ mod tests {
         }
     }
 
-    /// Guards against endless reloads because some of a host's machines have one release, and others have another.
+    /// The machines of a host may have different releases. This must not cause endless reloads.
     #[test]
     fn alternating_releases_are_tried_once_each() {
         let (mut own, mut other, mut tried) = ("a", "b", String::new());

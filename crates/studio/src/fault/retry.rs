@@ -1,11 +1,12 @@
-//! Decides when to retry loading: the page becomes visible again, or the network is back.
+//! Decides when to retry loading: when the user returns to the page, or the network is available again.
 
 use atelier_engine::Millis;
 
-/// The minimum time since the last return after which a focus counts as a return, if the page was visible all the time.
+/// The minimum time in ms after the last return before a focus of a page that stayed visible counts as a return.
 const PAUSE: Millis = 30_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Detects when the user returns to the page.
 pub struct Returns {
     /// Whether the page was hidden or offline.
     was_away: bool,
@@ -20,10 +21,10 @@ impl Returns {
         }
     }
 
-    /// Handles a change of focus, visibility or network. `is_here`: the page is visible and online. Returns whether the user has
-    /// returned.
+    /// Handles a change of focus, visibility or network. `is_here`: whether the page is visible and online. Returns the
+    /// new state, and whether the user has returned.
     pub fn on_change(self, is_here: bool, now: Millis) -> (Self, bool) {
-        // The clock may have been set back.
+        // The difference is absolute, because the clock may have been set back.
         let is_long_ago = now.abs_diff(self.last) >= PAUSE;
         let is_return = is_here && (self.was_away || is_long_ago);
         let next = Self {
@@ -38,7 +39,7 @@ impl Returns {
 mod tests {
     use super::*;
 
-    /// Guards against reloading all images at each click into the window.
+    /// A click into the window must not reload all images.
     #[test]
     fn focus_alone_is_a_return_only_after_a_while() {
         let mut returns = Returns::new(100_000);
@@ -49,7 +50,7 @@ mod tests {
             (true, 131_000, false),
             (false, 132_000, false),
             (true, 133_000, true),
-            // `visibilitychange` and `focus` of one return.
+            // `visibilitychange` and `focus` are sent for the same return.
             (true, 133_001, false),
             (false, 134_000, false),
             (false, 200_000, false),

@@ -1,6 +1,6 @@
 //! Keeps the scroll position while a list changes around it.
 
-/// The earlier position of an item.
+/// The position of an item before a change of the list.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ItemPosition<T> {
     pub item: T,
@@ -12,16 +12,17 @@ pub struct ItemPosition<T> {
     pub bottom: f64,
 }
 
-/// How a change moved the visible items.
+/// The distance by which a change has moved the visible items.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Shift {
     /// The distance downwards, in px.
     pub down: f64,
-    /// The number of items that were inserted before; negative if items were removed.
+    /// The number of items that were inserted before them; negative if items were removed.
     pub before: isize,
 }
 
-/// Follows the first item below `from` that still exists. `now`: its new index and top.
+/// Computes the shift of the first item whose lower edge is below `from` and that still exists. `now`: returns the new
+/// index and top of an item.
 pub fn shift<T>(
     positions: impl IntoIterator<Item = ItemPosition<T>>,
     from: f64,
@@ -40,8 +41,8 @@ pub fn shift<T>(
     shift.unwrap_or_default()
 }
 
-/// Returns the distance to scroll down so that the range from `top` to `bottom` becomes visible below `head`: as little as
-/// possible, but to the center if it is far away.
+/// Returns the distance to scroll down so that the range from `top` to `bottom` becomes visible between `head` and the
+/// end of the screen. It is as short as possible; a range that is far away is scrolled to the center.
 pub fn reach((top, bottom): (f64, f64), head: f64, screen: f64) -> f64 {
     if bottom < -screen || top > 2.0 * screen {
         (top + bottom - screen) / 2.0
@@ -62,7 +63,7 @@ mod tests {
         assert_eq!(of((100.0, 300.0)), 0.0);
         assert_eq!(of((-150.0, 50.0)), -250.0);
         assert_eq!(of((800.0, 1000.0)), 100.0);
-        // The start is always visible.
+        // The start of a long range is always visible.
         assert_eq!(of((200.0, 2000.0)), 100.0);
         assert_eq!(of((4000.0, 4100.0)), 3600.0);
         assert_eq!(of((-4100.0, -4000.0)), -4500.0);

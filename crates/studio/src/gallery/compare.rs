@@ -14,10 +14,10 @@ use atelier_contract::output::{OutputAddress, OutputKind};
 /// The name of the model among the inputs.
 const MODEL: &str = "Model";
 
-/// The suffix of a value that was not sent.
+/// The suffix of a default that was not sent.
 const DEFAULT: &str = " (default)";
 
-/// An input, and its value in each task; empty if a task has none and the model's default is unknown.
+/// An input with its value in each task. A value is empty if the task has none and the model's default is unknown.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ComparedInput {
     pub name: String,
@@ -25,9 +25,10 @@ pub struct ComparedInput {
 }
 
 impl ComparedInput {
-    /// Returns the distinct values, each with the numbers of the outputs that have it, from 1; `None` if all are short.
+    /// Returns the distinct values, each with the numbers (from 1) of the outputs that have it; `None` if all values
+    /// are short.
     pub fn long_values(&self) -> Option<Vec<(Vec<usize>, &str)>> {
-        /// Characters.
+        /// The minimum length of a long value, in characters.
         const LONG: usize = 60;
         let is_long = |value: &String| file(value).is_none() && value.chars().count() > LONG;
         if !self.values.iter().any(is_long) {
@@ -44,8 +45,8 @@ impl ComparedInput {
     }
 }
 
-/// Returns the differing inputs in the order of the tasks, after the model if it differs. A default that was not sent
-/// equals the same value that was sent.
+/// Returns the inputs that differ, in the order of the tasks' inputs. The model is first if it differs. An unsent
+/// default equals a sent value.
 pub fn differences<'a>(
     tasks: &[&Task],
     schema: impl Fn(&Task) -> Option<&'a Schema>,
@@ -68,7 +69,8 @@ pub fn differences<'a>(
             .iter()
             .map(|task| Effective::of(task, name, schema(task)))
             .collect();
-        // Neither was set, so it is no difference if only one default is known, for example from another account.
+        // The default may be known for only one of two tasks, for example because of their accounts. It applies to
+        // both.
         for at in 0..values.len() {
             let mut others = tasks.iter().zip(&values);
             let default = others.find(|(task, other)| {
@@ -86,8 +88,8 @@ pub fn differences<'a>(
     found
 }
 
-/// Returns a caption for each task: its prompt, if all prompts differ; else the inputs that were varied, then the
-/// prompt if it differs, and last the seed, whose digits mean little.
+/// Returns a caption for each task: its prompt, if all prompts differ. Otherwise, the inputs that differ, then the
+/// prompt if prompts differ, and then the seed, because its digits mean little to the user.
 pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
     let prompts: Vec<String> = tasks.iter().map(|it| it.input.title().to_owned()).collect();
     let parts_of_prompts = distinguishing_parts(&prompts);
@@ -121,7 +123,7 @@ pub fn captions(tasks: &[&Task], differences: &[ComparedInput]) -> Vec<String> {
     (0..tasks.len()).map(caption).collect()
 }
 
-/// Whether the captions already show all differences: each shows the seed if nothing else differs.
+/// Whether the captions show all differences, because only the seed differs.
 pub fn are_shown_by_captions(differences: &[ComparedInput]) -> bool {
     match differences {
         [only] => only.name == seed::NAME && only.values.iter().all(|value| !value.is_empty()),
@@ -129,7 +131,7 @@ pub fn are_shown_by_captions(differences: &[ComparedInput]) -> bool {
     }
 }
 
-/// The value of an input, whether it was sent or not.
+/// The value that an input had: the sent one, or else the default.
 struct Effective<'a> {
     value: Option<&'a Value>,
     is_default: bool,
@@ -154,7 +156,7 @@ impl<'a> Effective<'a> {
     }
 }
 
-/// Returns the kind and file name of a media address, because the address itself is long and meaningless.
+/// Returns the kind and file name of a media address, to show instead of the long address; `None` for other values.
 pub fn file(value: &str) -> Option<(OutputKind, String)> {
     if value.contains(char::is_whitespace) {
         return None;
@@ -191,7 +193,7 @@ mod tests {
         .unwrap()
     }
 
-    /// Guards against the same long prompt under each of four images.
+    /// Guards against repeating the same long prompt below each image.
     #[test]
     fn a_long_value_is_listed_once_with_its_outputs() {
         let (dawn, dusk) = ("a wide valley at dawn, ".repeat(4), "dusk".to_owned());
@@ -223,7 +225,7 @@ mod tests {
         )));
     }
 
-    /// Guards against captions that consist of the digits of a seed, and against "not set" for a default.
+    /// Captions must not consist of a seed only, and must show defaults instead of "not set".
     #[test]
     fn captions_start_with_varied_inputs_and_end_with_the_seed() {
         let schema: Schema = serde_json::from_value(json!({
@@ -288,7 +290,7 @@ mod tests {
         assert!(differences(&[&a], unknown).is_empty());
     }
 
-    /// Guards against a difference between a default that was not sent and the same value that was chosen.
+    /// An unsent default and a sent value that equals it are not a difference.
     #[test]
     fn inputs_that_were_not_sent_have_their_default() {
         let schema: Schema = serde_json::from_value(json!({
@@ -314,7 +316,7 @@ mod tests {
             ]
         );
         assert_eq!(differences(&[&a, &b], unknown).len(), 3);
-        // Guards against "not set" next to the default.
+        // The default of one task applies to the other, too.
         let mut elsewhere = task("Strata", json!({"aspect_ratio": "3:2", "seed": 1}));
         elsewhere.account.uid = "other".into();
         let half_known = |task: &Task| (task.account.uid == "me").then_some(&schema);
@@ -324,7 +326,7 @@ mod tests {
         assert_eq!(found[0].values, ["6 (default)", "6 (default)", "4"]);
     }
 
-    /// Guards against an address that takes the space of the values to compare.
+    /// A long address would leave no space for the values to compare.
     #[test]
     fn a_media_address_is_shortened_to_its_file_name() {
         let name = |value: &str| file(value).map(|(_, name)| name);

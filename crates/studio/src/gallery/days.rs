@@ -1,11 +1,11 @@
-//! The extent of each day in the gallery, over which its heading stays visible.
+//! Computes the vertical range of each day in the gallery, in which its heading stays visible.
 
 use std::ops::Range;
 
 use super::layout::{DayHead, LayoutRow};
 use crate::list::window::Stack;
 
-/// The range from the top of a heading to the top of the next one, in px.
+/// A day with the range from the top of its heading to the top of the next heading, in px.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DaySpan {
     /// The first item of the day, and the maximum width of its heading.
@@ -72,7 +72,7 @@ mod tests {
             .map(|day| (day.head.first, day.top, day.bottom))
             .collect();
         assert_eq!(found, [(0, 0.0, 220.0), (3, 220.0, 340.0)]);
-        // Its heading may be far above the visible range.
+        // The heading may be far above the visible range.
         assert_eq!(in_sight(&spans, 150.0, 200.0), 0..1);
         assert_eq!(in_sight(&spans, 219.0, 221.0), 0..2);
         assert_eq!(in_sight(&spans, 220.0, 300.0), 1..2);

@@ -1,17 +1,18 @@
-//! Lays out images of different shapes in rows as wide as the page, grouped by day.
+//! Lays out images with different aspect ratios in rows as wide as the page, grouped by day.
 
 use std::ops::Range;
 
 use crate::list::window::Stack;
 
-/// The limits of the aspect ratio in the layout: a very wide image would leave no space in its row for others.
+/// The limits of the aspect ratio in the layout. Without them, a very wide image would leave no space for others in its
+/// row.
 const NARROWEST: f64 = 0.4;
 const WIDEST: f64 = 3.5;
 
 /// A row of the gallery.
 #[derive(Debug, Clone, PartialEq)]
 pub enum LayoutRow {
-    /// The headings of the days of the following items: of one day, or of several side by side.
+    /// The headings of the days of the following items: one day, or several side by side.
     Days(Vec<DayHead>),
     Items(ItemRow),
 }
@@ -49,16 +50,16 @@ pub struct Measure {
     pub row: f64,
     /// The gap between items, and between rows.
     pub gap: f64,
-    /// The minimum number of items in a row, however wide they are, if the day has as many.
+    /// The minimum number of items in a row regardless of their widths, if the day has as many.
     pub least: usize,
-    /// The minimum width of a day next to another one, because its heading has text.
+    /// The minimum width of a day next to another one, so that its heading fits.
     pub day: f64,
     /// The gap between days side by side.
     pub day_gap: f64,
 }
 
-/// Lays out the items. `items`: the day of each, as any number, and its aspect ratio. Days with less than a row are put
-/// side by side if they fit.
+/// Lays out the items. `items`: the day of each item (as any number) and its aspect ratio. Days that don't fill a row
+/// are laid out side by side if they fit.
 pub fn rows(items: &[(i64, f64)], measure: Measure) -> Vec<LayoutRow> {
     let mut rows = Vec::new();
     let mut from = 0;
@@ -117,7 +118,8 @@ fn widen_headings(rows: &mut [LayoutRow], measure: Measure) {
     }
 }
 
-/// Fills one row after the other. Returns each row and whether it is full; the last one has the desired height.
+/// Lays out the items of a day in rows. Returns each row and whether it is full. A row that is not full has the desired
+/// height.
 fn justified(
     items: &[(i64, f64)],
     range: Range<usize>,
@@ -162,7 +164,7 @@ fn justified(
 /// The direction of an arrow key.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
-    /// To the previous item, also from the start of a row to the end of the row above.
+    /// To the previous item. From the start of a row, this is the end of the row above.
     Back,
     /// To the next item.
     Forward,
@@ -184,7 +186,7 @@ impl Direction {
     }
 }
 
-/// Returns the item in a direction from another one; `None` at the ends.
+/// Returns the next item in a direction; `None` at the ends.
 pub fn neighbor(rows: &[LayoutRow], at: usize, direction: Direction) -> Option<usize> {
     let mut rows = rows.iter().filter_map(|row| match row {
         LayoutRow::Items(items) => Some(items),
@@ -240,7 +242,7 @@ pub fn touched(rows: &[LayoutRow], stack: &Stack, frame: Frame) -> Vec<usize> {
         let Some(LayoutRow::Items(row)) = rows.get(at) else {
             continue;
         };
-        // The gap below does not belong to the row.
+        // The gap below the row does not belong to it.
         if frame.top > stack.top(at) + row.height {
             continue;
         }

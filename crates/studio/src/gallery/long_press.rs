@@ -1,9 +1,10 @@
-//! A long press with a finger on a tile selects it. The click that follows and the browser's menu are suppressed.
+//! Recognizes a long press with a finger, which selects a tile. The click that follows and the browser's menu are
+//! suppressed.
 
-/// The duration of a long press, in ms: shorter than the delay of the browsers' menu.
+/// The duration of a long press in ms. It is shorter than the delay after which browsers open a menu.
 pub const HOLD_MS: u32 = 450;
 
-/// A finger that moves further, in px, scrolls.
+/// The maximum distance in px that a finger may move. One that moves further scrolls.
 const MAX_DISTANCE: f64 = 10.0;
 
 /// The position of a pointer, in px of the window.
@@ -12,17 +13,17 @@ pub type Place = (f64, f64);
 /// The fingers on a container of tiles.
 #[derive(Debug, Default)]
 pub struct LongPress {
-    /// The output under a single finger that has not moved, and where the finger came down.
+    /// The output under the finger, if there is only one finger and it has not moved, and the position of its press.
     held: Option<(String, Place)>,
-    /// Whether the last press has selected.
+    /// Whether the last press has selected an output.
     has_selected: bool,
     /// Whether the last press was with a finger.
     is_touch: bool,
 }
 
 impl LongPress {
-    /// Handles a pointer that comes down. Returns whether to call [`LongPress::hold`] after [`HOLD_MS`]. `output`: that of the
-    /// tile under the pointer. `is_alone`: whether no other finger is down.
+    /// Handles `pointerdown`. Returns whether the caller must call [`LongPress::hold`] after [`HOLD_MS`]. `output`: the
+    /// output of the tile under the pointer. `is_alone`: whether no other finger is down.
     pub fn down(
         &mut self,
         output: Option<String>,
@@ -38,7 +39,7 @@ impl LongPress {
         self.held.is_some()
     }
 
-    /// Handles a pointer that moves.
+    /// Handles `pointermove`.
     pub fn moved(&mut self, to: Place) {
         let is_far = |from: Place| (to.0 - from.0).hypot(to.1 - from.1) > MAX_DISTANCE;
         if self.held.as_ref().is_some_and(|(_, from)| is_far(*from)) {
@@ -46,19 +47,19 @@ impl LongPress {
         }
     }
 
-    /// Handles a finger that is lifted, or with which the browser scrolls.
+    /// Handles `pointerup`, and `pointercancel` if the browser scrolls.
     pub fn end(&mut self) {
         self.held = None;
     }
 
-    /// Handles the end of [`HOLD_MS`]: returns the output to select, if the finger is still there.
+    /// Handles the end of [`HOLD_MS`]. Returns the output to select, if the finger has neither moved nor been lifted.
     pub fn hold(&mut self) -> Option<String> {
         let (output, _) = self.held.take()?;
         self.has_selected = true;
         Some(output)
     }
 
-    /// Whether to ignore a click because its press has selected. Keyboard clicks are never ignored.
+    /// Whether to ignore a click because its press has selected an output. Keyboard clicks are never ignored.
     pub fn suppresses_click(&mut self, is_keyboard: bool) -> bool {
         !is_keyboard && std::mem::take(&mut self.has_selected)
     }
@@ -86,7 +87,7 @@ mod tests {
         press
     }
 
-    /// Guards against a long press that opens what it has selected, or the browser's menu.
+    /// A long press must open neither the selected output nor the browser's menu.
     #[test]
     fn a_long_press_only_selects() {
         let mut press = held();
@@ -96,7 +97,7 @@ mod tests {
         assert!(press.suppresses_menu());
         press.end();
         assert!(press.suppresses_click(false));
-        // Only once.
+        // A press selects and suppresses only once.
         assert!(!press.suppresses_click(false) && press.hold().is_none());
     }
 
@@ -109,7 +110,7 @@ mod tests {
         let mut press = held();
         press.moved((100.0, 140.0));
         press.moved(AT);
-        assert_eq!(press.hold(), None, "it scrolled");
+        assert_eq!(press.hold(), None, "the finger scrolled");
         // A second finger zooms.
         let mut press = held();
         assert!(!press.down(Some("b/0".into()), true, false, AT));
@@ -124,7 +125,7 @@ mod tests {
         assert_eq!(press.hold(), None);
     }
 
-    /// Guards against ignoring the next click: browsers that would open a menu send no click after a long press.
+    /// Browsers that would open a menu send no click after a long press, so the next click must not be ignored.
     #[test]
     fn the_next_press_is_not_suppressed() {
         let mut press = held();

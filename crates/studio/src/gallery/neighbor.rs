@@ -1,4 +1,4 @@
-//! Chooses the output next to another one: to show in its place when it is removed, or to compare it with.
+//! Chooses an output to show in place of a removed one, or to compare with another one.
 
 use atelier_engine::{Task, TaskKey};
 
@@ -8,11 +8,11 @@ use crate::text::excerpt::excerpt;
 /// The maximum number of outputs that are offered for a comparison.
 pub const MAX_CHOICES: usize = 100;
 
-/// The maximum length of a prompt in a list.
+/// The maximum length of a prompt in a label.
 const LONGEST: usize = 60;
 
-/// Returns the output that moves to the position of the first of these tasks' outputs when they are removed, or the one
-/// before it at the end.
+/// Returns the output to show after these tasks are removed: the next remaining one after their first output, or the
+/// one before it if none follows.
 pub fn after<'a>(found: &'a [GalleryEntry], tasks: &[TaskKey]) -> Option<&'a GalleryEntry> {
     let is_removed = |entry: &GalleryEntry| tasks.contains(&entry.task);
     let first = found.iter().position(is_removed)?;
@@ -35,7 +35,8 @@ pub fn put_in_order(found: &mut [GalleryEntry], order: &[usize]) {
     });
 }
 
-/// Returns the output to compare with: the nearest of its kind, preferably the next one, or the nearest of any kind.
+/// Returns the output to compare with the one at `at`: the nearest of the same kind, or else the nearest of any kind.
+/// At equal distances, the later output is preferred.
 pub fn companion(found: &[GalleryEntry], at: usize) -> Option<&GalleryEntry> {
     let this = found.get(at)?;
     let others = || {
@@ -52,10 +53,10 @@ pub fn companion(found: &[GalleryEntry], at: usize) -> Option<&GalleryEntry> {
     nearest_of_kind.or_else(nearest).map(|(.., entry)| entry)
 }
 
-/// Returns the indexes of the outputs to offer for a comparison: those of its batch and its relatives, then those of its
-/// model, then the others, each group sorted by distance.
+/// Returns the indexes of the outputs to offer for a comparison with an output of `task`: those of its batch and its
+/// relatives, then those of its model, then the others. Each group is sorted by distance.
 ///
-/// `at`: the current or last index of the output. `name`: the name of the output itself, which is excluded.
+/// `at`: the current or last index of the output. `name`: its name; the output itself is excluded.
 pub fn choices(
     found: &[GalleryEntry],
     at: usize,
@@ -79,7 +80,7 @@ pub fn choices(
     let others = others.filter(|(_, entry)| entry.name() != name);
     let others = others.map(|(other, entry)| (rank(entry), other.abs_diff(at), other));
     let mut others: Vec<_> = others.collect();
-    // Prefer the next one to the previous one.
+    // At equal distances, prefer the later output.
     others.sort_by_key(|(rank, distance, other)| (*rank, *distance, *other < at));
     others.truncate(MAX_CHOICES);
     others.into_iter().map(|(.., other)| other).collect()
@@ -137,7 +138,7 @@ mod tests {
         assert_eq!(
             tasks,
             ["d", "a", "b", "c", "e"],
-            "what is unknown comes last"
+            "outputs of unknown items are last"
         );
     }
 
@@ -167,14 +168,14 @@ mod tests {
         assert_eq!(chosen(&mixed, 0).as_deref(), Some("c/0"));
         assert_eq!(chosen(&mixed, 2).as_deref(), Some("d/0"));
         assert_eq!(chosen(&mixed, 3).as_deref(), Some("c/0"));
-        // The only one of its kind.
+        // There is no other output of the same kind.
         assert_eq!(chosen(&mixed, 1).as_deref(), Some("c/0"));
         assert_eq!(chosen(&mixed, 4).as_deref(), Some("d/0"));
         assert_eq!(chosen(&[Image], 0), None);
         assert_eq!(chosen(&[], 0), None);
     }
 
-    /// Guards against a relative that is offered after a hundred unrelated images.
+    /// Guards against relatives that are omitted because unrelated images fill the list.
     #[test]
     fn related_outputs_are_offered_first_then_the_nearest() {
         let this: Task = serde_json::from_value(json!({

@@ -1,4 +1,4 @@
-//! Two outputs on top of each other.
+//! Compares two outputs on top of each other, with a divider.
 
 use atelier_contract::output::OutputKind;
 
@@ -8,7 +8,7 @@ pub fn can_overlay(kinds: &[OutputKind]) -> bool {
     kinds.len() == 2 && kinds.iter().all(is_drawn)
 }
 
-/// Returns the position of `x` in percent of an element with this start and width.
+/// Returns the position of `x` within an element in percent. `begins`, `width`: the start and width of the element.
 pub fn share(x: f64, begins: f64, width: f64) -> f64 {
     let share = (x - begins) / width.max(1.0);
     (share * 1000.0).round().clamp(0.0, 1000.0) / 10.0

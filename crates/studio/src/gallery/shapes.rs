@@ -1,4 +1,4 @@
-//! The aspect ratios of images whose inputs don't specify them, learned from earlier images of the model.
+//! Predicts the aspect ratio of images whose inputs don't specify it, from earlier images of the model.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The maximum number of models that are remembered.
 const MAX_MODELS: usize = 1_000;
 
-/// The tolerance within which ratios are equal.
+/// The relative tolerance within which ratios are equal.
 const SAME: f64 = 0.01;
 
 /// The aspect ratio of the last image of each model, if its inputs don't specify one.
@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(Shapes::read(&shapes.to_text()), shapes);
     }
 
-    /// Browsers have stored ones.
+    /// Browsers contain stored shapes.
     #[test]
     fn the_stored_form_is_stable() {
         let text = r#"{"image/strata":1.5,"image/tessera":1.0}"#;
@@ -96,6 +96,6 @@ mod tests {
             shapes.learn(&model(&n.to_string()), 3, 2);
         }
         assert_eq!(shapes.0.len(), MAX_MODELS);
-        assert!(shapes.learn(&model("7"), 2, 3), "a known one is updated");
+        assert!(shapes.learn(&model("7"), 2, 3), "a known model is updated");
     }
 }

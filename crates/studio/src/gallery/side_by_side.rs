@@ -1,5 +1,5 @@
-//! Lays out outputs side by side, for comparisons and for those of one task: the number of columns in which they are
-//! largest, and their widths.
+//! Lays out outputs side by side, for comparisons and for the outputs of a task. Computes the number of columns for
+//! which the outputs are largest, and their widths.
 
 use atelier_contract::Schema;
 use atelier_engine::Task;
@@ -10,17 +10,18 @@ use atelier_contract::output::OutputKind;
 /// The gap between two outputs, in `rem`.
 pub const GAP: f64 = 0.5;
 
-/// Four in a row must be this much wider than two and two, which are visible at once.
+/// The minimum factor by which four outputs in a row must be wider than in a 2 × 2 grid to be preferred.
 const WIDER: f64 = 1.05;
 
-/// The minimum length of an output's sides, in `rem`, if the width allows it: buttons are drawn on it. The outputs are
-/// scrolled then.
+/// The minimum length of an output's sides in `rem`, so that its buttons fit, if the width allows it. If the height is
+/// insufficient, the outputs are scrolled.
 const SHORT: f64 = 12.0;
 
-/// The aspect ratios of outputs without their own: a sound with its player, and a text. A sound has a maximum width in
-/// px.
+/// The aspect ratio of a sound's player, because a sound has none of its own.
 const SOUND: f64 = 4.0;
+/// The maximum width of that player in px.
 const MAX_SOUND_WIDTH: f64 = 640.0;
+/// The aspect ratio of a text.
 const TEXT: f64 = 1.5;
 
 /// The shape of an output.
@@ -28,13 +29,13 @@ const TEXT: f64 = 1.5;
 pub struct Shape {
     /// The aspect ratio (width / height), above 0.
     pub ratio: f64,
-    /// The maximum width in px: an enlarged video is blocky.
+    /// The maximum width in px. Videos are not enlarged, because they would be blocky.
     pub max_width: Option<f64>,
 }
 
 impl Shape {
-    /// Returns the shape of an output from its size in pixels, or, before that is known, from its inputs or the model's
-    /// defaults.
+    /// Returns the shape of an output. `sides`: its size in pixels; while it is unknown, the shape is derived from the
+    /// inputs and the model's defaults.
     pub fn of(
         task: &Task,
         kind: OutputKind,
@@ -66,7 +67,7 @@ impl Shape {
         }
     }
 
-    /// Returns the width at which it is drawn in a space of this size.
+    /// Returns the width at which the output is drawn in a space of this size.
     fn drawn(&self, width: f64, height: f64) -> f64 {
         let most = self.max_width.unwrap_or(f64::INFINITY);
         width.min(height * self.ratio).min(most).max(0.0)
@@ -89,7 +90,7 @@ pub struct Space {
 pub struct Block {
     /// The number of columns.
     pub columns: usize,
-    /// The width of a column: that of its widest output.
+    /// The width of a column, which is that of the widest output.
     pub column: f64,
     /// The maximum height of an output.
     pub height: f64,
@@ -98,8 +99,9 @@ pub struct Block {
 }
 
 impl Space {
-    /// Returns the number of columns in which the outputs cover most of the space; if two are equal, the larger one, so that
-    /// each output has space for text below. Four are never three and one, which would leave half of the space empty.
+    /// Returns the number of columns for which the outputs cover the largest area. If two numbers are equal, the larger
+    /// one is used, so that there is space for text below each output. Four outputs are never laid out in three
+    /// columns, because half of the space would be empty.
     pub fn columns(&self, shapes: &[Shape]) -> usize {
         let count = shapes.len().max(1);
         let mut best = (count, self.covered(shapes, count));
@@ -112,7 +114,7 @@ impl Space {
         best.0
     }
 
-    /// Returns the area that the outputs cover with so many columns, in square px.
+    /// Returns the area in square px that the outputs cover with this number of columns.
     fn covered(&self, shapes: &[Shape], columns: usize) -> f64 {
         let height = self.max_height(shapes.len().max(1), columns);
         let width = self.column(columns);
@@ -120,8 +122,8 @@ impl Space {
         shapes.iter().map(area).sum()
     }
 
-    /// Returns the width of each of four outputs in a 2 × 2 grid with `side` px for text next to them, if they are larger
-    /// than with `below` px for text below them.
+    /// Returns the width of four outputs in a 2 × 2 grid with `side` px for text next to them. `None` if they are
+    /// larger with `below` px for text below them.
     pub fn grid_width(&self, shapes: &[Shape], below: f64, side: f64) -> Option<f64> {
         let lower = Self {
             height: (self.height - below).max(0.0),
@@ -153,8 +155,8 @@ impl Space {
         shapes.len() == 3 && self.covered(shapes, 2) > WIDER * lower.covered(shapes, columns)
     }
 
-    /// Lays out the outputs of one task as large as possible. Four are in a 2 × 2 grid unless they are larger in a row or
-    /// column, so that all are visible at once.
+    /// Lays out the outputs of one task as large as possible. Four outputs are in a 2 × 2 grid, so that all are visible
+    /// at once, unless they are larger in a row or column.
     pub fn block(&self, shapes: &[Shape]) -> Block {
         let count = shapes.len();
         let wide = |columns: usize, height: f64| {
@@ -189,7 +191,7 @@ impl Space {
         }
     }
 
-    /// Returns the unused height below the last row with so many columns: each row has its share of the unused space.
+    /// Returns the unused height per row in px, with this number of columns.
     pub fn unused_height(&self, shapes: &[Shape], columns: usize) -> f64 {
         let (width, height) = (self.column(columns), self.max_height(shapes.len(), columns));
         let highest = shapes
@@ -201,13 +203,13 @@ impl Space {
         (self.height - whole).max(0.0) / rows.max(1.0)
     }
 
-    /// Returns the maximum height of an output in so many columns.
+    /// Returns the maximum height of an output in px, with this number of columns.
     fn max_height(&self, count: usize, columns: usize) -> f64 {
         let rows = count.div_ceil(columns);
         (self.part(self.height, rows) - self.line * self.rem).max(0.0)
     }
 
-    /// Returns the width of a column.
+    /// Returns the width of a column in px.
     pub fn column(&self, columns: usize) -> f64 {
         self.part(self.width, columns)
     }
@@ -288,7 +290,7 @@ mod tests {
         }; N]
     }
 
-    /// Guards against tiny images in a window that is mostly empty.
+    /// Guards against small images in a window that is mostly empty.
     #[test]
     fn images_are_as_large_as_possible() {
         // The space in a window of 1440 by 900, and of 2560 by 900.
@@ -298,9 +300,9 @@ mod tests {
         assert_eq!(usual.columns(&pictures::<4>(0.6)), 4);
         assert_eq!(wide.columns(&pictures::<4>(1.0)), 4);
         assert_eq!(wide.columns(&pictures::<4>(16.0 / 9.0)), 4);
-        // Wide images in rows, in tall windows as well.
+        // Wide images are in two columns.
         assert_eq!(usual.columns(&pictures::<4>(3.0)), 2);
-        // Guards against three and one, with half of the space empty.
+        // Four images are never in three columns.
         assert_eq!(usual.columns(&pictures::<4>(1.5)), 2);
         assert_eq!(usual.columns(&pictures::<2>(6.0)), 1);
         assert_eq!(space(700.0, 800.0).columns(&pictures::<4>(1.0)), 2);
@@ -313,7 +315,7 @@ mod tests {
         crate::testing::task("a", 0)
     }
 
-    /// Guards against small videos and sounds in rows if they fit side by side at their full size.
+    /// Small videos and sounds are side by side if they fit at their full size.
     #[test]
     fn a_video_is_not_enlarged() {
         let of = |kind, sides| Shape::of(&task(), kind, sides, None);
@@ -334,8 +336,7 @@ mod tests {
         assert_eq!(space(400.0, 800.0).overlaid(&[film]), (400.0, 225.0));
     }
 
-    /// Guards against four tiny images in one row of a pane that is half empty, and against a 2 × 2 grid in which each is half
-    /// as wide as in a row.
+    /// Four images are in a grid unless they are much larger in a row.
     #[test]
     fn four_outputs_of_one_task_are_in_a_grid() {
         // The space next to the form in windows of 2560 by 900, 2560 by 1300 and 1440 by 900.
@@ -364,14 +365,14 @@ mod tests {
         }
         // Tall images in a row are much larger.
         assert_eq!(usual.block(&pictures::<4>(9.0 / 16.0)).columns, 4);
-        // No gaps, whatever space is next to them.
+        // The columns are as wide as the images, even if there is more space.
         assert_eq!(large.block(&pictures::<4>(1.0)).column, 456.0);
         assert_eq!(low.block(&pictures::<2>(1.5)).columns, 2);
         assert_eq!(low.block(&pictures::<3>(1.0)).columns, 3);
         assert_eq!(Space::default().block(&[]).columns, 1);
     }
 
-    /// Guards against images so small that their buttons cover them, in a low window, or if other content takes the space.
+    /// Guards against images that are covered by their buttons in a low window.
     #[test]
     fn outputs_in_a_low_space_are_scrolled() {
         for height in [0.0, 60.0, 220.0, 300.0] {
@@ -387,13 +388,13 @@ mod tests {
                 assert!(block.whole > space.height, "{block:?}");
             }
         }
-        // In a row they are as large, and visible.
+        // In a row, the images have the same size and are all visible.
         assert_eq!(space(800.0, 100.0).block(&pictures::<4>(1.0)).columns, 4);
-        // At most as wide as the space.
+        // The images are at most as wide as the space.
         assert_eq!(space(300.0, 100.0).block(&pictures::<4>(1.5)).column, 146.0);
     }
 
-    /// Guards against four outputs in a row above an empty half of the window.
+    /// Guards against four outputs in a row with half of the window empty below.
     #[test]
     fn four_outputs_are_in_a_grid_next_to_their_text_if_they_are_larger_there() {
         // The space in windows of 1440 by 900, 2560 by 1440 and 2560 by 900.

@@ -1,25 +1,24 @@
-//! Decides when a slideshow moves on.
+//! Decides when a slideshow shows the next output.
 
 /// The minimum time for which an output is shown, in ms.
 pub const SHOWN_MS: u32 = 5_000;
 
-/// The maximum time to wait for the next output, in ms since the current one is shown, so that a slow one does not stop
-/// the slideshow.
+/// The time in ms after which the next output is shown even if it is not loaded.
 pub const MAX_WAIT_MS: u32 = 30_000;
 
 /// The state of a slideshow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SlideshowState {
-    /// Whether [`SHOWN_MS`] have passed since this output is shown.
+    /// Whether the current output was shown for [`SHOWN_MS`].
     pub was_shown: bool,
-    /// Whether it is a video or a sound that is still playing.
+    /// Whether the current output is a video or a sound that is still playing.
     pub is_playing: bool,
     pub has_next: bool,
-    /// Whether the next one can be shown at once, or [`MAX_WAIT_MS`] have passed.
+    /// Whether the next output is loaded, or [`MAX_WAIT_MS`] have passed.
     pub is_next_ready: bool,
 }
 
-/// What the slideshow does.
+/// The next action of a slideshow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Stay,
@@ -29,7 +28,7 @@ pub enum Step {
 }
 
 impl SlideshowState {
-    /// Returns what the slideshow does now.
+    /// Returns the next action.
     pub fn step(self) -> Step {
         match self {
             Self {
@@ -46,8 +45,8 @@ impl SlideshowState {
     }
 }
 
-/// Whether the slideshow continues with the output that is shown now. It stops if the user has moved to another output,
-/// covered it, or zoomed in. `moved_to`: the output that the slideshow showed last.
+/// Whether the slideshow continues. It stops if the user has moved to another output, opened a dialog over it, or
+/// zoomed in. `moved_to`: the output that the slideshow has shown last. `shown`: the output that is shown now.
 pub fn continues(
     moved_to: Option<&str>,
     shown: Option<&str>,
@@ -98,7 +97,7 @@ mod tests {
         }
     }
 
-    /// Guards against a slideshow that stays on at the last output, with a button without effect.
+    /// Guards against a slideshow that never stops at the last output, so that its button has no effect.
     #[test]
     fn stops_at_the_end() {
         for was_shown in [false, true] {
@@ -114,7 +113,10 @@ mod tests {
     #[test]
     fn stops_when_the_user_acts() {
         assert!(continues(Some("a/0"), Some("a/0"), false, false));
-        assert!(!continues(Some("a/0"), Some("b/0"), false, false), "a move");
+        assert!(
+            !continues(Some("a/0"), Some("b/0"), false, false),
+            "the user has moved"
+        );
         assert!(!continues(Some("a/0"), None, false, false), "it was closed");
         assert!(
             !continues(Some("a/0"), Some("a/0"), true, false),

@@ -1,12 +1,12 @@
-//! Swipe gestures: a horizontal swipe over an output leads to the next one.
+//! Recognizes swipes: a horizontal swipe over an output shows the next one.
 
-/// The minimum length of a swipe, in px, and the maximum vertical distance.
+/// The minimum length of a swipe and its maximum vertical distance, in px.
 const FAR: i32 = 60;
 
-/// The height of a player's controls, in px; they take at most the lower half of a video.
+/// The height of a player's controls in px. They cover at most the lower half of a video.
 const PLAYER: f64 = 96.0;
 
-/// Returns the number of steps forward for a swipe from one point to another.
+/// Returns the number of outputs to move forward for a swipe between two points: 1, -1 or 0.
 pub fn step((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> isize {
     let (across, along) = (to_x - from_x, (to_y - from_y).abs());
     match across.abs() > FAR && along < FAR {
@@ -22,7 +22,8 @@ pub fn closes_sheet((from_x, from_y): (i32, i32), (to_x, to_y): (i32, i32)) -> b
     down > FAR / 2 && down > (to_x - from_x).abs()
 }
 
-/// Whether a point `above` the bottom edge of a video of this height is on the video, not on its controls.
+/// Whether a point is on a video and not on its controls. `above`: its distance from the bottom edge; `height`: the
+/// height of the video.
 pub fn is_on_picture(above: f64, height: f64) -> bool {
     above > PLAYER.min(height / 2.0)
 }
@@ -52,7 +53,7 @@ mod tests {
         assert!(is_on_picture(300.0, 400.0));
         assert!(!is_on_picture(50.0, 400.0));
         assert!(!is_on_picture(96.0, 400.0));
-        // The upper half of a small video is free.
+        // The controls of a small video cover only its lower half.
         assert!(is_on_picture(70.0, 120.0));
         assert!(!is_on_picture(50.0, 120.0));
     }

@@ -41,7 +41,7 @@ fn newest_first_and_the_outputs_of_a_task_in_their_order() {
     assert_eq!(entries[1].kind, OutputKind::Video);
 }
 
-/// Guards against outputs of one batch, created in the same millisecond, in the random order of their keys.
+/// Tasks of a batch are created in the same millisecond, and their keys are random.
 #[test]
 fn outputs_created_together_are_in_the_order_of_their_batch() {
     let place = |key: &str, index| {
@@ -66,7 +66,7 @@ fn outputs_created_together_are_in_the_order_of_their_batch() {
     assert_eq!(tasks[2..4], ["a/0", "a/1"]);
 }
 
-/// Guards against arrow keys that leave the visual order of a batch because one of its items was retried.
+/// A retry must not move an item in the order of arrow keys.
 #[test]
 fn a_batch_is_in_its_own_order_regardless_of_creation_times() {
     let place = |key: &str, created, index| {
@@ -129,8 +129,7 @@ fn unfinished_tasks_have_no_outputs() {
     assert!(GalleryEntry::all_of(&unfinished).is_empty());
 }
 
-/// Guards against 12 outputs for 1020 of which the one with that seed is the third, and against days that are only searched
-/// as words.
+/// A query with a number finds only outputs with exactly this number, if there are any. Names of days select days.
 #[test]
 fn numbers_match_exactly_first_and_days_are_days() {
     let seeded = |key: &str, seed: u64, created: Millis, prompt: &str| {
@@ -158,7 +157,7 @@ fn numbers_match_exactly_first_and_days_are_days() {
     assert_eq!(
         found(&typed("777"), &long),
         ["d/0", "d/1"],
-        "behind a long prompt"
+        "the number follows a long prompt"
     );
     let yesterday = GalleryFilter {
         named_days: Some((15..25, Query::new(""))),

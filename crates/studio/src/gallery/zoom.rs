@@ -1,18 +1,18 @@
-//! The zoom of an image: its scale, and which part of it is in the center.
+//! Computes the scale and position of a zoomed image.
 
-/// The maximum scale, as a multiple of the size that fits the space.
+/// The maximum scale, as a multiple of the size at which the image fits the space.
 const LARGEST: f64 = 8.0;
 
 /// The zoom factor of a key press or wheel step.
 pub const STEP: f64 = 1.25;
 
-/// A double click zooms to at least this scale, or to the actual size if that is larger.
+/// The minimum scale after a double click, which zooms to the actual size if that is larger.
 const CLOSE: f64 = 2.0;
 
-/// The scale and position of an image. By default, all of it is visible.
+/// The scale and position of an image. By default, the whole image is visible.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Zoom {
-    /// A multiple of the size that fits the space: from 1 to 8.
+    /// The scale as a multiple of the size at which the image fits the space, from 1 to 8.
     pub scale: f64,
     /// The distance of the image's center from the center of its space, in px.
     pub x: f64,
@@ -29,8 +29,8 @@ impl Default for Zoom {
     }
 }
 
-/// Returns the size in percent of the image's own pixels: at 100, each is one CSS pixel. `None` if its size is unknown, or
-/// if it has none. `fit`: see [`Viewport::known_fit`].
+/// Returns the displayed size in percent of the image's actual size: at 100, each pixel of the image is one CSS pixel.
+/// `None` if the image's size is unknown. `fit`: see [`Viewport::known_fit`].
 pub fn percent(scale: f64, fit: Option<f64>) -> Option<f64> {
     let percent = (scale * fit? * 100.0).round();
     percent.is_finite().then_some(percent.max(1.0))
@@ -49,13 +49,13 @@ pub struct Viewport {
 }
 
 impl Viewport {
-    /// Returns the factor by which the image fits, if both sizes are known.
+    /// Returns the scale factor at which the image fits the space, if both sizes are known.
     pub fn known_fit(self) -> Option<f64> {
         let sides = [self.width, self.height, self.picture.0, self.picture.1];
         sides.iter().all(|side| *side > 0.0).then(|| self.fit())
     }
 
-    /// Returns the factor by which the image fits.
+    /// Returns the scale factor at which the image fits the space, or 1 if it is unknown.
     fn fit(self) -> f64 {
         let (width, height) = self.picture;
         let fit = (self.width / width.max(1.0)).min(self.height / height.max(1.0));
@@ -66,7 +66,8 @@ impl Viewport {
         }
     }
 
-    /// Returns how far the center may move: the edges of the image stay outside the space, unless the image is smaller.
+    /// Returns the maximum offset of the image's center: the edges of an image that is larger than the space must stay
+    /// outside the space.
     fn reach(self, scale: f64) -> Point {
         let drawn = self.fit() * scale;
         let reach = |picture: f64, viewport: f64| ((picture * drawn - viewport) / 2.0).max(0.0);
@@ -83,7 +84,7 @@ impl Zoom {
         self.scale > 1.0
     }
 
-    /// Zooms by a factor. The image stays fixed at this point as far as possible.
+    /// Zooms by a factor. The point `at` of the image stays fixed as far as possible.
     pub fn by(self, factor: f64, at: Point, viewport: Viewport) -> Self {
         if !factor.is_finite() || factor <= 0.0 {
             return self;
@@ -108,7 +109,7 @@ impl Zoom {
         .within(viewport)
     }
 
-    /// Toggles between the whole image and a close view of this point.
+    /// Toggles between the whole image and an enlarged view of this point.
     pub fn toggled(self, at: Point, viewport: Viewport) -> Self {
         if self.is_close() {
             return Self::default();
@@ -126,7 +127,7 @@ impl Zoom {
             .moved((now.0 - before.0, now.1 - before.1), viewport)
     }
 
-    /// Converts the offset from px to fractions of the space, to synchronize several spaces.
+    /// Converts the offset from px to fractions of the space, to synchronize images in spaces of different sizes.
     pub fn to_fractions(self, viewport: Viewport) -> Self {
         Self {
             x: self.x / viewport.width.max(1.0),
@@ -145,8 +146,8 @@ impl Zoom {
         .within(viewport)
     }
 
-    /// Returns the parts of an image that are clipped at the top, right, bottom and left, as fractions of its sides, so that it
-    /// stays within its space. The offset is in fractions, too.
+    /// Returns the fractions of an image to clip at the top, right, bottom and left, so that it stays within its space.
+    /// The offset must be in fractions of the space.
     pub fn cut(self) -> [f64; 4] {
         let beyond = (1.0 - 1.0 / self.scale) / 2.0;
         let (across, down) = (self.x / self.scale, self.y / self.scale);
@@ -159,7 +160,7 @@ impl Zoom {
     }
 
     fn within(self, viewport: Viewport) -> Self {
-        // If all of it is visible, it is centered, even if its size is unknown.
+        // An image that is not enlarged is centered, even if its size is unknown.
         if !self.is_close() {
             return Self::default();
         }
@@ -177,7 +178,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// 1000 × 500 for an image of 2000 × 500: it fits at half its size, 250 px high.
+    /// A space of 1000 × 500 px for an image of 2000 × 500 px, which fits at half its size.
     const VIEWPORT: Viewport = Viewport {
         width: 1000.0,
         height: 500.0,
@@ -188,7 +189,7 @@ mod tests {
     fn the_point_under_the_pointer_stays_fixed() {
         let closer = Zoom::default().by(4.0, (300.0, 50.0), VIEWPORT);
         assert_eq!((closer.scale, closer.x, closer.y), (4.0, -900.0, -150.0));
-        // What was drawn 300 px from the center is still drawn there: 4 × 300 - 900.
+        // The point at 300 px from the center stays there: 4 × 300 - 900.
         let back = closer.by(0.25, (300.0, 50.0), VIEWPORT);
         assert_eq!(back, Zoom::default());
     }
@@ -197,12 +198,12 @@ mod tests {
     fn no_edge_moves_into_the_space() {
         let closer = Zoom::default().by(2.0, (0.0, 0.0), VIEWPORT);
         let moved = closer.moved((5_000.0, 5_000.0), VIEWPORT);
-        // At double size, it is as high as the space, and 1000 px wider.
+        // At double size, the image is as high as the space, and 1000 px wider.
         assert_eq!((moved.x, moved.y), (500.0, 0.0));
         assert_eq!(Zoom::default().moved((9.0, 9.0), VIEWPORT), Zoom::default());
     }
 
-    /// Guards against a double click that shrinks an image that was shown larger than its actual size.
+    /// The image fits at more than its actual size, so the actual size would be smaller.
     #[test]
     fn a_double_click_never_shrinks_the_image() {
         let small = Viewport {
@@ -232,8 +233,12 @@ mod tests {
             picture: (9e5, 9e5),
             ..VIEWPORT
         };
-        assert_eq!(percent(1.0, huge.known_fit()), Some(1.0), "not nothing");
-        // Not loaded, or a drawing without a size.
+        assert_eq!(
+            percent(1.0, huge.known_fit()),
+            Some(1.0),
+            "at least 1 percent"
+        );
+        // The image is not loaded, or is an SVG without a size.
         let unknown = Viewport {
             picture: (0.0, 0.0),
             ..VIEWPORT
@@ -241,7 +246,7 @@ mod tests {
         assert_eq!(percent(1.0, unknown.known_fit()), None);
     }
 
-    /// Guards against different details in compared images, and against overlapping ones.
+    /// Compared images must show the same part, and must not overlap each other.
     #[test]
     fn spaces_of_any_size_show_the_same_part() {
         let small = Viewport {
@@ -259,7 +264,7 @@ mod tests {
         let there = parts.to_px(large);
         assert_eq!((there.scale, there.x, there.y), (4.0, -600.0, 600.0));
         assert_eq!(there.to_fractions(large), parts);
-        // A quarter of each side is visible, three eighths further to the right, and at the top.
+        // A quarter of each side is visible, at the top and three eighths to the right of the center.
         assert_eq!(parts.cut(), [0.0, 0.1875, 0.75, 0.5625]);
         assert_eq!(Zoom::default().cut(), [0.0; 4]);
     }

@@ -1,8 +1,8 @@
-//! Writes a ZIP archive whose files are stored uncompressed, because media do not compress. Only the records around the
-//! files are created here, so that the files need not be in memory.
+//! Writes a ZIP archive with uncompressed files, because media do not compress. This module creates only the records
+//! around the files, so that the files need not be in memory.
 //!
-//! Sizes and checksums precede each file, so that every program can read the archive; the crates that write archives as
-//! a stream put them after it. See APPNOTE.TXT 4.3. An archive with more than 65,535 files or a number above 4 GB uses
+//! Sizes and checksums precede each file, so that every program can read the archive. Crates that write archives as a
+//! stream put them after the file. See APPNOTE.TXT 4.3. An archive with more than 65,535 files or more than 4 GB uses
 //! ZIP64.
 
 pub mod directory;
@@ -12,7 +12,7 @@ use std::ops::RangeInclusive;
 
 use crate::text::calendar::Local;
 
-/// The value of a field of 16 or 32 bits whose number is in a ZIP64 field.
+/// The values of 16-bit and 32-bit fields whose actual numbers are in a ZIP64 field.
 const IN_ZIP64_16: u16 = u16::MAX;
 const IN_ZIP64_32: u32 = u32::MAX;
 
@@ -26,10 +26,10 @@ const LOCATOR: u32 = 0x0706_4b50;
 /// The extra field with the 64-bit numbers of a file's header or entry.
 const EXTRA_64: u16 = 1;
 
-/// Names are UTF-8.
+/// The flag for names in UTF-8.
 const FLAGS: u16 = 1 << 11;
 const VERSION: u16 = 20;
-/// The version of the format that has ZIP64.
+/// The version of the format that introduced ZIP64.
 const VERSION_64: u16 = 45;
 /// 1 January 1980, the earliest date in the format, for files without a date.
 const DATE: u16 = (1 << 5) | 1;
@@ -57,7 +57,7 @@ impl Stamp {
     }
 }
 
-/// The archive so far, with the directory for its end.
+/// The state of an archive that is being written: its length, and the directory to write at its end.
 #[derive(Debug, Default)]
 pub struct Archive {
     files: usize,
@@ -66,8 +66,8 @@ pub struct Archive {
 }
 
 impl Archive {
-    /// Adds a file with its name, size and CRC-32, and returns the header to write before its bytes. `made`: when it was
-    /// created, if known.
+    /// Adds a file and returns the header to write before its bytes. `sum`: its CRC-32. `made`: its creation time, if
+    /// known.
     ///
     /// # Errors
     ///
@@ -89,7 +89,7 @@ impl Archive {
         let made = Stamp::of(made);
         let mut header = Vec::new();
         put(&mut header, &[HEADER], &[]);
-        // The header must have both sizes.
+        // A header with a ZIP64 field must contain both sizes.
         let extra = match fits(size) {
             true => Vec::new(),
             false => extra(&[size, size]),
@@ -123,7 +123,7 @@ impl Archive {
         let count = u16::try_from(files).unwrap_or(IN_ZIP64_16);
         if count == IN_ZIP64_16 || !fits(size) || !fits(start) {
             let at = start + size;
-            // The length of the following fields.
+            // 44 is the length of the following fields.
             put(&mut end, &[END_64], &[]);
             put_long(&mut end, &[44]);
             put(&mut end, &[], &[VERSION_64, VERSION_64]);
@@ -143,7 +143,7 @@ fn fits(number: u64) -> bool {
     number < IN_ZIP64_32.into()
 }
 
-/// Returns the number, or the marker for a ZIP64 field.
+/// Returns the number, or the marker for a number in a ZIP64 field.
 fn short(number: u64) -> u32 {
     match fits(number) {
         true => number as u32,
@@ -151,7 +151,7 @@ fn short(number: u64) -> u32 {
     }
 }
 
-/// Returns the extra field with these numbers.
+/// Returns the ZIP64 field with these numbers.
 fn extra(numbers: &[u64]) -> Vec<u8> {
     let mut extra = Vec::new();
     put(&mut extra, &[], &[EXTRA_64, (numbers.len() * 8) as u16]);
@@ -212,7 +212,7 @@ mod tests {
         bytes
     }
 
-    /// Guards against rejecting an archive above 4 GB after all of it was fetched.
+    /// Large archives must not fail after all files were fetched.
     #[test]
     fn archives_above_4_gb_and_with_many_files_are_read_back() {
         let mut archive = Archive::default();
@@ -240,7 +240,7 @@ mod tests {
         assert!(Archive::default().add(&long, 0, 0, None).is_err());
     }
 
-    /// A sparse file, of which only the written parts are in memory.
+    /// A sparse file. Only its written parts are in memory.
     #[derive(Default)]
     pub(super) struct Sparse {
         pieces: Vec<(u64, Vec<u8>)>,

@@ -1,8 +1,10 @@
-//! The history of a browser as one file, as a backup or to continue in another browser: every task with its input, state,
-//! favorites and lineage, the batches, and the cached outputs. The file is an archive; this is its manifest.
+//! Exports and imports the history of a browser, as a backup or to continue in another browser: all tasks with their
+//! inputs, states, favorites and lineage, the batches, and the cached outputs. The file is an archive; this module
+//! reads and writes its manifest.
 //!
-//! It contains no credentials and no User ID, only a random name of the account, by which the browser that exported it
-//! recognizes its own tasks. In another browser, the user confirms that. Imported tasks are never sent.
+//! The manifest contains no credentials and no User ID, but only a random name of the account, by which the exporting
+//! browser recognizes its own tasks. In another browser, the user confirms that the tasks are theirs. Imported tasks
+//! are never sent.
 
 mod account_names;
 
@@ -25,23 +27,23 @@ use atelier_contract::output::{OutputKind, SafeUrl};
 /// The manifest's name in the archive.
 pub const MANIFEST: &str = "history.json";
 
-/// The version of the manifest. A reader accepts every version up to its own. Version 1 has a CRC-32 of the User ID instead
-/// of the account's name.
+/// The version of the manifest. A reader accepts all versions up to its own. Version 1 contains a CRC-32 of the User ID
+/// instead of the account's name.
 const VERSION: u64 = 2;
 
-/// The field with the version, which identifies a manifest.
+/// The name of the field with the version. A file with this field is a manifest.
 const VERSION_FIELD: &str = "atelier_history";
 
-/// The account of a task, as a file names it.
+/// The account of a task in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct ExportedAccount {
-    /// The absolute address, because the reader's page may be at another one.
+    /// The absolute address of the service, because the importing page may have another origin.
     address: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     user: Option<ExportedUser>,
 }
 
-/// The user of a task.
+/// The user of a task in a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 enum ExportedUser {
@@ -51,10 +53,10 @@ enum ExportedUser {
     Sum(u32),
 }
 
-/// A cached output, and its file in the archive.
+/// A cached output with its file in the archive.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ExportedOutput {
-    /// The output's name, see [`atelier_engine::TaskKey::output`].
+    /// The name of the output; see [`atelier_engine::TaskKey::output`].
     pub output: String,
     pub file: String,
     pub url: String,
@@ -68,7 +70,8 @@ pub struct ExportedOutput {
 }
 
 impl ExportedOutput {
-    /// Returns the record for a cached output. `number`: from 1; `head`: the first bytes of the file.
+    /// Returns the record for a cached output. `number`: the number of its file, from 1; `head`: the first bytes of the
+    /// file.
     pub fn of(copy: &CachedOutput, number: usize, mime: &str, head: &[u8]) -> Self {
         let extension = file_type::extension(head, mime, &copy.url, OutputKind::Other);
         Self {
@@ -82,11 +85,11 @@ impl ExportedOutput {
     }
 }
 
-/// The addresses of the page and its service, and the account.
+/// The account, the page's origin and the time of the exporting or importing browser.
 #[derive(Debug, Clone, Copy)]
 pub struct LocalContext<'a> {
     pub account: &'a Account,
-    /// The page's origin, which replaces an empty address.
+    /// The page's origin, which is the address of a service whose address is empty.
     pub origin: &'a str,
     /// The names of the accounts of this browser.
     pub names: &'a AccountNames,
@@ -97,9 +100,9 @@ pub struct LocalContext<'a> {
 /// The owner of the tasks in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Owner {
-    /// The accounts that the file names.
+    /// The accounts named in the file.
     Named,
-    /// The user who imports the file, as they confirm: for all tasks of the current service.
+    /// The user who imports the file and has confirmed that the tasks of the current service are theirs.
     Importer,
 }
 
@@ -121,7 +124,7 @@ pub fn write(
     outputs: &[ExportedOutput],
     here: LocalContext<'_>,
 ) -> String {
-    // A task that was taken back is a row of the table again.
+    // A task that was taken back is exported as a row of its table.
     let tasks = tasks
         .iter()
         .filter(|task| task.removed.is_none() && !task.taken_back);
@@ -136,7 +139,8 @@ pub fn write(
     manifest.into_value().to_string()
 }
 
-/// Returns the outputs that came as data and are in the file, each with its name and its reference.
+/// Returns the outputs that a service sent as data and that are stored in this browser, each with its name and
+/// reference.
 pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
     let tasks = tasks.iter().filter(|task| task.removed.is_none());
     let outputs = tasks.flat_map(|task| {
@@ -148,8 +152,8 @@ pub fn stored_outputs(tasks: &[&Task]) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns their number, and the total size of their files, each counted once: `3 outputs that came as data, 0.4 MB`.
-/// `None` if there are none.
+/// Returns a message with the number of [`stored_outputs`] and the total size of their files, each counted once: `3
+/// outputs that came as data, 0.4 MB`. `None` if there are none.
 pub fn stored_message(tasks: &[&Task]) -> Option<String> {
     let stored = stored_outputs(tasks);
     let files: HashSet<&str> = stored.iter().map(|(_, url)| url.as_str()).collect();
@@ -163,7 +167,7 @@ fn export_task(task: &Task, here: LocalContext<'_>) -> Value {
     let address = here.absolute(&task.account.address);
     let mut task = task.clone();
     if let TaskState::Ready { outputs, .. } = &mut task.state {
-        // A path is relative to this service, which may not be the reader's.
+        // Make paths absolute, because the importing page may use another service.
         for url in outputs {
             if let Some(whole) = SafeUrl::link(url, &address) {
                 *url = whole.to_string();
@@ -196,7 +200,7 @@ pub struct ImportedHistory {
     pub tasks: Vec<Task>,
     pub batches: Vec<Batch>,
     pub outputs: Vec<ExportedOutput>,
-    /// The number of unfinished tasks that can't be followed, because they belong to another service or another user.
+    /// The number of unfinished tasks that can't be polled, because they belong to another service or user.
     pub unfollowed: usize,
     /// The number of invalid records.
     pub damaged: usize,
@@ -250,7 +254,7 @@ pub fn read(text: &str, owner: Owner, here: LocalContext<'_>) -> Result<Imported
     Ok(imported)
 }
 
-/// Returns an imported task, and whether it is unfinished but can't be followed here.
+/// Converts a task for this browser. Also returns whether the task is unfinished but can't be polled.
 fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option<(Task, bool)> {
     let account: ExportedAccount = json::decode(value.get("account")?.clone())?;
     let is_same_service = here.absolute(&account.address) == here.absolute(&here.account.address);
@@ -281,9 +285,9 @@ fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option
     {
         return None;
     }
-    // The other browser's clock may be ahead: tasks created here must be newer.
+    // The other browser's clock may be ahead, but tasks created from now on must be newer.
     task.created = task.created.min(here.now);
-    // Another page's errors don't apply here.
+    // Errors and waits of the other browser don't apply here.
     task.poll_error = None;
     task.not_before = None;
     task.waits_since = None;
@@ -295,7 +299,7 @@ fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option
     task.paused = false;
     task.taken_back = false;
     if matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
-        // The other browser may have sent it since.
+        // The other browser may have sent the task after the export.
         let error = ApiError::Network {
             detail: ApiError::EXPORTED_UNSENT.into(),
         };
@@ -306,7 +310,7 @@ fn import_task(mut value: Value, owner: Owner, here: LocalContext<'_>) -> Option
     Some((task, is_unfinished && !is_own))
 }
 
-/// Whether the key is valid: one with a slash, or an empty one, would address other records.
+/// Whether the key is valid. An empty key or one with a slash would address other records.
 fn is_key(key: &str) -> bool {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
     (1..=64).contains(&key.len()) && key.bytes().all(is_plain)
@@ -317,9 +321,9 @@ fn is_key(key: &str) -> bool {
 pub struct ImportResult {
     /// The number of imported tasks.
     pub tasks: usize,
-    /// The number of other tasks that existed already.
+    /// The number of other tasks in the file that existed already.
     pub known: usize,
-    /// The number of existing tasks that this browser follows because of the file.
+    /// The number of existing tasks that this browser polls from now on, because of the file.
     pub followed: usize,
     /// The number of imported copies of outputs.
     pub outputs: usize,

@@ -1,4 +1,5 @@
-//! Finds the outputs that became the input of tasks. They are stored with a new task, and shown in both directions.
+//! Finds the outputs from which tasks were generated. These sources are stored with a new task. The page shows the
+//! ancestors and descendants of an output.
 
 use std::collections::HashMap;
 
@@ -8,34 +9,35 @@ use serde_json::Value;
 use crate::output::output_cache;
 use atelier_contract::output::OutputAddress;
 
-/// The maximum number of relatives that are shown, and the maximum distance.
+/// The maximum number of relatives to show in each direction.
 const MAX_RELATIVES: usize = 24;
+/// The maximum distance of a relative in steps.
 const MAX_DISTANCE: usize = 6;
 
 /// An ancestor or descendant of a task.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Relative {
     pub task: TaskKey,
-    /// The output that became an input; of a descendant, its first output, if any.
+    /// For an ancestor, the output that became an input. For a descendant, its first output, if it has one.
     pub output: Option<String>,
     /// The parameter that had the output as its value.
     pub parameter: String,
     /// The distance in steps, from 1.
     pub distance: usize,
-    /// Whether the task is in this browser.
+    /// Whether the task is stored in this browser.
     pub is_known: bool,
 }
 
 /// The relatives of one output: at most 24 in each direction, and 6 steps away.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Family {
-    /// The outputs that it was generated from, the nearest first, each followed by its own ancestors.
+    /// The outputs from which it was generated, each followed by its own ancestors.
     pub ancestors: Vec<Relative>,
     /// The outputs that were generated from it, each followed by its own descendants.
     pub descendants: Vec<Relative>,
 }
 
-/// Records in new tasks which outputs they are generated from: those whose addresses are among their inputs. Recorded
+/// Records in new tasks the outputs from which they are generated: those whose addresses are among the inputs. Existing
 /// sources are preserved.
 pub fn trace(new: &mut [Task], known: &[&Task]) {
     let mut origins = None;
@@ -43,7 +45,7 @@ pub fn trace(new: &mut [Task], known: &[&Task]) {
         let values = task.input.values().iter();
         let addresses = values.filter_map(|(name, value)| Some((name, address(value)?)));
         let found = addresses.filter_map(|(parameter, address)| {
-            // Most inputs have no address, so the lookup table is built lazily.
+            // Most inputs contain no address, so build the lookup table only if needed.
             let origins = origins.get_or_insert_with(|| origins_of(known));
             Some(Source {
                 parameter: parameter.clone(),
@@ -56,7 +58,7 @@ pub fn trace(new: &mut [Task], known: &[&Task]) {
 
 fn origin(origins: &HashMap<&str, String>, address: &str) -> Option<String> {
     let found = origins.get(address).cloned();
-    // If the input is the data itself, its task has a reference to it.
+    // If the input is a `data:` URL, the output is stored as a reference to the same data.
     found.or_else(|| {
         origins
             .get(stored_output::reference(address)?.as_str())
@@ -69,8 +71,8 @@ fn address(value: &Value) -> Option<&str> {
     value.as_str().filter(is_address)
 }
 
-/// Returns the output at each address, the newest if there are several. A service may have changed an output's address
-/// since a task used it, so the sources of tasks are included.
+/// Returns the output at each address; if there are several, the newest. Includes the sources of tasks, because a
+/// service may have changed an output's address after a task used it.
 fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     let mut origins = HashMap::new();
     for task in known {
@@ -91,8 +93,8 @@ fn origins_of<'a>(known: &[&'a Task]) -> HashMap<&'a str, String> {
     origins
 }
 
-/// Returns the task that this one is a variation of: the recorded one; else the first outside batches with the same
-/// inputs except for the seed.
+/// Returns the task of which this one is a variation: the recorded one, or the first task outside batches that has the
+/// same inputs except for the seed.
 pub fn varied<'a>(task: &Task, known: &[&'a Task]) -> Option<&'a Task> {
     const SEED: &str = "seed";
     if let Some(varied) = &task.varied {
@@ -226,7 +228,7 @@ mod tests {
         relatives.iter().map(name).collect()
     }
 
-    /// Guards against losing the origin of an image whose data were sent, but of which only a reference is stored.
+    /// The image was sent as data, but its task contains only a reference.
     #[test]
     fn input_data_are_matched_to_a_reference() {
         let data = format!("data:image/png;base64,{}", "A".repeat(5_000));
@@ -257,7 +259,7 @@ mod tests {
             output: "a/1".into(),
         };
         assert_eq!(b.sources, std::slice::from_ref(&source));
-        // The service has changed its address since; a task that was generated from it still has the old one.
+        // The service has changed the output's address. A task that was generated from it still contains the old one.
         let moved = task("a", 1, json!({}), &["/o/9.png", "https://s/10.png"]);
         let input = json!({"image_url": "https://s/2.png"});
         let again = traced(task("c", 3, input, &[]), &[&moved, &b]);
@@ -280,7 +282,7 @@ mod tests {
         let of_a = family(&a, Some(0), &known);
         assert!(of_a.ancestors.is_empty());
         assert_eq!(names(&of_a.descendants), [("b".into(), 1), ("c".into(), 2)]);
-        // Its other output became another input.
+        // Another output of the task became an input of another task.
         assert_eq!(
             names(&family(&a, Some(1), &known).descendants),
             [("c".into(), 1)]
@@ -296,7 +298,7 @@ mod tests {
         assert_eq!(of_c.ancestors.iter().filter(|it| !it.is_known).count(), 2);
     }
 
-    /// Guards against four images side by side that are not recognized as variations.
+    /// Variations of earlier versions have no recorded original.
     #[test]
     fn a_variation_is_recognized_by_its_inputs() {
         let made = |key: &str, created, prompt: &str, seed: Value| {
@@ -308,12 +310,16 @@ mod tests {
         let of = |task: &Task| varied(task, &known).map(|it| it.key.0.as_str());
         assert_eq!(of(&a), None);
         assert_eq!(of(&b), Some("a"));
-        assert_eq!(of(&c), Some("a"), "the first, whichever was varied");
+        assert_eq!(
+            of(&c),
+            Some("a"),
+            "the first of the tasks with these inputs"
+        );
         assert_eq!(of(&other), None);
-        // A repetition is no variation, nor is a task without a seed.
+        // A task with the same seed is not a variation, nor is a task without a seed.
         assert_eq!(varied(&made("e", 3, "x", json!(1)), &[&a]), None);
         assert_eq!(varied(&made("e", 3, "x", Value::Null), &[&a]), None);
-        // Tasks with a recorded original need no search, in a batch or not.
+        // A recorded original is returned, in a batch or not.
         let mut recorded = made("f", 4, "x", json!(5));
         recorded.varied = Some(b.key.clone());
         assert_eq!(of(&recorded), Some("b"));
@@ -329,7 +335,7 @@ mod tests {
         assert_eq!(varied(&b, &[&gone]), None);
     }
 
-    /// Guards against an endless loop: imported data may be forged.
+    /// Guards against an endless loop, because imported data may be forged.
     #[test]
     fn a_cyclic_family_is_limited() {
         let mut tasks: Vec<Task> = (0..4)

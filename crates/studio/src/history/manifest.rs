@@ -1,5 +1,5 @@
-//! Exports a batch and its results as a file: inputs, ids, states, errors, addresses and times of every item. It never
-//! contains a token.
+//! Exports a batch and its results as a file with the inputs, ids, states, errors, output addresses and times of all
+//! items. The file never contains a token.
 
 use atelier_contract::{Entry, ModelId, json};
 use atelier_engine::{Task, TaskState, stored_output};
@@ -20,15 +20,15 @@ const VERSION: u32 = 1;
 /// The prefix of the columns of [`Manifest::to_csv`] with inputs.
 pub(crate) const INPUT_PREFIX: &str = "input.";
 
-/// The content of `manifest.json`. Users have such files: names and shapes must not change. Missing or invalid fields are
-/// read as empty, except for the model.
+/// The content of `manifest.json`. Users have such files, so names and types of its fields must not change. Missing or
+/// invalid fields are read as empty, except for the model.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Manifest {
     #[serde(default, deserialize_with = "or_default")]
     pub name: String,
     #[serde(flatten)]
     pub model: ModelId,
-    /// The address of the service that generated the outputs; may be empty.
+    /// The address of the service that generated the outputs; empty for the page's own service.
     #[serde(default, deserialize_with = "or_default")]
     pub service: String,
     /// The time in the format of [`crate::text::timestamp::iso`].
@@ -54,7 +54,7 @@ pub struct ManifestItem {
     /// The item's number, from 1, as in the names of its files.
     #[serde(deserialize_with = "or_default")]
     pub index: usize,
-    /// The item's state as shown on the page.
+    /// The state of the item in the words of the page.
     #[serde(deserialize_with = "or_default")]
     pub state: String,
     /// The service's id of the latest attempt.
@@ -73,11 +73,11 @@ pub struct ManifestItem {
     pub outputs: Vec<ManifestOutput>,
 }
 
-/// One output of an item: a file next to the manifest, or why it is missing.
+/// An output of an item, with its file next to the manifest or the reason why there is none.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ManifestOutput {
-    /// The output's address. A `data:` address is cut off if there is a file with its data.
+    /// The address of the output. A `data:` URL is truncated before its data if there is a file with the data.
     #[serde(deserialize_with = "or_default")]
     pub url: String,
     #[serde(deserialize_with = "or_default")]
@@ -96,7 +96,7 @@ where
     Ok(json::decode(value).unwrap_or_default())
 }
 
-/// Reads invalid entries as empty, so that the others keep their positions.
+/// Reads a list. Invalid entries are read as empty, so that the others keep their positions.
 fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -107,10 +107,10 @@ where
     Ok(entries.into_iter().map(read).collect())
 }
 
-/// Why an output that came as data has no file if only a manifest is exported.
+/// The reason why an output that a service sent as data has no file, if only the manifest is exported.
 const WITHOUT_DATA: &str = "It came as data, which is only in the ZIP archive of the batch.";
 
-/// Reduces a reference to a stored file, which is valid only in this browser, to its type.
+/// Truncates a reference to a stored file after its type, because the rest is valid only in this browser.
 fn without_reference(url: &str) -> &str {
     match stored_output::is_reference(url) {
         true => &url[..url.find(';').unwrap_or(url.len())],
@@ -129,7 +129,7 @@ impl ManifestOutput {
         }
     }
 
-    /// Returns an output whose data are in `file`.
+    /// Returns an output whose content is in `file`.
     pub fn fetched(url: &str, file: String) -> Self {
         let url = without_reference(url);
         let is_data = matches!(OutputAddress::of(url), OutputAddress::Data(_));
@@ -152,7 +152,7 @@ impl ManifestOutput {
 }
 
 impl ManifestItem {
-    /// Returns an item with its latest attempt, without outputs. `index`: from 0.
+    /// Returns the item with this index, from 0, without outputs. `task`: its latest attempt.
     fn new(index: usize, task: Option<&Task>) -> Self {
         let index = index + 1;
         let Some(task) = task else {
@@ -296,8 +296,8 @@ impl Manifest {
     }
 }
 
-/// Escapes a text of the service, so that spreadsheets don't evaluate it as a formula. Inputs are the user's own, and are
-/// not escaped so that they can be imported.
+/// Escapes a text of the service, so that spreadsheets don't evaluate it as a formula. Inputs come from the user. They
+/// are not escaped, so that they can be imported.
 fn escaped(text: &str) -> String {
     if text.starts_with(['=', '+', '-', '@', '\t', '\r']) {
         format!("'{text}")

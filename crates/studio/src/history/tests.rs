@@ -1,6 +1,6 @@
 use super::*;
 
-/// Guards against a count of sixteen tasks above eight rows.
+/// Without the number of grouped tasks, the label would seem to contradict the number of rows.
 #[test]
 fn the_label_counts_tasks_and_those_that_share_a_row() {
     let row = HistoryRow::Task(TaskKey("a".into()));
@@ -24,7 +24,7 @@ fn the_label_counts_tasks_and_those_that_share_a_row() {
 fn new_tasks_are_first_whatever_the_clock_shows() {
     assert_eq!(created(70, None, None), 70);
     assert_eq!(created(70, Some(40), None), 70);
-    // The clock was set back, or it is the same millisecond.
+    // The clock was set back, or both are created in the same millisecond.
     assert_eq!(created(70, Some(70), None), 71);
     assert_eq!(created(70, Some(900), None), 901);
     assert_eq!(created(70, Some(u64::MAX), None), u64::MAX);
@@ -141,7 +141,7 @@ fn tasks_of_a_batch_share_a_row_unless_there_is_only_one() {
     assert_eq!(rows(&records, &[77]), []);
 }
 
-/// Guards against a batch that can't be found by the name that the user gave it.
+/// Guards against a batch that can't be found by its name.
 #[test]
 fn tasks_are_found_by_the_name_of_their_batch() {
     let batch = BatchKey("x".into());
@@ -194,8 +194,7 @@ fn an_estimate_uses_completed_tasks_of_the_model() {
     assert_eq!(of(&tasks[2..]), None);
 }
 
-/// Guards against an estimate of 49 s instead of 12 s, because most of a sweep's 24 tasks had waited for each other, and
-/// against counting the time during which the page was closed.
+/// Most tasks of a batch wait for each other, and the end of a task is unknown while the page is closed.
 #[test]
 fn an_estimate_uses_tasks_that_did_not_wait_and_were_observed_to_end() {
     let of = |tasks: &[Task]| estimate(tasks, &ModelId::new("image", "a"), None);
@@ -206,21 +205,21 @@ fn an_estimate_uses_tasks_that_did_not_wait_and_were_observed_to_end() {
         let batch = BatchKey("b".into());
         (task.batch, task.finished) = (Some(BatchPlace { batch, index }), Some(5_000));
     }
-    assert_eq!(of(&tasks[..5]), Some(4_990), "nothing better is known");
-    assert_eq!(of(&tasks[..7]), Some(4_990), "two may be chance");
+    assert_eq!(of(&tasks[..5]), Some(4_990), "there are no better tasks");
+    assert_eq!(of(&tasks[..7]), Some(4_990), "two tasks are not enough");
     assert_eq!(of(&tasks), Some(40));
     tasks[7].ended_unseen = true;
     assert_eq!(of(&tasks), Some(4_990));
 }
 
-/// Guards against an estimate for four images that equals that for one.
+/// A task with four outputs takes longer than one with a single output.
 #[test]
 fn an_estimate_uses_tasks_with_as_many_outputs() {
     let made = |key: usize, outputs: usize| {
         let mut task = task(key, "a", 10, Phase::Ready, "");
         let id = TaskId("t".into());
         let outputs = vec!["https://a/b.png".to_owned(); outputs];
-        // Four take four times as long.
+        // Four outputs take four times as long.
         task.finished = Some(10 + 10 * outputs.len() as u64);
         task.state = TaskState::Ready { id, outputs };
         task
@@ -228,7 +227,7 @@ fn an_estimate_uses_tasks_with_as_many_outputs() {
     let of = |tasks: &[Task], outputs| estimate(tasks, &ModelId::new("image", "a"), outputs);
     let mut tasks: Vec<Task> = (0..9).map(|key| made(key, 1)).collect();
     tasks.extend([9, 10].map(|key| made(key, 4)));
-    assert_eq!(of(&tasks, Some(4)), Some(10), "two may be chance");
+    assert_eq!(of(&tasks, Some(4)), Some(10), "two tasks are not enough");
     tasks.push(made(11, 4));
     let counts = [Some(4), Some(1), Some(2), None];
     let times = counts.map(|outputs| of(&tasks, outputs));
@@ -254,7 +253,7 @@ proptest! {
     }
 }
 
-/// Guards against comparing tasks with each other: that would exceed the time limit of a test.
+/// A quadratic algorithm would exceed the time limit of a test.
 #[test]
 fn filter_time_grows_linearly_with_the_tasks() {
     let entry = |n: usize| {

@@ -1,24 +1,25 @@
-//! Where an arrow leads among things that are read in rows.
+//! Moves the focus with arrow keys among elements laid out in rows.
 
 use crate::gallery::layout::{Direction, Frame};
 
-/// Which one an arrow leads to: sideways to the next one in order, across the ends of rows, else to the nearest one of
-/// another row. `None` where there is none that way.
+/// Returns the element to which an arrow key moves the focus; `None` if there is none in that direction. Left and Right
+/// move to the previous and next element, also across the ends of rows. Up and Down move to the nearest element of
+/// another row.
 pub fn goal(direction: Direction, places: &[Frame], from: usize) -> Option<usize> {
-    let way = match direction {
+    let sign = match direction {
         Direction::Forward => return (from + 1 < places.len()).then_some(from + 1),
         Direction::Back => return from.checked_sub(1),
         Direction::Down => 1.0,
         Direction::Up => -1.0,
     };
     let (x, y) = middle(places.get(from)?);
-    let far = places.iter().enumerate().filter_map(|(at, place)| {
+    let distances = places.iter().enumerate().filter_map(|(at, place)| {
         let (other_x, other_y) = middle(place);
-        let along = way * (other_y - y);
-        // What lies aside is further.
+        let along = sign * (other_y - y);
+        // A horizontal distance counts twice.
         (along > 1.0).then(|| (at, along + 2.0 * (other_x - x).abs()))
     });
-    let nearest = far.min_by(|(_, a), (_, b)| a.total_cmp(b));
+    let nearest = distances.min_by(|(_, a), (_, b)| a.total_cmp(b));
     nearest.map(|(at, _)| at)
 }
 
@@ -38,9 +39,9 @@ mod tests {
         super::goal(Direction::of_key(key)?, places, from)
     }
 
-    /// Guards against arrows that lead nowhere at the end of a row, or where the next one is shorter.
+    /// Arrow keys have an effect at the end of a row and above a shorter row, too.
     #[test]
-    fn arrows_lead_to_all_of_them() {
+    fn arrow_keys_reach_all_elements() {
         let in_columns = |columns: usize| {
             let place = |at: usize| {
                 let (left, top) = (110.0 * (at % columns) as f64, 90.0 * (at / columns) as f64);

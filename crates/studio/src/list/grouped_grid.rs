@@ -1,20 +1,20 @@
-//! Cards in groups, one group below the other: each has a heading and then rows of cards.
+//! Lays out cards in groups below each other. Each group has a heading and rows of cards.
 
 use std::ops::Range;
 
 use super::window::Stack;
 
-/// One row of the grid.
+/// A row of the grid.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GridRow {
-    /// The place of its group among all groups, from 0.
+    /// The index of the row's group, from 0.
     pub group: usize,
-    /// The cards of the group that stand side by side here; none in its heading.
+    /// The cards of the group in this row, from 0; `None` if the row is a heading.
     pub cards: Option<Range<usize>>,
 }
 
-/// Where the rows lie. `groups`: how many cards each has; empty ones have no row. The heights are of a heading, and of a
-/// row of cards with the gap below it.
+/// Returns the positions of the rows. `groups`: the number of cards of each group; empty groups have no rows.
+/// `heading`: the height of a heading; `row`: the height of a row of cards, including the gap below it.
 pub fn stack(
     groups: impl IntoIterator<Item = usize>,
     columns: usize,
@@ -28,7 +28,7 @@ pub fn stack(
     stack
 }
 
-/// What stands in a row of [`stack`].
+/// Returns the content of a row of [`stack`].
 pub fn row(
     groups: impl IntoIterator<Item = usize>,
     columns: usize,
@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_seen_of_two_groups() {
+    fn rows_of_two_groups_are_found() {
         let groups = [5, 0, 1];
         let stack = stack(groups, 2, HEIGHTS);
         assert_eq!(stack.height(), 40.0 + 300.0 + 40.0 + 100.0);
@@ -79,9 +79,9 @@ mod tests {
         assert_eq!(row(groups, 2, stack.rows()), None);
     }
 
-    /// Guards against categories next to each other that look like columns.
+    /// Groups must not be side by side, because they would look like columns.
     #[test]
-    fn each_group_begins_a_row() {
+    fn each_group_starts_a_row() {
         let groups = [4, 1, 0, 7];
         let mut headings = rows(&groups, 6, (0.0, 1e9));
         headings.retain(|(_, row)| row.cards.is_none());
@@ -95,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn each_card_stands_in_one_row_and_a_window_has_only_what_fits(
+        fn each_card_is_in_one_row_and_a_window_has_only_the_rows_that_fit(
             groups in prop::collection::vec(0usize..40, 0..6), columns in 0usize..5, from in 0.0..3000.0,
         ) {
             for (group, cards) in groups.iter().enumerate() {

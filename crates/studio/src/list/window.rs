@@ -1,10 +1,12 @@
-//! Long lists build only the rows near the screen: where each row lies, and which rows a stretch of the list touches.
+//! Virtual scrolling: long lists render only the rows near the visible range. Computes the positions of rows, and the
+//! rows that intersect a range.
 
 use std::ops::Range;
 
-/// Rows one below the other, in px.
+/// The positions of rows below each other, in px.
 ///
-/// Neighbors of one height are one entry: a list of 10,000 equal rows takes no more memory than a list of one.
+/// Consecutive rows of the same height are stored as one entry, so a list of 10,000 equal rows takes as little memory
+/// as one row.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Stack {
     runs: Vec<Run>,
@@ -12,13 +14,13 @@ pub struct Stack {
     height: f64,
 }
 
-/// Neighboring rows of one height.
+/// Consecutive rows of the same height.
 #[derive(Debug, Clone, Copy, PartialEq)]
 struct Run {
     first: usize,
-    /// The top of its first row.
+    /// The top of the first row.
     top: f64,
-    /// The distance from the top of one row to the top of the next, gap included.
+    /// The distance from the top of one row to the top of the next, including the gap.
     row_height: f64,
 }
 
@@ -37,8 +39,8 @@ impl Stack {
         stack
     }
 
-    /// Adds rows of one height at the end. A height that was not measured yet (0, NaN) counts as 1: it must not mean
-    /// that all rows fit on the screen.
+    /// Adds rows of the same height at the end. A height that was not measured yet (0 or NaN) counts as 1, so that not
+    /// all rows of a long list are rendered.
     pub fn push(&mut self, rows: usize, row_height: f64) {
         let row_height = match row_height.is_finite() {
             true => row_height.max(1.0),
@@ -60,12 +62,12 @@ impl Stack {
         self.rows
     }
 
-    /// Returns the height of all rows together.
+    /// Returns the total height of all rows.
     pub fn height(&self) -> f64 {
         self.height
     }
 
-    /// Returns the top of a row, or the end of the list for a row that is not there.
+    /// Returns the top of a row, or the end of the list if there is no such row.
     pub fn top(&self, row: usize) -> f64 {
         let row = row.min(self.rows);
         let runs = self.runs.partition_point(|run| run.first <= row);
@@ -74,7 +76,7 @@ impl Stack {
         })
     }
 
-    /// Returns the rows that touch the stretch from `from` to `to`.
+    /// Returns the rows that intersect the range from `from` to `to`.
     pub fn window(&self, from: f64, to: f64) -> Range<usize> {
         let runs_from = self.runs.partition_point(|run| run.top <= from);
         let runs_to = self.runs.partition_point(|run| run.top < to);
@@ -83,7 +85,7 @@ impl Stack {
         first..after.max(first)
     }
 
-    /// The row that is so far down the last of so many runs, or the first one after it.
+    /// Returns the row at the offset `row` in the last of the first `runs` runs, but at most the first row after it.
     fn row_in(&self, runs: usize, row: impl Fn(&Run) -> f64) -> usize {
         let end = self.runs.get(runs).map_or(self.rows, |next| next.first);
         let last = self.runs[..runs].last();
@@ -92,8 +94,9 @@ impl Stack {
         })
     }
 
-    /// Returns the rows to build for the stretch from `from` to `to`, with `overscan` more rows on both sides. A list
-    /// that has rows gets at least one of them with an overscan: it may just have become shorter.
+    /// Returns the rows to render for the range from `from` to `to`, with `overscan` more rows on both sides. With an
+    /// overscan, a list that has rows renders at least one, even if it has just become shorter than the scroll
+    /// position.
     pub fn near(&self, (from, to): (f64, f64), overscan: usize) -> Range<usize> {
         let rows = self.window(from, to);
         let end = rows.end.saturating_add(overscan).min(self.rows);
@@ -101,7 +104,7 @@ impl Stack {
     }
 }
 
-/// The groups that have some of these lines, where so many lines each are a group.
+/// Returns the groups that contain some of these lines. `each`: the number of lines per group.
 pub fn groups(lines: &Range<usize>, each: usize) -> Range<usize> {
     match lines.is_empty() {
         true => 0..0,
@@ -109,13 +112,13 @@ pub fn groups(lines: &Range<usize>, each: usize) -> Range<usize> {
     }
 }
 
-/// Which of these lines a group has.
+/// Returns the lines of a group among these lines. `each`: the number of lines per group.
 pub fn in_group(lines: &Range<usize>, each: usize, group: usize) -> Range<usize> {
     let first = group * each;
     lines.start.max(first)..lines.end.min(first + each)
 }
 
-/// The stretch to build for a screen from `from` to `to`: more of what scrolling leads to than of what it comes from.
+/// Extends the visible range to the range to render, further in the direction of scrolling than in the opposite one.
 pub fn ahead((from, to): (f64, f64), is_downward: bool) -> (f64, f64) {
     let screen = to - from;
     let (next, past) = (screen / 4.0, screen / 16.0);
@@ -131,12 +134,12 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn more_is_built_where_scrolling_leads() {
+    fn the_rendered_range_extends_further_in_the_direction_of_scrolling() {
         assert_eq!(ahead((1000.0, 1800.0), true), (950.0, 2000.0));
         assert_eq!(ahead((1000.0, 1800.0), false), (800.0, 1850.0));
     }
 
-    /// Guards against a line that no group has, or two have.
+    /// Each line must be in exactly one group.
     #[test]
     fn each_line_is_in_one_group() {
         for (lines, each, expected) in [
@@ -153,7 +156,10 @@ mod tests {
             let again = found.flat_map(|group| in_group(&lines, each, group));
             assert!(again.eq(lines.clone()), "{lines:?} by {each}");
         }
-        assert!(in_group(&(6..9), 3, 0).is_empty(), "out of sight");
+        assert!(
+            in_group(&(6..9), 3, 0).is_empty(),
+            "the group has none of the lines"
+        );
     }
 
     #[test]
@@ -175,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn neighbors_of_one_height_are_one_entry() {
+    fn consecutive_rows_of_the_same_height_are_one_entry() {
         assert_eq!(Stack::uniform(10_000, 48.0).runs.len(), 1);
         assert_eq!(Stack::new([48.0; 10_000]), Stack::uniform(10_000, 48.0));
         assert_eq!(Stack::new([9.0, 9.0, 5.0, 9.0]).runs.len(), 3);
@@ -187,7 +193,7 @@ mod tests {
         assert_eq!(stack.near((1050.0, 1450.0), 0), 10..15);
         assert_eq!(stack.near((1050.0, 1450.0), 2), 8..17);
         assert_eq!(stack.near((0.0, 100.0), 1), 0..2);
-        // It was scrolled further down than it reaches now.
+        // The scroll position is below the end of the list.
         assert_eq!(stack.near((200_000.0, 200_400.0), 1), 999..1000);
         assert_eq!(Stack::default().near((0.0, 400.0), 1), 0..0);
     }
@@ -204,7 +210,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_in_sight_is_built_and_the_height_never_changes(
+        fn visible_rows_are_rendered_and_the_height_never_changes(
             runs in prop::collection::vec((0..50usize, 1.0..500.0f64), 0..20),
             from in -1000.0..2e5f64, screen in 0.0..3000.0f64, overscan in 0..5usize,
         ) {

@@ -9,7 +9,7 @@ pub struct Categories {
     of_models: Vec<usize>,
 }
 
-/// The found models of one category, by their indexes in the list.
+/// The found models of a category.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// The index of the category in [`Categories::names`].
@@ -19,7 +19,8 @@ pub struct Group {
 }
 
 impl Categories {
-    /// Builds the categories from those of each model. A service may give each model its own category.
+    /// Collects the categories. `categories`: the category of each model. A service may have as many categories as
+    /// models.
     pub fn of<'a>(categories: impl IntoIterator<Item = &'a str>) -> Self {
         // Models of a category are usually consecutive.
         let mut runs: Vec<(&str, usize)> = Vec::new();
@@ -29,7 +30,7 @@ impl Categories {
                 _ => runs.push((category, 1)),
             }
         }
-        // Sorted, because the code of a map would be larger.
+        // Sort instead of using a map, whose code would be larger.
         let sorted = sort::order(runs.len(), &|a, b| (runs[a].0, a).cmp(&(runs[b].0, b)));
         let mut firsts = vec![0; runs.len()];
         let mut first: Option<usize> = None;
@@ -66,8 +67,8 @@ impl Categories {
         counts.into_iter().max().unwrap_or_default()
     }
 
-    /// Groups the found models by category, each group in the order of the search result. If a category is selected, returns
-    /// only that one.
+    /// Groups the found models by category, each group in the order of the search result. If a category is selected,
+    /// returns only its group.
     pub fn group(
         &self,
         selected: Option<&str>,
@@ -130,7 +131,7 @@ mod tests {
         }
     }
 
-    /// Guards against searching all categories for each model: that would exceed the time limit of a test.
+    /// Searching all categories for each model would exceed the time limit of a test.
     #[test]
     fn grouping_time_grows_linearly_with_the_categories() {
         let names: Vec<String> = (0..400_000).map(|n| format!("category {n}")).collect();

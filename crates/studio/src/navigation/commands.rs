@@ -1,11 +1,11 @@
-//! Chooses the rows of the command list.
+//! Chooses and groups the rows of the command list.
 
 use std::collections::HashMap;
 
 use atelier_contract::ModelId;
 use atelier_engine::BatchKey;
 
-/// The number of models that are listed before anything is typed: usually all of them.
+/// The maximum number of models listed before the user types. Most services have fewer.
 pub const MODELS: usize = 10;
 
 /// Returns the indexes of models: the last used first, then the others in the service's order.
@@ -21,16 +21,17 @@ pub fn models(known: &[&ModelId], recent: &[ModelId]) -> Vec<usize> {
     order
 }
 
-/// A row of the list, with the indexes of its entries.
+/// A row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CommandRow {
+    /// The index of a single entry.
     One(usize),
     /// The index of the first of several tasks of a batch, and their number.
     Batch(usize, usize),
 }
 
-/// Groups the results: tasks of one batch are one row at the position of the first. `batch`: the batch of the result at an
-/// index.
+/// Groups the results: tasks of the same batch are one row, at the position of the first. `batch`: returns the batch of
+/// the result with this index.
 pub fn grouped<'a>(
     found: impl IntoIterator<Item = usize>,
     batch: impl Fn(usize) -> Option<&'a BatchKey>,
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!(models(&known, &[]), [0, 1, 2]);
     }
 
-    /// Guards against six rows of one batch in a list of twelve.
+    /// Guards against a list that is filled by tasks of one batch.
     #[test]
     fn a_batch_is_one_row_unless_only_one_of_its_tasks_is_found() {
         let batches = [Some("a"), None, Some("b"), Some("a"), Some("a")];

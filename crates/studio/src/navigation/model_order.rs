@@ -1,10 +1,10 @@
-//! Decides which models are listed first: favorites, then the last used ones. Stored as text with one model per line,
-//! which needs little code in the first view.
+//! Orders the models in a list: favorites first, then the models used last. The stored form is text with one model per
+//! line, because this needs little code in the first part of the program.
 
 use atelier_contract::{Model, ModelId};
 use atelier_engine::Task;
 
-/// The maximum number of last used models that are remembered.
+/// The maximum number of last used models.
 const RECENT: usize = 12;
 
 /// Returns the models of tasks, the last used first.
@@ -23,7 +23,7 @@ pub fn recent<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<ModelId> {
     recent
 }
 
-/// Returns favorites, then the last used models, without duplicates.
+/// Returns the favorites, then the last used models, without duplicates, one per line.
 pub fn first(favorites: &str, recent: &[ModelId]) -> String {
     let mut lines: Vec<String> = favorites.lines().map(str::to_owned).collect();
     for model in recent {
@@ -63,8 +63,8 @@ pub fn order(models: &[Model], first: &str) -> Vec<usize> {
     order
 }
 
-/// Describes the order of the models, unless it is the service's. `shown`: the favorites that determine the order; `now`: the
-/// current favorites; `has_first`: whether favorites or last used models come first.
+/// Describes the order of the models; empty if it is the service's. `shown`: the favorites in the current order; `now`:
+/// the current favorites; `has_first`: whether favorites or last used models are first.
 pub fn order_text(is_searched: bool, shown: &str, now: &str, has_first: bool) -> &'static str {
     let is_shown = |line| shown.lines().any(|shown| shown == line);
     match (is_searched, has_first) {
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn favorites_come_first_then_the_last_used() {
+    fn favorites_are_first_then_the_last_used() {
         let tasks = [task("2", 10), task("0", 30), task("2", 20), task("9", 5)];
         let recent = recent(&tasks);
         let names: Vec<&str> = recent.iter().map(|id| id.subcategory.as_str()).collect();

@@ -1,4 +1,4 @@
-//! The URLs of the app's pages: they contain what a user may share or return to.
+//! Parses and formats the URLs of the app's pages.
 
 use atelier_contract::{ModelId, path};
 use atelier_engine::{BatchKey, TaskKey};
@@ -20,12 +20,12 @@ pub enum Route {
     Gallery,
     /// `/settings`
     Settings,
-    /// Any other.
+    /// Any other path.
     Missing,
 }
 
 impl Route {
-    /// Parses a path without a query; a trailing slash is ignored.
+    /// Parses a path without a query. A trailing slash is ignored.
     pub fn parse(path: &str) -> Self {
         let segments: Vec<&str> = path
             .split('/')

@@ -1,32 +1,32 @@
 //! Fuzzy text search: ignores case, accents and word order, and matches prefixes and small typos.
 //!
-//! Text is prepared once ([`Searchable`]), so that a key press only compares.
+//! Texts are prepared once as [`Searchable`], so that a key press only compares words.
 
 pub mod days;
 
 use crate::navigation::sort;
 use crate::text::fold;
 
-/// The maximum number of characters of a field that are searched, because prompts can be very long.
+/// The maximum number of characters to search in a field, because prompts can be very long.
 const MAX_CHARS: usize = 1000;
-/// The maximum number of letters of a word that are compared; longer words are data.
+/// The maximum number of letters to compare in a word. Longer words are usually data.
 const MAX_LETTERS: usize = 48;
-/// The penalty per field after the first, so that a name weighs more than a description.
+/// The penalty per field after the first, so that matches in a name rank before matches in a description.
 const FIELD: u32 = 4;
-/// The minimum number of letters for a typo in a prefix. Shorter prefixes match too many words.
+/// The minimum number of letters of a prefix that may have a typo. Shorter prefixes would match too many words.
 const LEAST_BEGUN: usize = 6;
 /// The minimum number of letters of a word that counts as an id.
 const LEAST_LETTERS_OF_ID: u8 = 16;
 
 /// The minimum number of digits for a match with the prefix of a number.
 const LEAST_DIGITS: usize = 3;
-/// The penalty for a typo: matches without typos rank before all others.
+/// The penalty for a typo. It is so large that matches without typos rank before all others.
 const TYPO: u32 = 1000;
 
 /// Text that is prepared for searching.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Searchable {
-    /// The folded words, one after the other.
+    /// The concatenated folded words.
     text: String,
     words: Vec<Word>,
 }
@@ -41,7 +41,7 @@ struct Word {
     mask: u32,
 }
 
-/// The text in a search box.
+/// The text in a search box, prepared for comparisons.
 #[derive(Debug, Clone, Default)]
 pub struct Query {
     words: Vec<QueryWord>,
@@ -118,12 +118,12 @@ impl Query {
         Self { words }
     }
 
-    /// Whether the query is empty: everything matches equally.
+    /// Whether the query is empty, so that everything matches equally.
     pub fn is_empty(&self) -> bool {
         self.words.is_empty()
     }
 
-    /// Returns how well the item matches, lower is better; `None` if a word of the query does not match.
+    /// Returns the rank of the item (lower is better); `None` if a word of the query does not match.
     pub fn score(&self, item: &Searchable) -> Option<u32> {
         self.words.iter().try_fold(0, |sum: u32, wanted| {
             let mut best = u32::MAX;
@@ -144,7 +144,7 @@ impl Query {
         })
     }
 
-    /// Whether the query contains a longer number.
+    /// Whether the query contains a number of at least [`LEAST_DIGITS`] digits.
     pub fn asks_for_numbers(&self) -> bool {
         self.long_numbers().next().is_some()
     }
@@ -154,8 +154,8 @@ impl Query {
         self.words.iter().filter(is_long)
     }
 
-    /// Whether the item contains every longer number of the query exactly, not as a prefix: for 1020, an item with 10203 is left
-    /// out if another one has 1020. True if the query contains no longer number.
+    /// Whether the item contains all numbers of [`Query::asks_for_numbers`] exactly, and not only as prefixes: an item
+    /// with 10203 does not contain 1020. True if the query has no such numbers.
     pub fn has_its_numbers(&self, item: &Searchable) -> bool {
         self.long_numbers().all(|wanted| {
             let text = |word: &Word| {
@@ -166,12 +166,12 @@ impl Query {
         })
     }
 
-    /// Returns the indexes of the matching items, best first, equal ones in order.
+    /// Returns the indexes of the matching items, the best first. Equal ones keep their order.
     pub fn find<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
         Self::in_order(self.ranked(items))
     }
 
-    /// Like [`Query::find`], but with typos only if nothing matches without.
+    /// Like [`Query::find`], but includes matches with typos only if there are none without typos.
     pub fn find_nearest<'a>(&self, items: impl IntoIterator<Item = &'a Searchable>) -> Vec<usize> {
         let mut found = self.ranked(items);
         let is_literal = |(rank, _): &(u64, u64)| *rank < u64::from(TYPO);
@@ -198,7 +198,8 @@ impl Query {
 }
 
 impl QueryWord {
-    /// Returns how well one word matches. The caller has checked that at most `typos` letters are missing from it.
+    /// Returns the rank of one word. The caller has checked that at most `typos` letters of the query's word are
+    /// missing in it.
     fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
         if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
             // 7 matches neither 77 nor the prefix of a seed or an id.
@@ -210,7 +211,8 @@ impl QueryWord {
             if text.starts_with(&self.text) {
                 return Some(u32::from(text.len() > self.text.len()));
             }
-            // Three bytes are three Latin letters, or one character of a script without spaces.
+            // Match inside a word only with three bytes: three Latin letters, or one character of a script without
+            // spaces.
             if self.text.len() >= 3 && text.contains(&self.text) {
                 return Some(3);
             }
@@ -218,7 +220,7 @@ impl QueryWord {
         let (own, other) = (self.letters.len(), usize::from(word.letters));
         let is_near =
             own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
-        // The word is still being typed: its prefix may have one typo, not in the first letter.
+        // The user may still be typing the word. Its prefix may have one typo, but not in the first letter.
         let is_begun = own >= LEAST_BEGUN
             && other > own
             && text.chars().next() == self.letters.first().copied();
@@ -234,7 +236,7 @@ impl QueryWord {
     }
 }
 
-/// Whether more than `count` bits are set. One edit adds or removes at most one letter.
+/// Whether more than `count` bits are set.
 fn more_than(count: u32, mut bits: u32) -> bool {
     for _ in 0..count {
         bits &= bits.wrapping_sub(1);
@@ -242,12 +244,12 @@ fn more_than(count: u32, mut bits: u32) -> bool {
     bits != 0
 }
 
-/// Returns the edit distances (insertions, deletions, replacements, swaps of neighbors) from `wanted` to the word, and to the
-/// nearest prefix of it. Exact up to `most`; larger distances are only known to be larger.
+/// Returns the edit distances (insertions, deletions, replacements, swaps of neighbors) from `wanted` to the word, and
+/// to the nearest prefix of it. Distances up to `most` are exact. Larger ones are only known to be larger than `most`.
 fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     const WIDTH: usize = MAX_LETTERS + 1;
     let width = wanted.len().min(MAX_LETTERS);
-    // Three rows of the table are used in turn; copying them would be slower than filling them.
+    // Three rows of the table are reused in rotation, because copying rows would be slower.
     let mut rows = [[0u32; WIDTH]; 3];
     for (column, cell) in rows[0].iter_mut().enumerate() {
         *cell = column as u32;
@@ -256,7 +258,7 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     let mut previous = None;
     let mut begun = width as u32;
     for (count, letter) in word.chars().enumerate() {
-        // A longer prefix can't be nearer.
+        // Longer prefixes have larger distances.
         if count > width + most as usize {
             return (most + 1, begun);
         }
@@ -285,7 +287,7 @@ fn mask(word: &str) -> u32 {
         .fold(0, |mask, c| mask | 1 << (u32::from(c) & 31))
 }
 
-/// Splits a folded text into words; `0.7` is one.
+/// Splits a folded text into words. `0.7` is one word.
 fn words(folded: &str) -> impl Iterator<Item = &str> {
     let bytes = folded.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
@@ -299,7 +301,7 @@ fn words(folded: &str) -> impl Iterator<Item = &str> {
     words.filter(|word| !word.is_empty())
 }
 
-/// Whether it consists of digits and points.
+/// Whether a word consists of digits and points.
 fn is_number(word: &str) -> bool {
     word.bytes()
         .all(|byte| byte.is_ascii_digit() || byte == b'.')

@@ -1,13 +1,13 @@
-//! Finds `Settings` in a message, which is shown as a link to that page.
+//! Finds the word `Settings` in a message, to show it as a link to that page.
 
 /// The name of the page in messages.
 pub const SETTINGS: &str = "Settings";
 
-/// Splits a message at the first word `Settings`: the text before it, the word, and the rest. Without it, all of the message
-/// is in the first part.
+/// Splits a message at the first word `Settings`: the text before it, the word, and the rest. A message without the
+/// word is returned as the first part.
 pub fn split(message: &str) -> [&str; 3] {
     let mut before = '.';
-    // Step by step, because the code of a string search would be larger.
+    // Compare at each letter, because the code of a string search would be larger.
     for (at, letter) in message.char_indices() {
         let (start, rest) = message.split_at(at);
         if let Some(rest) = rest.strip_prefix(SETTINGS)
@@ -27,7 +27,7 @@ mod tests {
     use atelier_engine::MissingCredentials;
     use proptest::prelude::*;
 
-    /// Guards against a message that mentions a page without a link to it.
+    /// Messages that mention the page must contain a link to it.
     #[test]
     fn settings_is_found_as_a_word() {
         for (message, expected) in [
@@ -49,7 +49,7 @@ mod tests {
         }
     }
 
-    /// The messages are defined elsewhere: a change there must not lose the link.
+    /// The messages are defined elsewhere. A change there must not lose the link.
     #[test]
     fn messages_about_credentials_have_a_link_to_settings() {
         let refused = atelier_contract::ApiError::from_status(401, None, None);

@@ -1,9 +1,9 @@
-//! A shared sort for the first view. Each type that is sorted by the standard library adds kilobytes to the page's first
-//! part; indexes can share one sort. Other code uses the standard library.
+//! A sort that the code of the first view shares. Each type that is sorted by the standard library adds kilobytes to
+//! the first part of the program, but indexes can share one sort. Other code uses the standard library.
 
 use std::cmp::Ordering;
 
-/// Returns the indexes of `count` elements in ascending order, equal ones in order.
+/// Returns the indexes of `count` elements, sorted by `compare`. The sort is stable.
 #[inline(never)]
 pub(crate) fn order(count: usize, compare: &dyn Fn(usize, usize) -> Ordering) -> Vec<usize> {
     let mut positions: Vec<usize> = (0..count).collect();

@@ -1,13 +1,14 @@
-//! The title of a browser tab: the page, and the number of active tasks.
+//! Makes the title of a browser tab from the page and the number of active tasks.
 
 use crate::text::excerpt::excerpt;
 
 const APP: &str = "Atelier";
 
-/// The maximum length, which fits in a list of tabs or in the browser history.
+/// The maximum length of a part. It fits in a list of tabs and in the browser history.
 const MAX_CHARS: usize = 60;
 
-/// `parts`: from the most specific to the most general one; empty ones are skipped. `active`: the number of active tasks.
+/// Returns the title. `parts`: the parts of the title, the most specific first; empty parts are skipped. `active`: the
+/// number of active tasks.
 pub fn tab_title(parts: &[&str], active: usize) -> String {
     let named = parts.iter().map(|part| excerpt(part, MAX_CHARS));
     let mut parts: Vec<String> = named.filter(|part| !part.is_empty()).collect();
@@ -23,7 +24,7 @@ pub fn tab_title(parts: &[&str], active: usize) -> String {
 mod tests {
     use super::*;
 
-    /// Guards against tabs with the same title.
+    /// Different pages must have different titles.
     #[test]
     fn a_title_shows_the_page_and_the_active_tasks() {
         assert_eq!(tab_title(&[], 0), "Atelier");

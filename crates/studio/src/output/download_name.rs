@@ -1,4 +1,4 @@
-//! Names the file of a single downloaded output after its distinguishing inputs, like the files of a whole batch.
+//! Names the file of a single downloaded output by the inputs that distinguish it from its batch.
 
 use std::collections::BTreeMap;
 
@@ -9,13 +9,13 @@ use crate::form::{control, seed};
 use crate::output::file_name;
 use crate::share::recipe::suspects_of;
 
-/// The maximum length of a prompt before the differing values.
+/// The maximum length of a prompt that precedes the differing values.
 const SHARED_TITLE: usize = 24;
 const LONGEST: usize = 40;
 
-/// Returns `{subcategory}-{prompt}-{differences}-{item}-{n}.{ext}` for output `n` (from 1) of a task. Outside a batch, the
-/// difference is the seed. A prompt that is one of the differences is not repeated. `siblings`: all tasks of its batch,
-/// including itself; empty if it has no batch.
+/// Returns `{subcategory}-{prompt}-{differences}-{item}-{n}.{ext}` for output `n` (from 1) of a task. Outside a batch,
+/// the difference is the seed. If prompts differ, the prompt is part of the differences. `siblings`: all tasks of the
+/// task's batch, including itself; empty without a batch.
 pub fn download_name(task: &Task, siblings: &[&Task], n: usize, extension: &str) -> String {
     let title = task.input.title();
     let Some(place) = &task.batch else {
@@ -44,7 +44,7 @@ pub fn download_name(task: &Task, siblings: &[&Task], n: usize, extension: &str)
     let named = |title: &str, differs: &str| {
         file_name::output(&task.model, &[title, differs, &number], n, extension)
     };
-    // A value that may be a secret must not be in a file name.
+    // A value that may be a secret must not become part of a file name.
     if !suspects_of(items.values().copied()).is_empty() {
         return named(title, "");
     }
@@ -97,7 +97,7 @@ mod tests {
         tasks.iter().map(name).collect()
     }
 
-    /// Guards against the same name for all files of a sweep, like `tessera-sea-1 (3).png`.
+    /// Files of a sweep must have different names.
     #[test]
     fn items_of_a_batch_are_named_by_their_differences() {
         let sea = |mist: f64| json!({"prompt": "sea", "mist": mist, "seed": 7});
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn prompts_that_begin_alike_are_named_by_their_ends() {
+    fn prompts_with_the_same_beginning_are_named_by_their_ends() {
         let long = "a wide valley seen from a high ridge, blue shadows between the pines,";
         let light = |light: &str| json!({"prompt": format!("{long} {light}")});
         let names = named(&items(&[light("dawn"), light("dusk")]));
@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(download_name(&plain, &[], 1, "png"), "tessera-1.png");
     }
 
-    /// Guards against a name that changes because of a failed attempt of the same item with the same values.
+    /// A failed attempt of the same item must not change the name.
     #[test]
     fn an_earlier_attempt_does_not_count_as_another_item() {
         let sea = |mist: u32| json!({"prompt": "sea", "mist": mist});
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn likely_secrets_are_in_no_file_name() {
+    fn likely_secrets_are_not_in_file_names() {
         let sea = |key: &str| json!({"prompt": "sea", "api_key": key});
         let names = named(&items(&[sea("sk-aaaaaaaa1"), sea("sk-bbbbbbbb2")]));
         assert_eq!(names, ["tessera-sea-01-1.png", "tessera-sea-02-1.png"]);

@@ -1,10 +1,10 @@
-//! What an input reveals about its outputs in advance: their aspect ratio and number.
+//! Predicts the aspect ratio and number of outputs from an input.
 
 use atelier_contract::{Draft, Entry, Schema};
 use serde_json::{Map, Value};
 
-/// Returns the aspect ratio of the expected outputs in CSS syntax, `3 / 2`, if the input or a default specifies it, so
-/// that the layout can reserve space.
+/// Returns the aspect ratio of the expected outputs in CSS syntax (`3 / 2`), so that the layout can reserve space.
+/// `None` if neither the input nor a default specifies it.
 pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<String> {
     let default = |name: &str| {
         let (parameter, _) = schema?.parameter(name)?;
@@ -14,7 +14,7 @@ pub fn ratio(values: &Map<String, Value>, schema: Option<&Schema>) -> Option<Str
     shape(value("aspect_ratio").or_else(|| value("size"))?.as_str()?)
 }
 
-/// The names of parameters with the number of outputs per call.
+/// The usual names of parameters for the number of outputs.
 const COUNT_NAMES: [&str; 7] = [
     "num_outputs",
     "num_images",

@@ -1,5 +1,5 @@
-//! Names for downloaded files that are valid on every file system: no separators, no characters or names that Windows
-//! reserves, limited length.
+//! Makes names of downloaded files that are valid on all file systems: without separators, without characters and names
+//! that Windows reserves, and with a limited length.
 
 use std::collections::HashSet;
 
@@ -22,7 +22,7 @@ pub fn output(model: &ModelId, parts: &[&str], n: usize, extension: &str) -> Str
         .chain(slugs);
     let slugs: Vec<String> = slugs.filter(|slug| !slug.is_empty()).collect();
     let mut stem = slugs.join("-");
-    // Letters of other scripts take several bytes each.
+    // Limit the bytes, because letters of other scripts have several bytes.
     stem.truncate(stem.floor_char_boundary(MAX_STEM));
     joined(&[stem, n.to_string()], extension, "-")
 }
@@ -39,8 +39,8 @@ pub fn in_archive(index: usize, total: usize, title: &str, n: usize, extension: 
     joined(&parts, extension, "-")
 }
 
-/// Returns `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, with a `day` like 2026-03-12, so that
-/// files sort by date. A number is added if the name is in `taken`.
+/// Returns `{day}_{model}_seed-{seed}_{n}.{ext}` for output `n` (from 1) of a task, with a `day` like 2026-03-12, so
+/// that files sort by date. If the name is in `taken`, a number is added. The name is added to `taken`.
 pub fn dated(
     taken: &mut HashSet<String>,
     day: &str,
@@ -88,8 +88,9 @@ pub fn of_batch(name: &str, what: &str, extension: &str) -> String {
     joined(&[name, what.to_owned()], extension, "-")
 }
 
-/// Returns the folded letters and digits, in runs joined by `-`; letters of other scripts stay. Cut at the end of a word if
-/// not much is lost.
+/// Returns the folded letters and digits of a text, with `-` in place of all other characters. Letters of other scripts
+/// are preserved. A text of more than `most` characters is truncated, at the end of a word if that is in its second
+/// half.
 pub fn slug(text: &str, most: usize) -> String {
     let mut slug = String::new();
     let mut chars = 0;
@@ -134,7 +135,7 @@ fn joined(parts: &[String], extension: &str, by: &str) -> String {
     }
 }
 
-/// Device names that Windows reserves in any folder, with any extension.
+/// Whether Windows reserves the name for a device, in all folders and with any extension.
 fn is_reserved(stem: &str) -> bool {
     let lower = stem.to_ascii_lowercase();
     let numbered = |name: &str| {

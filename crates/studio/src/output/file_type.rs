@@ -1,4 +1,5 @@
-//! Determines the type of a file: from its first bytes, else from the MIME type of its host, else from its address.
+//! Determines the type of a file from its first bytes, or else from the MIME type that its host sends, or else from its
+//! address.
 
 use atelier_contract::output::{
     OutputAddress, OutputKind, extension_of_mime, known_type, mime_essence, url_extensions,
@@ -25,7 +26,7 @@ const TIFF: Format = format(OutputKind::Image, &["tiff", "tif", "dng"]);
 const MP3: Format = format(OutputKind::Audio, &["mp3"]);
 const AAC: Format = format(OutputKind::Audio, &["aac"]);
 
-/// The file signatures: offset, bytes and format. The first match counts.
+/// The file signatures, each with its offset, bytes and format. The first match counts.
 const MARKS: &[(usize, &[u8], Format)] = &[
     (
         0,
@@ -83,11 +84,11 @@ const MARKS: &[(usize, &[u8], Format)] = &[
     (0, b"%PDF-", format(OutputKind::Other, &["pdf"])),
 ];
 
-/// The signature of both Matroska and WebM; the type follows within the first bytes.
+/// The signature of both Matroska and WebM. The document type in the following bytes distinguishes them.
 const EBML: &[u8] = b"\x1a\x45\xdf\xa3";
 
-/// Extensions of files that an operating system executes when they are opened, and of server pages: a download never
-/// gets one of these from an address.
+/// Extensions that a download never gets from an address: those of files that an operating system executes when they
+/// are opened, and of server pages.
 const NEVER: &[&str] = &[
     "app", "asp", "aspx", "bat", "cgi", "cmd", "com", "dmg", "exe", "hta", "jar", "js", "jse",
     "jsp", "lnk", "mjs", "msi", "php", "pif", "ps1", "reg", "scr", "sh", "url", "vbe", "vbs",
@@ -107,29 +108,30 @@ fn format_of(head: &[u8]) -> Option<Format> {
     MARKS.iter().find(has).map(|(_, _, format)| *format)
 }
 
-/// Returns the kind of a file from its first bytes, else from its MIME type. `None` if both are inconclusive: many hosts send
-/// `application/octet-stream` for everything, or an HTML page instead of a file.
+/// Returns the kind of a file from its first bytes, else from its MIME type. `None` if both are inconclusive. Many
+/// hosts send `application/octet-stream` for everything, or an HTML page in place of a missing file.
 pub fn kind(head: &[u8], mime: &str) -> Option<OutputKind> {
     if let Some(format) = format_of(head) {
         return Some(format.kind);
     }
     let mime = mime_essence(mime);
     match OutputKind::of_mime(&mime) {
-        // All image formats have known signatures; SVG is text.
+        // Formats of 3D models are known by their MIME types only.
         OutputKind::Other if mime.starts_with("model/") => Some(OutputKind::Other),
         OutputKind::Other => None,
         kind => Some(kind),
     }
 }
 
-/// Whether a file of this MIME type is readable text. `data:` without a type is text.
+/// Whether a file of this MIME type is text. An empty type is text, because it is the default of `data:` URLs.
 pub fn is_text(mime: &str) -> bool {
     let ends = ["json", "xml", "yaml", "javascript"];
     mime.is_empty() || mime.starts_with("text/") || ends.iter().any(|end| mime.ends_with(end))
 }
 
-/// Returns the extension for the file of an output, without the dot. `mime`: the MIME type of the response; empty if it has
-/// none. An unknown extension of the address is preserved; the kind only decides if there is none.
+/// Returns the extension for the file of an output, without the dot. `mime`: the MIME type of the response; empty if it
+/// has none. An unknown extension of the address is preserved. The kind determines the extension only if nothing else
+/// does.
 pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String {
     let given: Vec<&str> = match OutputAddress::of(url) {
         OutputAddress::Data(_) => Vec::new(),
@@ -158,7 +160,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
     let of_mime = mimes.iter().find_map(|mime| extension_of_mime(mime));
     let is_text = mimes.iter().any(|mime| mime.starts_with("text/"));
     match (of_url, of_mime) {
-        // Hosts send `text/plain` for all text.
+        // The address is more specific, because hosts send `text/plain` for all text.
         (Some(of_url), Some("txt")) => of_url,
         (Some(of_url), Some(of_mime)) if known_type(&of_url).is_some() => {
             let is_same = known_type(&of_url) == known_type(of_mime);
@@ -177,7 +179,7 @@ pub fn extension(head: &[u8], mime: &str, url: &str, kind: OutputKind) -> String
     }
 }
 
-/// Whether this looks like an extension, not like a part of a version or a hash.
+/// Whether this may be a file extension, and not a part of a version or hash.
 fn is_plausible(extension: &str) -> bool {
     let lower = extension.to_ascii_lowercase();
     (1..=11).contains(&lower.len())
@@ -197,8 +199,7 @@ mod tests {
     const FILM: &[u8] = b"\0\0\0\x20ftypisom\0\0\x02\0isomiso2";
     const ZIP: &[u8] = b"PK\x03\x04\x0a\0\0\0";
 
-    /// Guards against saving files of unknown types as `.png`, against naming files after a generic MIME type, and against
-    /// names that contradict the bytes.
+    /// The bytes take precedence over the MIME type, and a specific MIME type over the address.
     #[test]
     fn extensions_follow_the_bytes_then_the_type_then_the_address() {
         let bytes = "application/octet-stream";
@@ -305,7 +306,7 @@ mod tests {
         }
     }
 
-    /// Guards against treating a video at `wrong.png` as an image, and an HTML page as an output.
+    /// A video at `wrong.png` is a video, and an HTML page is not an output.
     #[test]
     fn kinds_follow_the_bytes_then_the_type() {
         for (head, mime, expected) in [

@@ -1,9 +1,9 @@
-//! Decides how to show an output that could not be loaded, or whose kind differs from that of its address; and explains what
-//! the page can't do with a file whose host forbids reading it (CORS).
+//! Decides how to show an output that could not be loaded, or whose kind differs from the one that its address
+//! suggests. Also makes messages about files that the page can't read because of CORS.
 //!
-//! The page loads media with CORS and without credentials. A host without CORS rejects that, although an element without
-//! CORS could show the same file. To a page, this looks like a network failure: only a `no-cors` request, whose response
-//! can't be read, distinguishes the two.
+//! The page loads media with CORS and without credentials. With a host that doesn't support CORS, this fails, although
+//! an element without CORS could show the same file. The failure looks like a network error. Only a `no-cors` request,
+//! whose response can't be read, shows whether the host responds.
 
 use atelier_contract::ApiError;
 
@@ -11,12 +11,12 @@ use crate::output::file_type;
 use crate::text::plural::counted;
 use atelier_contract::output::{OutputAddress, OutputKind, url_extensions};
 
-/// What is known about the file at an address, in addition to the address itself.
+/// Information about the file at an address that the address does not contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileInfo {
     /// The kind of the file from its first bytes or its MIME type.
     pub kind: Option<OutputKind>,
-    /// Whether its host forbids reading it, so that it is loaded without CORS.
+    /// Whether the host forbids reading the file, so that it is loaded without CORS.
     pub is_unreadable: bool,
 }
 
@@ -31,16 +31,16 @@ pub struct FileStart {
 /// The next step for an output that an element could not show.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Show it with the new information.
+    /// Show the output with the new information.
     Show(FileInfo),
     /// The file exists, but the browser can't show it.
     CannotShow,
-    /// The host sends no file: see [`atelier_engine::output_recovery`].
+    /// The host does not send the file; see [`atelier_engine::output_recovery`].
     Recover,
 }
 
-/// Decides the next step. `start`: the start of the file. `is_answered`: whether the host answers a `no-cors` request, which
-/// is sent only if the start could not be read. `shown`: the kind as which it was shown.
+/// Decides the next step. `start`: the start of the file. `is_answered`: whether the host answers a `no-cors` request,
+/// which is sent only if the start could not be read. `shown`: the kind that was assumed when the output was shown.
 pub fn next_step(
     start: &Result<FileStart, ApiError>,
     is_answered: bool,
@@ -55,7 +55,7 @@ pub fn next_step(
             Some(_) => Step::CannotShow,
             None => Step::Recover,
         },
-        // Texts are not shown, only their addresses.
+        // Other files are shown as links only, so a file that can't be read is of no use.
         Err(ApiError::Network { .. }) if is_answered && shown != OutputKind::Other => {
             Step::Show(FileInfo {
                 kind: None,
@@ -66,7 +66,8 @@ pub fn next_step(
     }
 }
 
-/// Whether only the file itself reveals its kind, because neither its address nor the model's category does.
+/// Whether the kind can be determined only from the file, because neither its address nor the model's category shows
+/// it.
 pub fn is_kind_unknown(url: &str, kind: OutputKind) -> bool {
     let is_link = matches!(
         OutputAddress::of(url),
@@ -75,24 +76,24 @@ pub fn is_kind_unknown(url: &str, kind: OutputKind) -> bool {
     kind == OutputKind::Other && is_link && url_extensions(url) == [None, None]
 }
 
-/// The note next to an output that is shown but can't be read.
+/// The note next to an output that is displayed but can't be read.
 pub const UNREADABLE_NOTE: &str = "The file's host lets this page show it, but not read it (CORS). So it can't be \
     downloaded, copied, kept or packed into a ZIP here. Open it in a new tab, and save it from there.";
 
-/// Why an output has no file.
+/// The reason why an output has no file.
 #[derive(Debug, Clone, PartialEq)]
 pub enum NoFile {
     /// Its host forbids reading it; the file may exist.
     Unreadable,
     /// Its address can't be fetched.
     NoAddress,
-    /// It was stored in this browser, but is gone.
+    /// The file was stored in this browser, but no longer is.
     NotStored,
     Failed(ApiError),
 }
 
 impl NoFile {
-    /// Returns what happened and what to do.
+    /// Returns a message that explains the reason and what the user can do.
     pub fn user_message(&self) -> String {
         match self {
             Self::Unreadable => "The file's host does not let this page read it (CORS). The file itself may well be there: \
@@ -111,7 +112,7 @@ impl NoFile {
     }
 }
 
-/// The number of outputs that are missing from an archive.
+/// The numbers of outputs that are missing in an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MissingOutputs {
     unreadable: usize,
@@ -127,7 +128,7 @@ impl MissingOutputs {
         }
     }
 
-    /// Returns the message for an archive that was saved under this name, if outputs are missing.
+    /// Returns the message about an archive that was saved with this name; `None` if no outputs are missing.
     pub fn message(self, name: &str) -> Option<String> {
         let mut parts = Vec::new();
         if self.others > 0 {
@@ -167,7 +168,8 @@ mod tests {
         }
     }
 
-    /// Guards against reporting files on a host without CORS as gone, and against confusing a network outage with such a host.
+    /// A file on a host without CORS must not be reported as gone, and a network failure must not be reported as
+    /// missing CORS.
     #[test]
     fn a_cors_failure_is_neither_a_loss_nor_an_outage() {
         use OutputKind::Image;
@@ -190,8 +192,7 @@ mod tests {
         }
     }
 
-    /// Guards against a broken image for a video at `wrong.png`, and against reporting a file as gone that the browser can't
-    /// show.
+    /// A video at `wrong.png` is shown as a video, and a file that the browser can't show is not reported as gone.
     #[test]
     fn the_file_determines_how_it_is_shown() {
         use OutputKind::{Image, Video};
@@ -204,12 +205,12 @@ mod tests {
         assert_eq!(next_step(&film, false, Video), Step::CannotShow);
         let octets = start(b"?", "application/octet-stream");
         assert_eq!(next_step(&octets, false, Image), Step::Recover);
-        // The response for an expired link may be an HTML page.
+        // For an expired link, the host may send an HTML page.
         let page = start(b"<html>", "text/html");
         assert_eq!(next_step(&page, false, Image), Step::Recover);
     }
 
-    /// Guards against an archive with 1 of 3 outputs and no explanation.
+    /// The user must know why outputs are missing in an archive.
     #[test]
     fn the_message_for_an_archive_explains_missing_outputs() {
         let mut missing = MissingOutputs::default();

@@ -1,4 +1,4 @@
-//! The cache of outputs in the browser: its size, and which copies are evicted.
+//! The cache of outputs in the browser: computes its size, and chooses the copies to evict.
 
 use atelier_contract::json;
 use atelier_engine::{Millis, Task, TaskKey};
@@ -11,18 +11,19 @@ mod copy_request;
 
 pub use copy_request::CopyRequest;
 
-/// The limits for the total size of the copies, in bytes, from which the user chooses.
+/// The limits for the total size of the copies from which the user can choose, in bytes.
 pub const LIMITS: [u64; 3] = [100_000_000, 500_000_000, MAX_LIMIT];
 
-/// The limit for copies of favorites, in bytes, independent of the chosen one.
+/// The limit for copies of favorites in bytes, which is independent of the chosen limit.
 pub const MAX_LIMIT: u64 = 2_000_000_000;
 
-/// The metadata of a copy. Records of earlier versions must stay readable: names and shapes must not change.
+/// The metadata of a copy. Browsers contain records of earlier versions, so names and types of its fields must not
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CachedOutput {
-    /// The output's name, see [`TaskKey::output`].
+    /// The name of the output; see [`TaskKey::output`].
     pub key: String,
-    /// The address that it was fetched from.
+    /// The address from which the output was fetched.
     pub url: String,
     /// The size of the copy in bytes.
     pub bytes: u64,
@@ -32,7 +33,7 @@ pub struct CachedOutput {
     pub shown: Millis,
 }
 
-/// Returns the task and the index of an output from its name (see [`TaskKey::output`]).
+/// Parses the name of an output (see [`TaskKey::output`]) into its task and index.
 pub fn parse_name(key: &str) -> Option<(TaskKey, usize)> {
     let (task, position) = key.rsplit_once('/')?;
     Some((TaskKey(task.to_owned()), position.parse().ok()?))
@@ -56,9 +57,9 @@ pub fn total(copies: &[CachedOutput]) -> u64 {
     copies.iter().fold(0, add)
 }
 
-/// Returns the keys of the copies to evict so that `incoming` bytes fit: the least recently shown ones, and no more than
-/// needed. `None` if it would exceed the limit by itself, or if a copy would be evicted that was shown later than the
-/// incoming one (`shown`).
+/// Returns the keys of the copies to evict so that a copy of `incoming` bytes fits: the least recently shown ones, and
+/// no more than necessary. `None` if the new copy alone exceeds the limit, or if a copy would have to be evicted that
+/// was shown later than the new one. `shown`: when the new one was last shown.
 pub fn copies_to_evict(
     copies: &[CachedOutput],
     incoming: u64,
@@ -92,12 +93,12 @@ pub fn valid_limit(limit: u64) -> u64 {
     }
 }
 
-/// Returns how many more bytes fit.
+/// Returns the number of bytes that still fit.
 pub fn free_space(copies: &[CachedOutput], limit: u64) -> u64 {
     limit.saturating_sub(total(copies))
 }
 
-/// Returns the copies that may be evicted, and count for the limit: all except favorites.
+/// Returns the copies that may be evicted and that count towards the limit: all except favorites.
 pub fn evictable(mut copies: Vec<CachedOutput>, favorites: &[String]) -> Vec<CachedOutput> {
     copies.retain(|copy| !favorites.contains(&copy.key));
     copies
@@ -114,9 +115,9 @@ pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
 pub struct CacheMessages {
     /// `2 copies, 1.8 MB`.
     pub count: String,
-    /// Why there are copies although the cache is off.
+    /// The reason why there are copies although the cache is off.
     pub reason: Option<&'static str>,
-    /// Why none can be deleted.
+    /// The reason why no copies can be deleted.
     pub undeletable_reason: Option<&'static str>,
 }
 
@@ -138,14 +139,14 @@ pub fn messages(copies: &[CachedOutput], favorites: &[String], is_wanted: bool) 
     }
 }
 
-/// Formats a number of bytes, e.g. `12.3 MB`.
+/// Formats a number of bytes, such as `12.3 MB`.
 pub fn size(bytes: u64) -> String {
     let (unit, name) = match bytes {
         0..1_000_000 => (1_000, "kB"),
         1_000_000..1_000_000_000 => (1_000_000, "MB"),
         _ => (1_000_000_000, "GB"),
     };
-    // Rounded up, so that a small file is not shown as 0.
+    // Round up, so that the size of a small file is not 0.
     let tenths = bytes.div_ceil(unit / 10);
     match tenths % 10 {
         0 => format!("{} {name}", tenths / 10),

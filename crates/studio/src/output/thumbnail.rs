@@ -1,21 +1,23 @@
-//! Thumbnails, which replace large images wherever outputs are shown small: they decode fast, and need no network.
+//! Computes the sizes of thumbnails. They replace large images where outputs are shown small, because they decode fast
+//! and need no network.
 
-/// The height of a thumbnail in its own pixels: enough for a large tile on a screen with a pixel ratio of 2.
+/// The height of a thumbnail in image pixels. It is sufficient for a large tile on a screen with a device pixel ratio
+/// of 2.
 const HEIGHT: f64 = 480.0;
 
-/// The maximum width of a thumbnail.
+/// The maximum width of a thumbnail in image pixels.
 const MAX_WIDTH: f64 = 1_280.0;
 
-/// A thumbnail is used only if its sides are at most this fraction of those of the image.
+/// The maximum ratio of a thumbnail's size to that of its image. Larger thumbnails are not worth storing.
 const WORTH: f64 = 0.8;
 
-/// Higher pixel ratios make no visible difference.
+/// The maximum device pixel ratio that makes a visible difference.
 const MAX_RATIO: f64 = 2.0;
 
-/// The factor by which an image can be enlarged without looking soft.
+/// The factor by which an image can be enlarged without looking blurred.
 const SOFT: f64 = 1.3;
 
-/// Returns the size of the thumbnail for an image of this size, in pixels. `None` if the image is small itself, or has no
+/// Returns the size of the thumbnail for an image of this size, in pixels. `None` if the image is small, or has no
 /// size.
 pub fn size(width: u32, height: u32) -> Option<(u32, u32)> {
     let [width, height] = [f64::from(width), f64::from(height)];
@@ -44,7 +46,7 @@ mod tests {
         assert_eq!(size(8000, 1000), Some((1280, 160)));
         assert_eq!(size(1024, 682), Some((721, 480)));
         assert_eq!(size(590, 590), None);
-        assert_eq!(size(0, 0), None, "as an SVG without a size");
+        assert_eq!(size(0, 0), None, "an SVG without a size");
         assert_eq!(size(1, 100_000), Some((1, 480)));
     }
 

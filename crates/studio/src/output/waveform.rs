@@ -1,4 +1,4 @@
-//! The waveform of a sound: its loudness over time.
+//! Draws the waveform of a sound: its loudness over time.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -6,15 +6,15 @@ use std::ops::Range;
 /// The number of strokes, independent of the duration.
 pub const STROKES: usize = 96;
 
-/// The width of the drawing by [`path`], in its own units.
+/// The width of the drawing by [`path`], in SVG user units.
 pub const WIDTH: usize = STROKES * 4;
-/// The height of the drawing, in its own units.
+/// The height of the drawing, in SVG user units.
 pub const HEIGHT: usize = 64;
 
 /// The minimum height of a stroke relative to the loudest one, so that silence is visible.
 const LEAST: f32 = 0.03;
 
-/// Splits a sound into ranges, to be measured with [`loudness`].
+/// Splits a sound of this many samples into one range per stroke, for [`loudness`].
 pub fn ranges(samples: usize) -> impl Iterator<Item = Range<usize>> {
     (0..STROKES).map(move |n| samples * n / STROKES..samples * (n + 1) / STROKES)
 }
@@ -41,7 +41,7 @@ pub fn path(strokes: &[f32]) -> String {
     let mut path = String::new();
     for (n, stroke) in strokes.iter().enumerate() {
         let x = n * 4 + 2;
-        // The round ends of a stroke stay inside.
+        // Leave space for the round ends of a stroke.
         let half = stroke * (HEIGHT as f32 / 2.0 - 2.0);
         let middle = HEIGHT as f32 / 2.0;
         let (from, to) = (middle - half, middle + half);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against ranges that don't cover the sound, and against sounds with fewer samples than strokes.
+        /// Includes sounds with fewer samples than strokes.
         #[test]
         fn the_ranges_cover_the_whole_sound(samples in 0..10_000_000usize) {
             let mut end = 0;

@@ -1,4 +1,4 @@
-//! Syntax highlighting for code: distinguishes keywords, strings and comments.
+//! Syntax highlighting: splits code into keywords, strings, comments and other tokens.
 
 mod json;
 mod python;
@@ -7,7 +7,7 @@ mod scan;
 pub use scan::Kind;
 use scan::is_name_start;
 
-/// A part of the text of one kind. The concatenated spans are the text.
+/// A part of the text with its kind. The concatenation of all spans is the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Span<'a> {
     pub kind: Kind,
@@ -75,8 +75,8 @@ pub fn spans(grammar: Grammar, source: &str) -> Vec<Span<'_>> {
     spans
 }
 
-/// Splits the spans into blocks of `lines` lines, because long code is shown block by block. A span over several blocks is
-/// split.
+/// Splits the spans into blocks of `lines` lines, because long code is rendered in blocks. A span over several blocks
+/// is split.
 pub fn blocks<'a>(spans: &[Span<'a>], lines: usize) -> Vec<Vec<Span<'a>>> {
     let mut blocks = Vec::new();
     let (mut block, mut ended) = (Vec::new(), 0);

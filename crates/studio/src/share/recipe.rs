@@ -1,5 +1,5 @@
-//! A link with everything needed to generate a result again: the model, and its inputs with the seed. The inputs are in the
-//! fragment, which browsers don't send to servers. It never contains credentials.
+//! Writes and reads links with which a result can be generated again. A link contains the model and the inputs with the
+//! seed, but never credentials. The inputs are in the fragment, which browsers don't send to servers.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use serde_json::{Map, Value};
 use crate::navigation::route::Route;
 use crate::text::plural::listed;
 
-/// The maximum length of a link, in bytes: some programs truncate longer ones.
+/// The maximum length of a link in bytes, because some programs truncate longer links.
 pub const MAX: usize = 16_000;
 
 const NAME: &str = "inputs=";
 
 /// Returns the path and fragment of a link to a model's form with these values; `None` if it would be too long.
 pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
-    // A much too long text is not serialized.
+    // Don't serialize texts that are too long.
     let texts = values.values().filter_map(Value::as_str);
     if texts.map(str::len).sum::<usize>() > MAX {
         return None;
@@ -28,7 +28,7 @@ pub fn link(model: &ModelId, values: &Map<String, Value>) -> Option<String> {
     (link.len() <= MAX).then_some(link)
 }
 
-/// Returns the parameters with a text whose names sound like those of secrets.
+/// Returns the parameters whose names look like those of secrets and whose values are texts.
 pub fn suspects(values: &Map<String, Value>) -> Vec<String> {
     let is_suspect = |(name, value): &(&String, &Value)| {
         is_secret_name(name) && value.as_str().is_some_and(|text| !text.is_empty())
@@ -54,12 +54,12 @@ pub fn suspects_message(names: &[String], what: &str) -> String {
     format!("{} {look} and {are} part of this {what}.", listed(names))
 }
 
-/// Why a link can't be read.
+/// The reason why a link can't be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unreadable {
-    /// It was truncated or modified.
+    /// The link was truncated or modified.
     Damaged,
-    /// It is longer than [`MAX`].
+    /// The link is longer than [`MAX`].
     TooLong,
 }
 
@@ -119,7 +119,7 @@ mod tests {
         assert_eq!(read(&format!("#{fragment}")), Ok(Some(values)));
     }
 
-    /// Guards against silently sharing a token in a link.
+    /// The user must be warned before sharing a token in a link.
     #[test]
     fn likely_secrets_are_pointed_out() {
         let values = json!({"prompt": "a token of love", "hf_token": "hf_1", "api_key": "", "max_tokens": "5"});
@@ -141,7 +141,7 @@ mod tests {
         let long = object(json!({"prompt": "a".repeat(MAX)}));
         assert_eq!(link(&ModelId::new("image", "strata"), &long), None);
         let long = format!("inputs=%7B%22a%22:%22{}%22%7D", "a".repeat(MAX));
-        // Reporting it as damaged would be misleading.
+        // A link that is too long is not damaged.
         assert_eq!(read(&long), Err(Unreadable::TooLong));
     }
 

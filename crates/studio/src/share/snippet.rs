@@ -1,8 +1,8 @@
-//! `Copy as`: the current form as a program that generates, polls and fetches.
+//! `Copy as`: converts the current form to a program that submits the task, polls it and downloads its outputs.
 //!
-//! Token, user id and the values of secret parameters come from the environment (`SERVICE_TOKEN`, `SERVICE_UID`,
-//! [`environment_name`]), and are never in the program. All values are data: whatever a prompt or a schema contains stays
-//! inside its literal.
+//! Programs never contain the token, the User ID or the values of secret parameters, but read them from the environment
+//! (`SERVICE_TOKEN`, `SERVICE_UID`, [`environment_name`]). All texts of prompts and schemas are escaped, so that they
+//! stay inside their literals.
 
 use atelier_contract::{Draft, Entry, ModelId, Schema, check};
 use serde_json::{Map, Value};
@@ -44,8 +44,9 @@ impl Language {
     }
 }
 
-/// Returns the values that a form would send; with `send_defaults`, including those of untouched optional parameters. Invalid
-/// entries are included as they were typed: the code mirrors the form, and the service will validate them.
+/// Returns the values that a form would send. With `send_defaults`, they include the defaults of optional parameters
+/// without an entry. Invalid entries are included unchanged, because the program must have the same input as the form,
+/// and the service validates it.
 pub fn values(schema: &Schema, draft: &Draft, send_defaults: bool) -> Map<String, Value> {
     let mut values = Map::new();
     for (parameter, required) in schema.parameters() {
@@ -99,7 +100,7 @@ pub fn snippet(
         Language::JavaScript => javascript(service, model, values, &secrets),
         Language::Rust => rust(service, model, values, &secrets),
     };
-    // The first one is in the comment with the requirements.
+    // Add the variables to the comment with the requirements, which is the first match.
     secrets.iter().fold(program, |program, (_, variable)| {
         program.replacen(
             " and SERVICE_UID",
@@ -176,7 +177,7 @@ fn javascript(
     values: &Map<String, Value>,
     secrets: &[Secret],
 ) -> String {
-    // JSON in a string literal: as JavaScript numbers, integers above 2^53 would be rounded.
+    // Write JSON in string literals, because JavaScript would round integers above 2^53.
     let fields = |values: &Map<String, Value>| {
         let entries = values.iter().map(|(name, value)| {
             format!(
@@ -228,7 +229,8 @@ fn rust(service: &str, model: &ModelId, values: &Map<String, Value>, secrets: &[
     )
 }
 
-/// Returns a secret for JSON text in a shell script: its quotes, backslashes and line breaks are escaped.
+/// Returns shell code that adds a secret parameter to JSON text, with quotes, backslashes and line breaks of its value
+/// escaped.
 fn secret(name: &str, variable: &str) -> String {
     let name = string(name).replace('\'', "'\\''");
     let value = format!(
@@ -242,7 +244,8 @@ fn literal(text: &str) -> String {
     quoted(&text.replace('\\', "\\\\"), '\'', "\\'")
 }
 
-/// Replaces the placeholders, which the template has in this order. Inserted texts are not searched for placeholders.
+/// Replaces the placeholders of a template. They must be in the order of the template. Inserted texts are not searched
+/// for placeholders.
 fn fill<const N: usize>(template: &str, places: [(&str, String); N]) -> String {
     let mut filled = String::new();
     let mut rest = template;
@@ -266,8 +269,8 @@ fn identity(model: &ModelId) -> Map<String, Value> {
     .collect()
 }
 
-/// Formats JSON on one line. Bidirectional control characters, which only occur in strings, are escaped, so that code is
-/// displayed as it runs.
+/// Formats JSON on one line. Invisible and bidirectional control characters in strings are escaped, so that the code
+/// looks the same as it runs.
 fn json(value: &Value) -> String {
     let mut json = String::new();
     for c in value.to_string().chars() {

@@ -1,9 +1,9 @@
-//! Chooses the tasks of a model for a filmstrip: the latest first, with one frame per batch. Variations are in the order in
-//! which they are shown together.
+//! Chooses the tasks of a model for a filmstrip: the latest first, with one frame per batch. Variations that were
+//! requested together are in the order of their batch.
 
 use atelier_engine::{BatchKey, BatchPlace, Task, TaskKey};
 
-/// One frame of the strip.
+/// A frame of the strip.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Frame {
     Task(TaskKey),
@@ -28,7 +28,8 @@ impl Frame {
     }
 }
 
-/// Returns up to `most` frames. `frames`: of each task, the latest first, with its place in a batch.
+/// Returns up to `most` frames. `frames`: the frames of all tasks, the latest first, each with the task's place in a
+/// batch.
 pub fn filmstrip(
     frames: impl Iterator<Item = (Frame, Option<BatchPlace>)>,
     most: usize,
@@ -82,14 +83,14 @@ mod tests {
         names.collect()
     }
 
-    /// Guards against batches that are missing next to the form of their model.
+    /// Batches must be part of the strip next to the form of their model.
     #[test]
     fn a_batch_is_one_frame_at_the_position_of_its_latest_task() {
         let frames = [
             frame("7", None, None),
             frame("6", Some(("b", 2)), None),
             frame("5", Some(("b", 1)), None),
-            // Variations count as tasks of the form.
+            // Each variation has its own frame.
             frame("4", Some(("v", 0)), Some("1")),
             frame("3", Some(("v", 1)), Some("1")),
             frame("2", Some(("b", 0)), None),
@@ -103,7 +104,7 @@ mod tests {
         assert_eq!(names(&few), ["7", "b: 6"]);
     }
 
-    /// Guards against a strip whose variations are in the opposite order of those above it.
+    /// The variations above the strip are in the order of their batch.
     #[test]
     fn variations_are_in_their_own_order() {
         let frames = [

@@ -1,8 +1,8 @@
-//! Offers notifications next to a long task.
+//! Decides when to offer notifications next to a long task.
 
 use atelier_engine::Millis;
 
-/// The duration of a task before notifications are offered, in ms.
+/// The duration of a task after which notifications are offered, in ms.
 pub const OFFER_AFTER_MS: Millis = 20_000;
 
 /// The conditions for the offer.
@@ -10,9 +10,9 @@ pub const OFFER_AFTER_MS: Millis = 20_000;
 pub struct OfferConditions {
     /// When the task was submitted; `None` before.
     pub submitted: Option<Millis>,
-    /// Whether the task is polled, so that its end will be noticed.
+    /// Whether the task is polled, so that the page can notify the user of its end.
     pub is_followed: bool,
-    /// Whether the browser supports notifications, and the permission was neither granted nor denied.
+    /// Whether the browser supports notifications and the user has neither granted nor denied the permission.
     pub may_ask: bool,
     /// Whether notifications are switched on.
     pub is_on: bool,
@@ -58,10 +58,10 @@ mod tests {
             submitted: None,
             ..LONG_TASK
         };
-        assert!(!queued.is_offered(90_000), "it is not running");
+        assert!(!queued.is_offered(90_000), "the task is not running");
     }
 
-    /// Guards against repeated offers, and against those that the browser would reject.
+    /// The offer must not be repeated, and must not be shown if the browser would reject the request.
     #[test]
     fn useless_and_answered_offers_are_not_shown() {
         for (what, facts) in [

@@ -1,4 +1,4 @@
-//! Counts the tasks that wait for another account than the one in Settings.
+//! Counts the tasks that wait because Settings contain another account.
 
 use atelier_engine::{SendingState, Task, is_not_followed, waits_for_account};
 
@@ -7,9 +7,9 @@ use crate::text::plural::{agreeing, counted};
 /// The numbers of these tasks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct OtherAccounts {
-    /// Tasks that are running at their service, but are not polled by any tab.
+    /// The number of tasks that are running on their service, but are not polled by any tab.
     running: usize,
-    /// Tasks that are sent once Settings have their account again.
+    /// The number of tasks that are sent once Settings contain their account again.
     queued: usize,
 }
 
@@ -23,7 +23,7 @@ impl OtherAccounts {
         this
     }
 
-    /// Returns a message for every page; `None` if there are none.
+    /// Returns the message to show on all pages; `None` if there are no such tasks.
     pub fn user_message(self) -> Option<String> {
         let counted = |count: usize, what: &str, is_not: &str| {
             let tasks = counted(count, &format!("{what} task"));

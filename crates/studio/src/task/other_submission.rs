@@ -1,8 +1,8 @@
-//! The message about another submission of a task, see [`atelier_engine::TaskKey::late`].
+//! The message about a second submission of a task; see [`atelier_engine::TaskKey::late`].
 
 use atelier_engine::{Phase, Task};
 
-/// Returns the text after `Another submission`. It is unknown which of the two was the first.
+/// Returns the text after the words `Another submission`. It is unknown which of the two submissions was the first.
 pub fn other_submission_text(task: &Task, other: &Task) -> &'static str {
     let has_both = task.state.id().is_some();
     match other.state.phase() {

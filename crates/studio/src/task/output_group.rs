@@ -1,4 +1,4 @@
-//! Outputs that were requested together and are shown together.
+//! Groups the outputs of variations that were requested together, to show them together.
 
 use atelier_engine::{Phase, Task, TaskKey};
 
@@ -15,9 +15,9 @@ pub struct OutputSlot {
     pub position: usize,
 }
 
-/// Returns the outputs of variations that were requested together: two to four images or videos; else empty.
+/// Returns the outputs of variations that were requested together: two to four images or videos. Empty for other tasks.
 ///
-/// `tasks`: those of the batch in order. `expected`: the number of outputs that a task requests.
+/// `tasks`: the tasks of the batch, in order. `expected`: returns the number of outputs that a task requests.
 pub fn slots(tasks: &[&Task], expected: impl Fn(&Task) -> usize) -> Vec<OutputSlot> {
     let tasks = latest(tasks);
     let is_visual = |task: &&Task| {
@@ -33,7 +33,7 @@ pub fn slots(tasks: &[&Task], expected: impl Fn(&Task) -> usize) -> Vec<OutputSl
         let count = match task.state.phase() {
             Phase::Ready => task.outputs().len().max(1),
             _ if task.is_active() => expected(task),
-            // A failure is shown once.
+            // A failed task has one slot for its error.
             _ => 1,
         };
         let slot = |position| OutputSlot {
@@ -49,7 +49,7 @@ pub fn slots(tasks: &[&Task], expected: impl Fn(&Task) -> usize) -> Vec<OutputSl
     }
 }
 
-/// Returns `2 of 4 completed, 1 failed`, or `Completed`.
+/// Returns the state of the group, such as `2 of 4 completed, 1 failed`, or `Completed`.
 pub fn state(tasks: &[&Task]) -> String {
     let tasks = latest(tasks);
     let count = |phase: Phase| {
@@ -121,7 +121,7 @@ mod tests {
         names.collect::<Vec<_>>().join(" ")
     }
 
-    /// Guards against placeholders whose number differs from that of the outputs.
+    /// The number of placeholders must equal that of the outputs.
     #[test]
     fn each_expected_output_has_a_placeholder() {
         let waiting = [variation(0), variation(1), variation(2)];

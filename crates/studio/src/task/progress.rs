@@ -1,8 +1,8 @@
-//! Extracts the progress of a task from the service's status line, whose format depends on the program that generates
-//! the output.
+//! Extracts the progress of a task from the service's status line. The format of the line depends on the program that
+//! generates the output.
 
-/// Returns the progress, 0 to 1, if the line contains it: the first percentage (`37%`, `12.5 %`), or the first step count
-/// (`6/20`, `step 6 of 20`).
+/// Returns the progress from 0 to 1, if the line contains it: the first percentage (`37%`, `12.5 %`), or else the first
+/// step count (`6/20`, `step 6 of 20`).
 pub fn fraction(line: &str) -> Option<f64> {
     percentage(line).or_else(|| step(line))
 }
@@ -21,7 +21,7 @@ fn step(line: &str) -> Option<f64> {
             let all = line[at + between.len()..].trim_start();
             let end = all.find(|c: char| !c.is_ascii_digit()).unwrap_or(all.len());
             let (all, rest) = all.split_at(end);
-            // This is part of a date or a path.
+            // The numbers are part of a date or a path.
             if rest.starts_with('/') {
                 return None;
             }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against slicing within a character, and against a progress bar beyond its end.
+        /// Lines with any characters and numbers must be handled.
         #[test]
         fn any_line_gives_a_valid_progress_or_none(line in "\\PC{0,40}", a in 0u32..300, b in 0u32..300) {
             for line in [line.clone(), format!("{line}{a}/{b}{line}"), format!("{line}{a}%")] {

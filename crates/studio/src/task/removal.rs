@@ -1,10 +1,11 @@
-//! Describes what is removed with tasks or outputs.
+//! Makes labels and messages about the removal of tasks and outputs.
 
 use atelier_engine::{Phase, Task};
 
 use crate::text::plural::counted;
 
-/// Returns the label for removing the tasks of selected outputs. If more outputs are removed than selected, it counts them.
+/// Returns the label for removing the tasks of selected outputs. If this removes more outputs than the `chosen` ones,
+/// the label contains their number.
 pub fn removal_label<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usize) -> String {
     let (mut all, mut outputs) = (0, 0);
     for task in tasks {
@@ -17,8 +18,8 @@ pub fn removal_label<'a>(tasks: impl IntoIterator<Item = &'a Task>, chosen: usiz
     }
 }
 
-/// Returns the question before removing selected outputs, if favorites are among those that are removed with their tasks.
-/// `removed`: see [`removal_label`].
+/// Returns the confirmation question before removing tasks; `None` if they have no favorites. `removed`: see
+/// [`removal_label`].
 pub fn removal_question<'a>(
     tasks: impl IntoIterator<Item = &'a Task>,
     removed: &str,
@@ -31,7 +32,7 @@ pub fn removal_question<'a>(
     Some(format!("Remove {removed}? That includes {favorites}."))
 }
 
-/// Returns the text after the number of selected outputs: how many favorites are among them.
+/// Returns the text after the number of selected outputs. It contains the number of favorites among them.
 pub fn selection_label(favorites: usize) -> String {
     match favorites {
         0 => " selected".into(),
@@ -39,7 +40,7 @@ pub fn selection_label(favorites: usize) -> String {
     }
 }
 
-/// Returns which other outputs are removed with the one that is shown; `None` if it is the only one of its task.
+/// Returns a note about the other outputs that are removed with the displayed one; `None` if the task has no others.
 pub fn siblings_note(task: &Task) -> Option<String> {
     match task.outputs().len() {
         0 | 1 => None,
@@ -48,8 +49,8 @@ pub fn siblings_note(task: &Task) -> Option<String> {
     }
 }
 
-/// Reports what was removed: the number of outputs if a task had several, and whether tasks may still run and be billed
-/// because they were not taken back.
+/// Returns a message about the removed tasks. It contains the number of outputs if a task had several, and a warning if
+/// tasks may still run and be billed.
 pub fn removed_message<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> String {
     let (mut all, mut may_go_on, mut outputs, mut has_several) = (0, 0, 0, false);
     for task in tasks {
@@ -85,7 +86,7 @@ mod tests {
     use atelier_contract::ApiError;
     use atelier_engine::TaskState;
 
-    /// Guards against removing a task silently that may still be billed.
+    /// The user must know that a removed task may still be billed.
     #[test]
     fn the_message_warns_that_tasks_may_still_be_billed() {
         let lost = Task {
@@ -127,7 +128,7 @@ mod tests {
         }
     }
 
-    /// Guards against removing favorites among the selected outputs with one key press.
+    /// One key press must not remove favorites.
     #[test]
     fn removing_favorites_must_be_confirmed() {
         let favorite = Task {
@@ -153,7 +154,7 @@ mod tests {
         assert_eq!(selection_label(1), " selected, 1 favorite");
     }
 
-    /// Guards against silently removing outputs that were not selected.
+    /// The user must know that outputs that were not selected are removed, too.
     #[test]
     fn outputs_that_are_removed_as_well_are_counted() {
         let (one, four) = (made(1), made(4));

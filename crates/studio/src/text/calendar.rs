@@ -1,5 +1,4 @@
-//! Days and times in the user's time zone. Only the platform knows the time zone: daylight saving time starts on
-//! different dates in different places.
+//! Days and times in the user's time zone. The platform converts times, because only it has the data of time zones.
 
 /// A day of the Gregorian calendar.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,12 +20,12 @@ pub struct Local {
     pub minute: u32,
 }
 
-/// The kind of name of a day. The platform provides the words.
+/// The kind of name for a day. The platform provides the words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DayName {
     Today,
     Yesterday,
-    /// Within the last week, the weekday is unambiguous.
+    /// The weekday, which is unambiguous within the last week.
     Weekday,
     Date,
 }
@@ -48,7 +47,7 @@ impl Day {
         (is_sane && Self::of_number(day.number()) == day).then_some(day)
     }
 
-    /// Formats the day like [`Day::read`] parses it, for file names.
+    /// Formats the day for file names, in the format of [`Day::read`].
     pub fn iso(self) -> String {
         format!("{:04}-{:02}-{:02}", self.year, self.month, self.day)
     }
@@ -68,8 +67,8 @@ impl Day {
         }
     }
 
-    /// Returns the day with this number of days since 1970-01-01. Years start in March, so that the leap day comes last
-    /// (H. Hinnant, "chrono-compatible low-level date algorithms").
+    /// Returns the day with this number of days since 1970-01-01. In the calculation, years start in March, so that the
+    /// leap day is the last day of a year (H. Hinnant, "chrono-compatible low-level date algorithms").
     pub fn of_number(day: i64) -> Self {
         let day = day + 719_468;
         let era = day.div_euclid(146_097);
@@ -86,7 +85,7 @@ impl Day {
         }
     }
 
-    /// The inverse of [`Day::of_number`].
+    /// Returns the number of days since 1970-01-01.
     pub fn number(self) -> i64 {
         let year = self.year - i64::from(self.month <= 2);
         let era = year.div_euclid(400);
@@ -96,7 +95,7 @@ impl Day {
     }
 }
 
-/// Returns why a date filter finds nothing, if its first day is after its last one.
+/// Returns a message if the first day of a date filter is after its last day.
 pub fn range_problem(from: Option<Day>, to: Option<Day>) -> Option<&'static str> {
     let is_backwards = from.zip(to).is_some_and(|(from, to)| from > to);
     is_backwards.then_some("From is after To: no day lies between them.")
@@ -121,7 +120,7 @@ mod tests {
             ("2026-03-06", DayName::Weekday),
             ("2026-03-05", DayName::Date),
             ("2025-12-31", DayName::Date),
-            // The clock was wrong.
+            // A day in the future, after the clock was wrong.
             ("2026-03-13", DayName::Date),
         ] {
             assert_eq!(day(then).named(today), name);
@@ -148,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Guards against an empty list without an explanation that its dates are in the wrong order.
+    /// The user must know why the list is empty.
     #[test]
     fn a_first_day_after_the_last_is_reported() {
         let day = |text| Day::read(text);

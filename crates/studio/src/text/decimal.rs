@@ -2,7 +2,7 @@
 
 use atelier_contract::DecimalText;
 
-/// `units / 10^scale`, exactly.
+/// The exact number `units / 10^scale`.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Decimal {
     units: i128,
@@ -10,7 +10,7 @@ pub struct Decimal {
 }
 
 impl Decimal {
-    /// The maximum number of decimal places, and of digits before them: 10^30 is well within i128.
+    /// The maximum number of decimal places, and of digits of `units`. 10^30 fits in i128.
     const MAX_DIGITS: u32 = 30;
 
     pub const ONE: Self = Self { units: 1, scale: 0 };
@@ -39,7 +39,7 @@ impl Decimal {
         Some(digits as i32 - self.scale as i32)
     }
 
-    /// Whether it has no fraction.
+    /// Whether the number is an integer.
     pub fn is_whole(self) -> bool {
         self.units % 10i128.pow(self.scale) == 0
     }
@@ -64,7 +64,7 @@ impl Decimal {
         let scale = i32::try_from(fraction.len()).ok()?.checked_sub(exponent)?;
         match u32::try_from(scale) {
             Ok(scale) => (scale <= Self::MAX_DIGITS).then_some(Self { units, scale }),
-            // A number with few digits and a large exponent.
+            // The exponent is larger than the number of decimal places.
             Err(_) => Some(Self {
                 units: Self { units, scale: 0 }.units(scale.unsigned_abs())?,
                 scale: 0,

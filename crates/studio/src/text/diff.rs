@@ -1,25 +1,26 @@
-//! Finds the words in which long texts differ: prompts to compare often share most of their words.
+//! Finds the words in which long texts differ. Prompts that the user compares often share most of their words.
 
 use std::collections::HashMap;
 use std::iter;
 
-/// The number of words around a difference that show its position.
+/// The number of words to show before and after a difference.
 const CONTEXT: usize = 3;
-/// The minimum length of an omitted part, in characters, because the ellipsis takes space as well.
+/// The minimum length of an omitted part in characters, because the ellipsis needs space, too.
 const LEAST_LEFT_OUT: usize = 16;
-/// Longer texts are not compared word by word, because the table would be too large.
+/// The maximum number of words of texts that are compared word by word. The table for longer texts would be too large.
 const MAX_WORDS: usize = 800;
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
     pub text: String,
-    /// Whether these words are not in the most similar text. If there are no words, that text has additional ones here.
+    /// Whether the most similar text does not have these words. If `text` is empty, that text has additional words at
+    /// this position.
     pub differs: bool,
 }
 
-/// Shortens each text to the part that distinguishes it: without the words that it has in common with the beginning of
-/// another one, except for the last few. Texts that would be equal then are not shortened.
+/// Shortens each text to the part that distinguishes it: the longest beginning that it shares with another text is
+/// omitted, except for its last few words. Texts that would then be equal are not shortened.
 pub fn distinguishing_parts(texts: &[String]) -> Vec<String> {
     let bare_words = |text| words(text).into_iter().map(bare).collect::<Vec<_>>();
     let each = texts.iter().map(|text| (bare_words(text), text.as_str()));
@@ -45,14 +46,14 @@ pub fn distinguishing_parts(texts: &[String]) -> Vec<String> {
     texts.iter().map(part).collect()
 }
 
-/// Returns those texts that can be shortened, with their distinguishing parts.
+/// Returns the texts that can be shortened, with their distinguishing parts.
 pub fn shortened_texts(texts: &[String]) -> HashMap<String, String> {
     let both = texts.iter().zip(distinguishing_parts(texts));
     let shorter = both.filter(|(text, part)| *text != part);
     shorter.map(|(text, part)| (text.clone(), part)).collect()
 }
 
-/// Removes the first `count` words of a text, if they are long enough.
+/// Replaces the first `count` words of a text with an ellipsis, if they are long enough.
 fn without_first(text: &str, count: usize) -> String {
     let left_out = words(text)[..count].concat();
     match left_out.chars().count() > LEAST_LEFT_OUT {
@@ -61,8 +62,8 @@ fn without_first(text: &str, count: usize) -> String {
     }
 }
 
-/// Splits each text into parts that differ from the most similar text and parts that don't. A text without a similar one
-/// is one part.
+/// Splits each text into parts that differ from the most similar text and parts that don't. A text without a similar
+/// text is one part.
 pub fn pieces(texts: &[String]) -> Vec<Vec<Piece>> {
     let words: Vec<Vec<&str>> = texts.iter().map(|text| words(text)).collect();
     let parted = |(at, text): (usize, &String)| {
@@ -84,7 +85,7 @@ pub fn pieces(texts: &[String]) -> Vec<Vec<Piece>> {
     texts.iter().enumerate().map(parted).collect()
 }
 
-/// Returns the differences with a few words around each; the whole text if there are none.
+/// Shortens the parts between differences to a few words. Without differences, nothing is shortened.
 pub fn around_differences(pieces: &[Piece]) -> Vec<Piece> {
     if pieces.iter().all(|piece| !piece.differs) {
         return pieces.to_vec();
@@ -147,11 +148,11 @@ fn common(one: &[&str], other: &[&str]) -> usize {
     both.take_while(|(one, other)| one == other).count()
 }
 
-/// What a text has in common with another one.
+/// The words that a text shares with another one.
 struct Shared {
-    /// Whether each of its words is in the longest common subsequence.
+    /// For each word, whether it is in the longest common subsequence.
     words: Vec<bool>,
-    /// Before which of its words, and after the last one, the other text has additional words.
+    /// For the position before each word and for the end, whether the other text has additional words there.
     gaps: Vec<bool>,
 }
 
@@ -194,7 +195,7 @@ fn joined(words: &[&str], shared: &Shared) -> Vec<Piece> {
     let mut pieces: Vec<Piece> = Vec::new();
     let differs = |at: usize| shared.words.get(at) == Some(&false);
     for at in 0..=words.len() {
-        // Replaced words are visible by the words that differ here.
+        // If words were replaced, the words of this text mark the difference.
         if shared.gaps[at] && !differs(at) && !(at > 0 && differs(at - 1)) {
             pieces.push(Piece {
                 text: String::new(),
@@ -229,7 +230,7 @@ mod tests {
         texts.iter().map(|&text| text.to_owned()).collect()
     }
 
-    /// Guards against columns whose names look the same because they are cut off.
+    /// Column names must not look the same after truncation.
     #[test]
     fn common_beginnings_are_left_out() {
         let parts = distinguishing_parts(&texts(&[DAWN, DUSK, CITY]));
@@ -272,7 +273,7 @@ mod tests {
         assert!(parts[DUSK].starts_with("…high ridge at dusk"));
     }
 
-    /// Guards against two equal captions: each of these texts begins like one and ends like another.
+    /// Each of these texts shares its beginning with one text and its end with another.
     #[test]
     fn different_texts_have_different_parts() {
         let prompts = ["a hill at dusk", "a lake at noon"].map(|subject| {
@@ -314,7 +315,7 @@ mod tests {
         );
     }
 
-    /// Guards against omitting the position where another text has more words.
+    /// The position where the other text has more words must not be omitted.
     #[test]
     fn additional_words_of_the_other_text_are_marked() {
         let before_room = DAWN.replace("soft gouache, ", "soft gouache, late light, ");

@@ -1,7 +1,8 @@
-//! Detects the encoding of a text file. Spreadsheets save tables in the system's code page without declaring it.
+//! Detects the encoding of a text file. Spreadsheet programs save tables in the system's code page without declaring
+//! it.
 //!
-//! The platform decodes: this module returns a label of the WHATWG Encoding Standard, or rejects the file. A wrong encoding
-//! would give rows that look valid and are charged.
+//! This module returns a label of the WHATWG Encoding Standard, with which the platform decodes the file, or rejects
+//! the file. With a wrong encoding, wrong rows would look valid and be charged.
 
 mod single_byte;
 mod two_byte;
@@ -20,8 +21,8 @@ impl Encoding {
         Self { label, name }
     }
 
-    /// Whether the encoding is certain, from a byte order mark or because the text is valid. Otherwise it is a guess from the
-    /// bytes, and the user should check the result.
+    /// Whether the encoding is certain, because of a byte order mark or because the text is valid. Other encodings are
+    /// guessed from the bytes, and the user should check the result.
     pub fn is_certain(self) -> bool {
         matches!(self.label, "utf-8" | "utf-16le" | "utf-16be")
     }
@@ -31,8 +32,8 @@ const UTF_8: Encoding = Encoding::new("utf-8", "UTF-8");
 const UTF_16LE: Encoding = Encoding::new("utf-16le", "UTF-16");
 const UTF_16BE: Encoding = Encoding::new("utf-16be", "UTF-16");
 
-/// Detects the encoding of a text file. `languages`: those of the user, the preferred one first (`zh-CN`, `de`). They only
-/// decide between encodings that fit the bytes equally well.
+/// Detects the encoding of a text file. `languages`: the user's languages, the preferred one first (`zh-CN`, `de`).
+/// They decide between encodings for which the bytes are equally plausible.
 ///
 /// # Errors
 ///
@@ -82,7 +83,7 @@ fn by_mark(bytes: &[u8]) -> Option<Encoding> {
     found.map(|(_, encoding)| encoding)
 }
 
-/// Detects UTF-16 without a byte order mark: column names are ASCII, so every other byte of the first line is 0.
+/// Detects UTF-16 without a byte order mark. Column names are ASCII, so every second byte of the first line is 0.
 fn without_mark(bytes: &[u8]) -> Option<Encoding> {
     const MAX_BYTES: usize = 64;
     let units: Vec<&[u8]> = bytes.chunks_exact(2).take(MAX_BYTES / 2).collect();

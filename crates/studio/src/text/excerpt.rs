@@ -1,15 +1,15 @@
-//! The beginning of a text that is too long for its space.
+//! Shortens texts that are too long for their space.
 
 use crate::compose::prompts::line;
 
-/// Returns the text on one line of at most `most` characters. It is cut at the end of a word, if there is one in its
-/// second half, and ends with an ellipsis then.
+/// Returns the text on one line of at most `most` characters. A longer text is truncated, at the end of a word if that
+/// is in its second half, and ends with an ellipsis.
 pub fn excerpt(text: &str, most: usize) -> String {
     let text = line(text);
     if text.chars().count() <= most {
         return text;
     }
-    // The next character shows whether a word has ended.
+    // Include the next character, which shows whether a word ends before it.
     let start: String = text.chars().take(most).collect();
     let prefix = start
         .chars()

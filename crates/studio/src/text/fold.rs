@@ -1,12 +1,12 @@
-//! Folds text for comparisons: lower case, Latin letters without diacritics.
+//! Folds text for comparisons: converts it to lower case, and removes diacritics from Latin letters.
 
-/// U+00C0..=U+017F. A capital stands for two letters (see [`push`]), `.` for "no letter".
+/// The folded letters of U+00C0..=U+017F. A capital stands for two letters (see [`push`]), `.` for "not a letter".
 const LATIN: &str = "\
 aaaaaaAceeeeiiiidnooooo.ouuuuyTSaaaaaaAceeeeiiiidnooooo.ouuuuyTy\
 aaaaaaccccccccddddeeeeeeeeeegggggggghhhhiiiiiiiiiiJJjjkkkllllllllll\
 nnnnnnnnnooooooOOrrrrrrssssssssttttttuuuuuuuuuuuuwwyyyzzzzzzs";
 
-/// U+1E00..=U+1EFF.
+/// The folded letters of U+1E00..=U+1EFF.
 const LATIN_ADDITIONAL: &str = "\
 aabbbbbbccddddddddddeeeeeeeeeeffgghhhhhhhhhhiiiikkkkkkllllllllmmmmmm\
 nnnnnnnnoooooooopppprrrrrrrrssssssssssttttttttuuuuuuuuuuvvvvwwwwwwwwwwxxxxyyzzzzzz\
@@ -26,9 +26,9 @@ pub(crate) fn push(out: &mut String, c: char) {
         0x1cf | 0x1d0 => b'i',
         0x218 | 0x219 => b's',
         0x21a | 0x21b => b't',
-        // Combining marks: the same letters as above, as two characters.
+        // Combining marks. They follow their letter in decomposed text.
         0x300..=0x36f => return,
-        // Full-width forms of Japanese and Chinese keyboards.
+        // Full-width forms from Japanese and Chinese keyboards.
         0xff01..=0xff5e => return push(out, char::from((code - 0xfee0) as u8)),
         _ => b'.',
     };
@@ -43,7 +43,7 @@ pub(crate) fn push(out: &mut String, c: char) {
     }
 }
 
-/// Returns the lower case letter of a Greek, Cyrillic or Armenian capital; other scripts have none, or their capitals are
+/// Returns the lower-case letter of a Greek, Cyrillic or Armenian capital. Other scripts have no capitals, or they are
 /// rarely typed. The standard library's table would add 7 kB to the page.
 fn lower(c: char) -> char {
     let code = u32::from(c);

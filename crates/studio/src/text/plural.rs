@@ -1,12 +1,12 @@
-//! Counts and lists for users.
+//! Formats counts and lists for users.
 
-/// Formats `1 item`, `2 items`, for words whose plural ends in `s`.
+/// Formats a count with a word whose plural ends in `s`: `1 item`, `2 items`.
 pub fn counted(count: usize, word: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {word}{ending}")
 }
 
-/// Formats `11,242`.
+/// Formats a number with thousands separators: `11,242`.
 pub fn grouped(count: usize) -> String {
     let digits = count.to_string();
     let mut grouped = String::new();
@@ -30,7 +30,7 @@ pub fn agreeing(count: usize, one: &'static str, many: &'static str) -> &'static
     if count == 1 { one } else { many }
 }
 
-/// Formats `prompt, mist and seed`.
+/// Formats a list of names: `prompt, mist and seed`.
 pub fn listed(names: &[String]) -> String {
     match names {
         [] => String::new(),
@@ -39,8 +39,8 @@ pub fn listed(names: &[String]) -> String {
     }
 }
 
-/// Lists ascending numbers, with three or more consecutive ones as a range: `2 to 5, 9 and 12`. Long lists are shortened:
-/// `1, 3, 5 and 4 more`.
+/// Formats a list of ascending numbers. Three or more consecutive numbers become a range: `2 to 5, 9 and 12`. Long
+/// lists are shortened: `1, 3, 5 and 4 more`.
 pub fn listed_numbers(numbers: &[usize]) -> String {
     const MOST: usize = 3;
     let runs = numbers.chunk_by(|a, b| a.checked_add(1) == Some(*b));
@@ -81,7 +81,7 @@ mod tests {
         assert_eq!(counts, ["1 output", "11,242 outputs"]);
     }
 
-    /// Guards against `Rows 2, 3, 4 and 1 more` for four consecutive rows.
+    /// Four consecutive rows are a range, and not `Rows 2, 3, 4 and 1 more`.
     #[test]
     fn consecutive_numbers_are_a_range() {
         for (numbers, expected) in [

@@ -1,4 +1,4 @@
-//! Timestamps in files.
+//! Formats timestamps for files.
 
 use crate::text::calendar::Day;
 
@@ -7,7 +7,7 @@ const MINUTE: u64 = 60 * SECOND;
 const HOUR: u64 = 60 * MINUTE;
 const DAY: u64 = 24 * HOUR;
 
-/// Formats `2026-03-12T09:05:07.250Z`. `then`: in ms since 1970-01-01 UTC.
+/// Formats a time in ms since 1970-01-01 UTC: `2026-03-12T09:05:07.250Z`.
 pub fn iso(then: u64) -> String {
     let Day { year, month, day } = Day::of_number((then / DAY) as i64);
     let of_day = then % DAY;

@@ -17,7 +17,7 @@ fn days_of(rows: &[LayoutRow]) -> Vec<Vec<(usize, f64)>> {
     days.collect()
 }
 
-/// Guards against a large window that is empty except for an image at the left of each row.
+/// Guards against a large window with only one image per row.
 #[test]
 fn days_with_few_items_are_side_by_side() {
     let items = [
@@ -57,7 +57,7 @@ fn days_with_few_items_are_side_by_side() {
 }
 
 #[test]
-fn days_have_rows_of_their_own() {
+fn each_day_has_its_own_rows() {
     let items = [(2, 1.0), (2, 1.0), (1, 2.0)];
     let measure = Measure {
         width: 210.0,
@@ -98,7 +98,7 @@ fn a_phone_has_two_images_per_row() {
 
 #[test]
 fn arrow_keys_lead_to_the_nearest_item() {
-    // Two wide ones above, three narrow ones below, and a day before with one.
+    // A row of two wide items, a row of three narrow ones, and an older day with one item.
     let items = [(2, 1.5), (2, 1.5), (2, 1.0), (2, 1.0), (2, 1.0), (1, 1.0)];
     let measure = Measure {
         width: 300.0,
@@ -149,7 +149,7 @@ fn a_frame_selects_the_items_it_intersects() {
     let of = |from, to| touched(&rows, &stack, Frame::between(from, to));
     assert_eq!(of((-50.0, 30.0), (5.0, 40.0)), [0]);
     assert_eq!(of((205.0, 200.0), (50.0, 90.0)), [0, 1, 2]);
-    // The gap between two, and the heading above all.
+    // The gap between two items, and the heading above them.
     assert!(of((102.0, 30.0), (108.0, 40.0)).is_empty());
     assert!(of((0.0, 2.0), (205.0, 18.0)).is_empty());
     assert!(of((0.0, 122.0), (205.0, 128.0)).is_empty());

@@ -1,5 +1,5 @@
-//! Reads the directory of archives, those from [`super::Archive`] and those of other programs: where each file is, and
-//! how it is compressed. The files themselves are not read.
+//! Reads the directory of ZIP archives, which lists the position and compression of each file. The archives may be
+//! written by [`super::Archive`] or by other programs. The files themselves are not read.
 //!
 //! The user may open any file, so no number in it can be trusted.
 
@@ -9,7 +9,7 @@ use super::{END, END_64, ENTRY, EXTRA_64, HEADER, IN_ZIP64_16, IN_ZIP64_32, LOCA
 
 /// The length of the end record without a comment, in bytes.
 const END_LENGTH: usize = 22;
-/// The lengths of the ZIP64 records before it, in bytes.
+/// The lengths of the ZIP64 locator and end record before it, in bytes.
 const LOCATOR_LENGTH: usize = 20;
 const END_64_LENGTH: u64 = 56;
 /// The length of a directory entry before its name, in bytes.
@@ -17,11 +17,11 @@ const ENTRY_LENGTH: usize = 46;
 /// The length of a file's header before its name, in bytes.
 pub const HEADER_LENGTH: usize = 30;
 
-/// The number of bytes at the end of an archive that include the end records, even with the longest comment of 65,535
-/// bytes.
+/// The number of bytes to read at the end of an archive, so that they contain the end record and the locator even with
+/// the longest comment (65,535 bytes).
 pub const TAIL: u64 = (END_LENGTH + LOCATOR_LENGTH) as u64 + 0xffff;
 
-/// The maximum size of a directory, in bytes, because it is read as a whole. One with a million files is smaller.
+/// The maximum size of a directory in bytes. It is read as a whole. A directory of a million files is smaller.
 const MAX_DIRECTORY: u64 = 128 << 20;
 
 /// The flag of an encrypted file.
@@ -30,7 +30,7 @@ const ENCRYPTED: usize = 1;
 /// A file in an archive.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
-    /// Its path, with `/` between folders.
+    /// The path, with `/` between folders.
     pub name: String,
     /// The position of its header in the archive, in bytes.
     pub start: u64,
@@ -73,15 +73,15 @@ impl Method {
     }
 }
 
-/// What to read next.
+/// The part of the archive to read next.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum End {
     Directory(Range<u64>),
-    /// The ZIP64 end record, which has the position of the directory: see [`directory_64`].
+    /// The ZIP64 end record, which contains the position of the directory; see [`directory_64`].
     Zip64(Range<u64>),
 }
 
-/// Parses the end of an archive of this length. `tail`: its last bytes.
+/// Parses the end of an archive of this length; `None` if it is not an archive. `tail`: the last bytes, see [`TAIL`].
 pub fn end(tail: &[u8], length: u64) -> Option<End> {
     let last = tail.len().checked_sub(END_LENGTH)?;
     let at = (0..=last).rev().find(|at| {
@@ -134,7 +134,7 @@ pub fn entries(directory: &[u8]) -> Option<Vec<Entry>> {
         let end = extra_end + short(rest, 32)?;
         let name = String::from_utf8_lossy(rest.get(ENTRY_LENGTH..name_end)?).replace('\\', "/");
         let mut numbers = numbers_64(rest.get(name_end..extra_end)?);
-        // There are 64-bit numbers only for the fields with a marker, in this order.
+        // The ZIP64 field contains numbers only for fields with a marker, in this order.
         let mut number = |at| match long(rest, at)? {
             number if number == u64::from(IN_ZIP64_32) => numbers.next(),
             number => Some(number),

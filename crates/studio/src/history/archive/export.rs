@@ -1,14 +1,14 @@
-//! Finds an export in an archive that another program has created from its files: in a folder, in another order, and
+//! Finds the files of an export in an archive that the user may have packed again: in a folder, in another order, and
 //! with additional system files.
 
 use std::collections::HashMap;
 
 use super::directory::Entry;
 
-/// The maximum ratio of an archive's unpacked size to its length, beyond [`ALLOWANCE`]. Media do not compress, and the
-/// texts of tasks shrink to a tenth.
+/// The maximum ratio of an archive's unpacked size to its length, in addition to [`ALLOWANCE`]. Media do not compress,
+/// and texts of tasks are compressed to about a tenth.
 const MAX_RATIO: u64 = 20;
-/// The unpacked size in bytes that is always allowed.
+/// The unpacked size in bytes that is allowed for any length.
 const ALLOWANCE: u64 = 1 << 30;
 
 /// The files of an export, by their original names.
@@ -18,7 +18,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Finds the files around the manifest with this name, in an archive of this length.
+    /// Finds the files of the export whose manifest has this name. `length`: the length of the archive in bytes.
     ///
     /// # Errors
     ///
@@ -26,7 +26,7 @@ impl Export {
     pub fn find(entries: Vec<Entry>, manifest: &str, length: u64) -> Result<Self, String> {
         let is_of_export = |entry: &Entry| {
             let mut parts = entry.name.split('/');
-            // macOS packs metadata next to each file.
+            // macOS adds a metadata file for each file.
             let is_of_system = parts
                 .any(|part| part == "__MACOSX" || part == ".DS_Store" || part.starts_with("._"));
             !is_of_system && !entry.name.ends_with('/')
@@ -57,7 +57,7 @@ impl Export {
                 files.insert(name.to_owned(), entry);
             }
         }
-        // Overlapping files are used by zip bombs.
+        // The files together can't be larger than the archive unless they overlap, as in a zip bomb.
         if packed > length || size > length.saturating_mul(MAX_RATIO).saturating_add(ALLOWANCE) {
             return Err(format!(
                 "The ZIP of {} MB would unpack to {} MB, far more than a history does. Nothing was imported.",
@@ -95,7 +95,7 @@ mod tests {
         Export::find(entries, "history.json", 1_000)
     }
 
-    /// Guards against an export that can't be imported after it was unpacked and packed again.
+    /// The user may have unpacked the export and packed it again.
     #[test]
     fn a_folder_around_the_files_and_system_files_are_ignored() {
         for names in [
@@ -127,7 +127,7 @@ mod tests {
         assert!(refused(&["a/history.json", "b/history.json"]).contains("more than one"));
     }
 
-    /// Guards against a zip bomb.
+    /// Such an archive may be a zip bomb.
     #[test]
     fn an_archive_that_unpacks_to_far_more_than_its_length_is_rejected() {
         let find = |packed, size, length| {
@@ -145,10 +145,7 @@ mod tests {
             bomb.contains("11 MB") && bomb.contains("10738 MB"),
             "{bomb}"
         );
-        assert!(
-            find(2_000, 2_000, 1_000).is_some(),
-            "files over one another"
-        );
+        assert!(find(2_000, 2_000, 1_000).is_some(), "the files overlap");
         assert!(find(10, u64::MAX, 1_000).is_some());
     }
 }

@@ -1,5 +1,5 @@
-//! Random names of accounts, by which a browser recognizes its own tasks in an exported history. They don't reveal the
-//! User ID, and can't confirm a reader's guess.
+//! Random names of accounts, by which a browser recognizes its own tasks in an exported history. Unlike a checksum, a
+//! random name neither reveals the User ID nor allows a reader to test guesses.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct AccountNames(BTreeMap<String, String>);
 
 impl AccountNames {
-    /// Gives an account with a User ID a name from `draw`, if it has none. `origin`: that of the page.
+    /// Adds a name from `draw` for an account with a User ID, unless the account has a name. `origin`: the page's
+    /// origin.
     pub fn add(&mut self, account: &Account, origin: &str, draw: impl FnOnce() -> String) {
         if !account.uid.is_empty() {
             self.0.entry(key(account, origin)).or_insert_with(draw);
@@ -24,7 +25,7 @@ impl AccountNames {
     }
 }
 
-/// Returns a unique key: an address has no line break.
+/// Returns a unique key for the account. It is unambiguous because addresses have no line breaks.
 fn key(account: &Account, origin: &str) -> String {
     format!("{}\n{}", absolute(&account.address, origin), account.uid)
 }

@@ -21,7 +21,7 @@ fn here<'a>(account: &'a Account, origin: &'a str) -> LocalContext<'a> {
     }
 }
 
-/// The names of a browser in which two users have worked.
+/// The account names of a browser with two users.
 static NAMES: LazyLock<AccountNames> = LazyLock::new(|| {
     let mut names = AccountNames::default();
     for address in ["https://studio.example", "https://service.example"] {
@@ -117,7 +117,7 @@ fn a_history_survives_a_round_trip() {
     assert_eq!(running.account, own);
 }
 
-/// Guards against "0 outputs, 0 kB" for outputs that came as data.
+/// Outputs that a service sent as data are counted, and each of their files once.
 #[test]
 fn outputs_that_came_as_data_are_counted_and_their_files_once() {
     let reference = "data:image/png;stored=1a-4000000,";
@@ -161,7 +161,7 @@ fn running_tasks_are_followed_only_by_the_same_user_at_the_same_service() {
     };
     let same = (true, String::new(), "user-81".to_owned());
     assert_eq!(read_by("", "user-81", "https://studio.example"), same);
-    // The same service with its absolute address.
+    // This is the same service with an absolute address.
     let whole = "https://studio.example".to_owned();
     let same = (true, whole.clone(), "user-81".to_owned());
     assert_eq!(read_by(&whole, "user-81", "http://127.0.0.1:8080"), same);
@@ -173,7 +173,7 @@ fn running_tasks_are_followed_only_by_the_same_user_at_the_same_service() {
     assert_eq!(read_by("", "user-81", "http://127.0.0.1:8080"), elsewhere);
 }
 
-/// Guards against a file that submits tasks, which would be charged.
+/// Sending imported tasks would charge them again.
 #[test]
 fn no_imported_task_is_sent() {
     let own = account("", "user-81");
@@ -223,7 +223,7 @@ fn invalid_files_are_rejected_with_a_message() {
     }
 }
 
-/// Guards against keys that address other records: an empty key means all of them.
+/// An empty key would address all records.
 #[test]
 fn damaged_records_are_skipped_and_counted() {
     let own = account("", "user-81");
@@ -272,7 +272,7 @@ fn the_result_is_reported() {
         ..ImportResult::default()
     };
     assert_eq!(message(twice), "Nothing new: 4 tasks are there already.");
-    // Guards against "Nothing new" if known tasks are followed from now on.
+    // The message must mention known tasks that are followed from now on.
     let mine = ImportResult {
         followed: 2,
         ..ImportResult::default()
@@ -303,7 +303,7 @@ fn the_result_is_reported() {
     );
 }
 
-/// Guards against a checksum of the User ID in the file, which would confirm a reader's guess.
+/// With a checksum of the User ID, a reader could test guesses.
 #[test]
 fn a_file_does_not_reveal_the_user_id() {
     let own = account("", "user-81");
@@ -325,7 +325,7 @@ fn a_file_does_not_reveal_the_user_id() {
     assert_eq!(user(&written(&names)), "drawn");
 }
 
-/// In another browser, the user confirms that the tasks are theirs; those of another service are not followed.
+/// The user confirms that the tasks are theirs. Tasks of another service are not followed.
 #[test]
 fn in_another_browser_the_importer_can_claim_running_tasks() {
     let own = account("", "user-81");
@@ -350,7 +350,7 @@ fn in_another_browser_the_importer_can_claim_running_tasks() {
     ));
 }
 
-/// Files of version 1, with a checksum of the User ID, are followed as before.
+/// Files of version 1 contain a checksum of the User ID.
 #[test]
 fn a_file_of_version_1_is_followed_by_the_same_user() {
     let own = account("", "user-81");

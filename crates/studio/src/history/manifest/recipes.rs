@@ -1,4 +1,4 @@
-//! Describes how selected outputs were generated: a manifest for each model, which its batch table can import.
+//! Exports how selected outputs were generated: a manifest for each model, which the model's batch table can import.
 
 use std::collections::HashSet;
 
@@ -8,14 +8,14 @@ use crate::output::file_name;
 
 use super::{Manifest, ManifestItem, ManifestOutput};
 
-/// The name of the file.
+/// The beginning of the files' names.
 const NAME: &str = "recipes";
 
 /// The manifests of selected outputs.
 #[derive(Debug, Default)]
 pub struct Recipes {
     manifests: Vec<Manifest>,
-    /// The task of each item of each manifest.
+    /// For each manifest, the tasks of its items.
     tasks: Vec<Vec<TaskKey>>,
 }
 
@@ -43,8 +43,8 @@ impl Recipes {
         manifest.items[item].outputs.push(output);
     }
 
-    /// Returns the files with their names: `recipes.json`, or one per model. If two services have a model of the same name,
-    /// theirs are numbered.
+    /// Returns the files with their names: `recipes.json`, or one per model. The names are numbered if two services
+    /// have a model of the same name.
     pub fn files(&self) -> Vec<(String, String)> {
         let is_alone = self.manifests.len() == 1;
         let mut taken = HashSet::new();
@@ -72,7 +72,7 @@ mod tests {
     use crate::testing::task;
     use atelier_contract::ModelId;
 
-    /// Guards against a recipe that overwrites another service's when the archive is unpacked.
+    /// Otherwise, one file would overwrite the other when the archive is unpacked.
     #[test]
     fn models_with_the_same_name_at_two_services_have_different_files() {
         let (first, mut second) = (task("a", 1_000), task("b", 2_000));

@@ -47,7 +47,7 @@ fn a_manifest_of_a_later_version_is_read_as_far_as_possible() {
     );
 }
 
-/// Users have manifests of earlier versions.
+/// Users have manifests written by earlier versions.
 #[test]
 fn a_sample_survives_a_round_trip() {
     let sample = include_str!("sample.json").trim_end();
@@ -135,7 +135,7 @@ proptest! {
     }
 }
 
-/// Guards against a manifest with references that are valid only in the browser that wrote it.
+/// Such a reference is valid only in the browser that wrote the manifest.
 #[test]
 fn a_reference_to_a_stored_file_is_in_no_manifest() {
     let reference = "data:image/png;stored=1a-5000,";

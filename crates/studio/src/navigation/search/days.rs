@@ -1,5 +1,5 @@
-//! Days in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`, `Nov 28, 2025`, and,
-//! without other words, `November` or `November 2026`.
+//! Recognizes days in a search: `yesterday`, `Monday`, `2026-11-28`, `2026-11`, `28 November`, `28 Nov 2025`, `Nov 28,
+//! 2025`, and, without other words, `November` or `November 2026`.
 
 use std::ops::RangeInclusive;
 
@@ -20,7 +20,7 @@ const MONTHS: [&str; 12] = [
     "november",
     "december",
 ];
-/// 1 January 1970 was a Thursday.
+/// The weekdays, starting with that of 1 January 1970.
 const WEEKDAYS: [&str; 7] = [
     "thursday",
     "friday",
@@ -33,7 +33,7 @@ const WEEKDAYS: [&str; 7] = [
 /// The minimum length of an abbreviated month.
 const LEAST_OF_MONTH: usize = 3;
 
-/// The days in a search, and the rest of the query.
+/// The days named in a search, and the rest of the query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct NamedDays {
     pub days: RangeInclusive<Day>,
@@ -41,8 +41,8 @@ pub struct NamedDays {
 }
 
 impl NamedDays {
-    /// Finds the first days in a text; `None` if there are none. A weekday is within the last week, and a day without a year
-    /// is the most recent one.
+    /// Finds the first days named in a text; `None` if there are none. A weekday means the last week, and a day without
+    /// a year means the most recent one.
     pub fn read(text: &str, today: Day) -> Option<Self> {
         let words: Vec<&str> = text.split_whitespace().collect();
         if let Some(days) = month_alone(&words, today) {
@@ -59,8 +59,8 @@ impl NamedDays {
     }
 }
 
-/// Parses a query that consists of a full month name; without a year, the most recent one. `may` without a year is an
-/// ordinary word.
+/// Parses a query that consists of a full month name and an optional year. Without a year, it is the most recent such
+/// month. `may` without a year is an ordinary word.
 fn month_alone(words: &[&str], today: Day) -> Option<RangeInclusive<Day>> {
     let (name, year) = match words {
         [name] if !name.eq_ignore_ascii_case("may") => (name, None),
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn other_words_and_numbers_are_no_days() {
+    fn other_words_and_numbers_are_not_days() {
         let today = day("2026-11-28");
         for text in [
             "",

@@ -43,7 +43,7 @@ fn short_and_distant_words_do_not_match() {
     }
 }
 
-/// Guards against matching 0.7 with any 0 and 7, as in a seed.
+/// 0.7 must not match any 0 and 7, such as the digits of a seed.
 #[test]
 fn numbers_match_exactly() {
     let fields = [
@@ -111,7 +111,7 @@ proptest! {
     fn any_text_matches_itself_and_its_prefix(text in ".{0,80}") {
         prop_assert!(score(&text, &[&text]).is_some());
         let half: String = text.chars().take(text.chars().count() / 2).collect();
-        // A truncated number is another number.
+        // A truncated number is a different number, so it doesn't match.
         let half = half.trim_end_matches(|c: char| c.is_numeric() || c == '.');
         prop_assert!(score(half, &[&text]).is_some());
     }
@@ -138,7 +138,7 @@ proptest! {
     }
 }
 
-/// Guards against comparing models with each other: that would exceed the time limit of a test.
+/// A quadratic algorithm would exceed the time limit of a test.
 #[test]
 fn search_time_grows_linearly_with_the_models() {
     let nouns = [
@@ -170,7 +170,7 @@ fn search_time_grows_linearly_with_the_models() {
     }
 }
 
-/// Guards against "night" for "light" if there is a "light".
+/// `light` must not find `night` if there is a `light`.
 #[test]
 fn typos_match_only_if_nothing_matches_exactly() {
     let items = ["A night", "Light", "Lights on"].map(|text| Searchable::new([text]));

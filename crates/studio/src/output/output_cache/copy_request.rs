@@ -1,21 +1,21 @@
 use atelier_engine::TaskKey;
 
-/// A request to the leading tab about copies of outputs.
+/// A request to the leading tab about cached outputs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CopyRequest {
-    /// Cache this output, by its name (see [`TaskKey::output`]). If there is a copy, it counts as used now.
+    /// Cache the output with this name (see [`TaskKey::output`]). If it is cached, mark the copy as shown now.
     Output(String),
     /// Cache all outputs of a task that has finished.
     Task(TaskKey),
     /// Cache all existing outputs.
     All,
-    /// Evict copies above the limit, which may have changed.
+    /// Evict copies above the limit, because the limit may have changed.
     Evict,
 }
 
 impl CopyRequest {
-    /// Returns the form in which it is stored and sent to other tabs. It must not change, because tabs of other versions use
-    /// it.
+    /// Returns the form in which the request is stored and sent to other tabs. It must not change, because tabs of
+    /// other versions read it.
     pub fn to_text(&self) -> String {
         match self {
             Self::Output(name) => name.clone(),

@@ -19,9 +19,9 @@ fn copies(facts: &[(u64, Millis)]) -> Vec<CachedOutput> {
         .collect()
 }
 
-/// Guards against unexplained copies, and a button that deletes none of them.
+/// The page explains copies while the cache is off, and disables a button that would delete none.
 #[test]
-fn the_messages_explain_copies_that_are_there_or_stay() {
+fn the_messages_explain_copies_that_exist_or_cannot_be_deleted() {
     let shown = |count: usize, favorites: &[&str], is_wanted| {
         let favorites: Vec<String> = favorites.iter().map(|&it| it.into()).collect();
         let messages = messages(&copies(&vec![(1_000, 1); count]), &favorites, is_wanted);
@@ -60,13 +60,13 @@ fn the_least_recently_shown_are_evicted_first() {
     assert_eq!(going(1, 120), Some(vec!["task/1".into()]));
     assert_eq!(going(41, 120), Some(vec!["task/1".into(), "task/2".into()]));
     assert_eq!(going(120, 120).map(|keys| keys.len()), Some(3));
-    assert_eq!(going(121, 120), None, "more than all the room there is");
+    assert_eq!(going(121, 120), None, "it exceeds the limit alone");
     // The limit was lowered.
     assert_eq!(going(0, 100), Some(vec!["task/1".into()]));
     assert_eq!(copies_to_evict(&[], 100, 100, Millis::MAX), Some(vec![]));
 }
 
-/// Guards against evicting newer outputs for older ones, which are copied one by one after the cache is switched on.
+/// After the cache is switched on, older outputs are copied one by one. They must not evict newer ones.
 #[test]
 fn copies_shown_later_are_not_evicted() {
     let all = copies(&[(40, 3), (40, 1), (40, 2)]);
@@ -116,7 +116,7 @@ fn records_survive_a_round_trip() {
     }
 }
 
-/// Browsers have records of earlier versions.
+/// Browsers contain records of earlier versions.
 #[test]
 fn stored_samples_survive_a_round_trip() {
     for sample in include_str!("samples.jsonl").lines() {
@@ -165,22 +165,22 @@ proptest! {
         };
         let (gone, staying): (Vec<CachedOutput>, Vec<CachedOutput>) =
             all.into_iter().partition(|copy| going.contains(&copy.key));
-        prop_assert_eq!(gone.len(), going.len(), "each goes once");
+        prop_assert_eq!(gone.len(), going.len(), "each copy is evicted once");
         prop_assert!(total(&staying) + incoming <= limit);
-        // What stays was not shown before what is evicted.
+        // No remaining copy was shown before an evicted one.
         let latest_gone = gone.iter().map(|copy| copy.shown).max();
         let earliest_staying = staying.iter().map(|copy| copy.shown).min();
         if let (Some(gone), Some(staying)) = (latest_gone, earliest_staying) {
             prop_assert!(gone <= staying);
         }
-        // Without the last of them, there would not be enough space.
+        // Without evicting the last copy, there would not be enough space.
         if let Some(last) = gone.iter().find(|copy| Some(&copy.key) == going.last()) {
             prop_assert!(total(&staying) + incoming + last.bytes > limit);
         }
     }
 
     #[test]
-    fn the_newest_copy_is_always_there(
+    fn the_newest_copy_is_never_evicted(
         incoming in prop::collection::vec(0u64..150, 1..60),
         limit in 0u64..200,
     ) {

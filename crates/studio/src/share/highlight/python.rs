@@ -29,8 +29,8 @@ pub(super) fn next(rest: &str, c: char, line_start: bool) -> (Kind, usize) {
     }
 }
 
-/// Returns the length of a string literal whose prefix has `prefix` bytes. An unclosed one ends with its line, or, with
-/// triple quotes, with the text.
+/// Returns the length of a string literal whose prefix has `prefix` bytes. An unclosed literal ends at the end of its
+/// line or, with triple quotes, at the end of the text.
 fn string(rest: &str, prefix: usize) -> usize {
     let body = &rest[prefix..];
     let quote = if body.starts_with('"') { b'"' } else { b'\'' };

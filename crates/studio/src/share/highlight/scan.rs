@@ -1,4 +1,4 @@
-//! Building blocks of the grammars: kinds of tokens, and their lengths.
+//! Common parts of the grammars: the kinds of tokens, and functions for their lengths.
 
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,8 @@ pub(super) fn number(rest: &str) -> usize {
     end.unwrap_or(rest.len())
 }
 
-/// Returns the length of a string up to its closing quote, skipping escapes. An unclosed one ends with its line.
+/// Returns the length of a string including its closing quote, skipping escapes. An unclosed string ends at the end of
+/// its line.
 pub(super) fn quoted(rest: &str, quote: u8) -> usize {
     let bytes = rest.as_bytes();
     let mut at = 1;

@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Guards against searching the rest of the text at each character: that would exceed the time limit of a test.
+/// Searching the rest of the text at each character would exceed the time limit of a test.
 #[test]
 fn highlighting_time_grows_linearly_with_the_text() {
     for piece in [

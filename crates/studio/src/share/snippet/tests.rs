@@ -192,7 +192,7 @@ fn hostile_values_arrive_unchanged() {
     }
 }
 
-/// One after the other, because Cargo uses the same package for all of them.
+/// The programs run one after the other, because Cargo uses the same package for all of them.
 #[test]
 fn rust_programs_compile_and_send_hostile_values_unchanged() {
     let (model, values) = hostile();

@@ -21,8 +21,8 @@ pub fn default_encoding(language: &str) -> Encoding {
     }
 }
 
-/// Returns the code page in which the bytes are words. Several alphabets share the same bytes, so the user's languages
-/// decide.
+/// Returns the code page for which the bytes are plausible words. Several code pages use the same bytes for different
+/// letters, so the user's languages decide.
 pub fn plausible(bytes: &[u8], languages: &[String]) -> Option<Encoding> {
     let main = |language: &String| {
         language
@@ -37,7 +37,7 @@ pub fn plausible(bytes: &[u8], languages: &[String]) -> Option<Encoding> {
         .collect();
     let of_latin =
         |it: &&Encoding| matches!(it.label, "windows-1250" | "windows-1254" | "windows-1257");
-    // A text whose words consist of high bytes is not in a Latin alphabet.
+    // A text whose words consist of non-ASCII bytes is not in a Latin alphabet.
     if is_of_other_alphabet(bytes) {
         let is_other =
             |it: &&Encoding| **it != WESTERN && !of_latin(it) && it.label != "windows-1258";
@@ -45,7 +45,7 @@ pub fn plausible(bytes: &[u8], languages: &[String]) -> Option<Encoding> {
         return found.or_else(|| is_cyrillic(bytes).then_some(CYRILLIC));
     }
     if let Some(own) = defaults.first().filter(|it| of_latin(it)) {
-        // Polish and Hungarian words have more such letters than western European ones.
+        // Words of these languages have more non-ASCII letters than western European words.
         let is_word = |word: &[u8]| {
             let ascii = word.iter().filter(|byte| byte.is_ascii()).count();
             is_latin_word(word) || (ascii > 0 && word.len() - ascii <= ascii + 2)
@@ -59,19 +59,19 @@ fn is_letter(byte: u8) -> bool {
     byte.is_ascii_alphabetic() || is_high_letter(byte)
 }
 
-/// Whether this is a letter of Windows-1252 beyond ASCII.
+/// Whether this byte is a non-ASCII letter in Windows-1252.
 fn is_high_letter(byte: u8) -> bool {
     matches!(byte, 0x8a | 0x8c | 0x8e | 0x9a | 0x9c | 0x9e | 0x9f)
         || (byte >= 0xc0 && byte != 0xd7 && byte != 0xf7)
 }
 
-/// Splits at ASCII bytes that are not letters.
+/// Returns the words with non-ASCII bytes. ASCII bytes that are not letters separate words.
 fn words(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let words = bytes.split(|byte| byte.is_ascii() && !byte.is_ascii_alphabetic());
     words.filter(|word| !word.is_ascii())
 }
 
-/// Whether at most half of the letters, plus one, are beyond ASCII: `été`, `à`, `Öl`.
+/// Whether a word has at most one more non-ASCII letter than ASCII letters, like `été`, `à` and `Öl`.
 fn is_latin_word(word: &[u8]) -> bool {
     let high = word.iter().filter(|byte| **byte >= 0x80).count();
     high <= word.len() - high + 1
@@ -88,7 +88,7 @@ fn is_western(bytes: &[u8]) -> bool {
         let parts = word.split(|byte| !is_letter(*byte));
         parts.filter(|part| !part.is_empty()).all(is_latin_word)
     };
-    // Signs that don't occur between letters: Polish and Turkish letters of other code pages.
+    // Signs that don't occur before or after letters: in other code pages, these bytes are letters.
     let is_odd = |pair: &[u8]| {
         let [first, second] = pair else { return false };
         let opens = matches!(*second, 0xa1 | 0xbf) && is_letter(*first);
@@ -104,7 +104,7 @@ fn is_western(bytes: &[u8]) -> bool {
         && !bytes.windows(2).any(is_odd)
 }
 
-/// Whether most words with non-ASCII bytes consist of nothing else, and some are longer than two letters.
+/// Whether most words with non-ASCII bytes consist only of such bytes, and some are longer than two letters.
 fn is_of_other_alphabet(bytes: &[u8]) -> bool {
     let all = words(bytes).count();
     let whole = words(bytes).filter(|word| word.iter().all(|byte| *byte >= 0x80));
@@ -116,7 +116,7 @@ fn is_of_other_alphabet(bytes: &[u8]) -> bool {
     longest > 2 && count * 10 >= all * 9
 }
 
-/// Whether the words are lower case except for the first letter, or upper case, as in Russian, Ukrainian and Bulgarian.
+/// Whether the words are plausible in Windows-1251: in upper case, or in lower case except for the first letter.
 fn is_cyrillic(bytes: &[u8]) -> bool {
     let is_small = |byte: u8| matches!(byte, 0xb3 | 0xb4 | 0xb8 | 0xba | 0xbf | 0xe0..=0xff);
     let is_large = |byte: u8| matches!(byte, 0xa5 | 0xa8 | 0xaa | 0xaf | 0xb2 | 0xc0..=0xdf);

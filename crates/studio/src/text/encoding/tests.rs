@@ -22,7 +22,7 @@ const BIG5: &[u8] = b"prompt,seed\r\n\xb3\xb7\xa6\x61\xb8\xcc\xaa\xba\xaa\xb0\xa
 /// `zażółć gęślą`.
 const POLISH: &[u8] = b"prompt,seed\r\nza\xbf\xf3\xb3\xe6 g\xea\x9cl\xb9,1\r\n";
 
-/// Guards against rows with U+FFFD from spreadsheets without UTF-8, which would count as valid and be charged.
+/// Rows with U+FFFD in place of other characters would count as valid and be charged.
 #[test]
 fn tables_of_spreadsheets_are_detected() {
     for languages in [&["en-US"][..], &["de", "en"], &["ja"], &["zh-CN"], &[]] {
@@ -80,13 +80,13 @@ fn utf_16_is_detected_with_and_without_a_byte_order_mark() {
     assert_eq!(label(b"\xef\xbb\xbfprompt", &[]), Ok("utf-8"));
 }
 
-/// Guards against a wrong encoding, which the user would not notice before being charged.
+/// The user may not notice a wrong encoding before being charged.
 #[test]
 fn ambiguous_encodings_are_rejected_with_their_position() {
     for bytes in [
         // Polish, if the user's languages don't include it.
         POLISH,
-        // UTF-8 that was cut within a character, and a byte that is invalid in every encoding.
+        // UTF-8 that was truncated within a character, and a byte that is invalid in every encoding.
         b"prompt\nein M\xc3\xa4dchen\n\xe9\x9b",
         b"prompt\na\x81\xffb\n",
     ] {
@@ -106,7 +106,7 @@ fn ambiguous_encodings_are_rejected_with_their_position() {
     assert!(label(b"prompt\0\x01\x02", &[]).unwrap_err().contains("NUL"));
 }
 
-/// Characters that are common in both China and Korea: only the user's language can decide.
+/// The bytes are common characters in both Chinese and Korean encodings, so only the user's languages can decide.
 #[test]
 fn languages_decide_between_equally_plausible_encodings() {
     let open = b"prompt\n\xba\xfc\xb5\xd8\n";

@@ -1,6 +1,6 @@
 use super::Encoding;
 
-/// An encoding that uses two bytes for most characters of its script.
+/// An encoding with two bytes for most characters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TwoByte {
     Gbk,
@@ -9,7 +9,7 @@ pub enum TwoByte {
     EucKr,
 }
 
-/// The character at a position in an encoding.
+/// The frequency of a character in texts of an encoding.
 enum Character {
     /// A common character.
     Common,
@@ -51,11 +51,11 @@ impl TwoByte {
             has_low_trail |= length == 2 && trail.is_ascii();
             rest = &rest[length..];
         }
-        // Two in five characters of Big5 end with an ASCII byte, but none of the smaller GB 2312.
+        // Two fifths of the characters in Big5 end with an ASCII byte, but none in GB 2312.
         common >= 9 * rare && common > 0 && (self != Self::Big5 || has_low_trail)
     }
 
-    /// Returns the first character, and its number of bytes.
+    /// Returns the frequency of the first character, and its number of bytes.
     fn character(self, lead: u8, trail: u8) -> (Character, usize) {
         let is_high = (0xa1..=0xfe).contains(&trail);
         let is_low = (0x40..=0x7e).contains(&trail);

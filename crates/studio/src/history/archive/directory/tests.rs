@@ -29,18 +29,18 @@ fn read(archive: &[u8]) -> Option<Vec<(String, Vec<u8>)>> {
 }
 
 #[test]
-fn files_that_are_no_archives_are_rejected() {
+fn files_that_are_not_archives_are_rejected() {
     assert_eq!(read(b""), None);
     assert_eq!(read(b"{\"tasks\": []}"), None);
     let whole = archive_of(&[("a.txt".into(), b"hello".to_vec())]);
     assert!(read(&whole).is_some());
-    // Truncated, like an aborted download.
+    // An aborted download is truncated.
     for end in 0..whole.len() {
         assert_eq!(read(&whole[..end]), None, "{end}");
     }
 }
 
-/// Guards against archives above 4 GB, or with more than 65,535 files, that can be written but not read.
+/// Archives above 4 GB or with more than 65,535 files can be read, too.
 #[test]
 fn zip64_survives_a_round_trip() {
     let mut archive = Archive::default();
