@@ -3,7 +3,7 @@
 use atelier_contract::{ApiError, ServiceAddress};
 use serde::{Deserialize, Serialize};
 
-/// The service and the user that a task was submitted as. A task is only ever polled with the same account.
+/// A service and a user. A task is polled only with the account with which it was submitted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Account {
     /// The service's address; empty means the page's own origin.

@@ -15,7 +15,7 @@ pub enum Action {
     Watch,
     /// Ask the service for the output URLs again, because they may have expired.
     Refetch,
-    /// Ask the service again about a task that it reported as unknown, or for an output that it refused.
+    /// Ask the service again about a task that it has reported as unknown, or for an output that it has refused.
     AskAgain,
     /// Ask for the output of a task that the service has not reported as completed.
     FetchEarly,
@@ -81,7 +81,7 @@ impl Action {
         match task.state.phase() {
             Phase::Queued if task.taken_back => vec![Action::Remove],
             Phase::Queued => vec![Action::Cancel],
-            // The engine resends it automatically; the user can stop that.
+            // The engine resends the task automatically. The user can stop that.
             Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],

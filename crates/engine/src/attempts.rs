@@ -1,4 +1,4 @@
-//! The number of attempts at the same input.
+//! Counts the attempts at the same input.
 
 use std::collections::HashMap;
 

@@ -1,4 +1,4 @@
-//! Keys that two tabs derive independently for the same thing.
+//! Derives keys that are the same in all tabs without communication.
 
 use siphasher::sip::SipHasher13;
 
@@ -40,7 +40,7 @@ pub fn hash_text(of: &str) -> u64 {
     hash(&[text_bytes("text"), text_bytes(of)].concat())
 }
 
-/// Derives the random number that fills the open values of a row. The same row always gets the same number.
+/// Derives the number from which values such as the seed of a row are drawn. The same row always gets the same number.
 pub fn row_random(nonce: u64) -> u64 {
     hash(&number_bytes("chance", nonce))
 }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// Guards against a second charge: a tab of an older release must derive the same key.
+    /// With another key, a tab of an older release would submit the same row again.
     #[test]
     fn keys_match_those_of_other_releases() {
         let batch = BatchKey::of_table("image/a", 1_700_000_000_000, 12);

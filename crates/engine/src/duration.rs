@@ -1,4 +1,4 @@
-//! Durations as text. All times are in milliseconds; points in time are since 1970-01-01 UTC.
+//! Formats and estimates durations. All values are in milliseconds.
 
 const SECOND: u64 = 1000;
 const MINUTE: u64 = 60 * SECOND;
@@ -30,8 +30,8 @@ pub fn about(ms: u64) -> String {
     }
 }
 
-/// Estimates how long a task of a model will take, in ms: the median of its most recent completed tasks. `times` has
-/// the newest first. `None` without any.
+/// Estimates how long a task of a model will take, in ms: the median of its most recent completed tasks. `times`: the
+/// durations of completed tasks, newest first. `None` without any.
 pub fn estimate(times: impl IntoIterator<Item = u64>) -> Option<u64> {
     let mut recent: Vec<u64> = times.into_iter().take(RECENT).collect();
     recent.sort_unstable();

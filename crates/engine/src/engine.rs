@@ -72,7 +72,7 @@ pub enum Command {
     Wait(RateLimit),
 }
 
-/// A command that is queued until the next step. The record is read only then, so that the stored record is up to date.
+/// A command that is queued until the next step. The record to store is read at that time, so that it is up to date.
 #[derive(Debug)]
 enum Pending {
     Save(TaskKey),
@@ -154,7 +154,7 @@ impl Engine {
         if self.leading && self.online {
             self.pause.end_if_over(now);
             self.give_up_expired(now);
-            // Alternates between sending and polling, so that neither starves the other under a tight rate limit.
+            // Alternate between sending and polling, so that neither starves under a tight rate limit.
             while self.call_one(now) {}
         }
         std::mem::take(&mut self.pending)
@@ -174,7 +174,7 @@ impl Engine {
     }
 
     fn call_one(&mut self, now: Millis) -> bool {
-        // The first task in the queue gets the last token.
+        // Submissions have priority, but a poll that is due follows each submission.
         let was_polled = self.calls.last_was_submission() && self.poll_one(now);
         was_polled || self.send_one(now) || self.poll_one(now)
     }
@@ -184,7 +184,7 @@ impl Engine {
         self.calls.submissions().next().is_some()
     }
 
-    /// When to call [`Engine::step`] again if nothing else happens before. `None`: not needed.
+    /// Returns when to call [`Engine::step`] again if nothing else happens before; `None` if that is not necessary.
     pub fn next_wake(&self) -> Option<Millis> {
         if !self.leading {
             return None;
@@ -194,7 +194,7 @@ impl Engine {
         forget.into_iter().chain(self.next_call_at(now)).min()
     }
 
-    /// When the next call is due.
+    /// Returns when the next call is due.
     fn next_call_at(&self, now: Millis) -> Option<Millis> {
         if !self.online {
             return None;
@@ -221,7 +221,7 @@ impl Engine {
         }
     }
 
-    /// Handles a call that could not be made; no request left the browser.
+    /// Handles a call that could not be made, so that no request was sent.
     pub fn not_sent(&mut self, call: CallId, now: Millis) {
         self.advance(now);
         let Some((call, in_a_row)) = self.calls.not_made(call) else {
@@ -239,9 +239,9 @@ impl Engine {
         }
     }
 
-    /// Returns whether a call may still be sent. The owner stores records before it sends, and meanwhile the rate
-    /// limit, the reachability of the service or the credentials may have changed. If the call may not be sent, it is
-    /// cancelled and its tasks wait for another one.
+    /// Returns whether a call may still be sent. The owner stores records before it sends the call. In the meantime,
+    /// the rate limit, the reachability of the service or the credentials may have changed. If the call may not be
+    /// sent, it is cancelled, and its tasks are scheduled for another call.
     pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
         self.advance(now);
         let Some(meant) = self.calls.get(call) else {
@@ -253,7 +253,7 @@ impl Engine {
         // With a different token, the service could accept the task a second time.
         let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.may_duplicate(key, now));
         if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
-            // The owner uses the current credentials.
+            // The owner sends the call with the current credentials.
             self.calls.mark_sent(call);
             return true;
         }
@@ -319,8 +319,8 @@ impl Engine {
                 Effect::Fetch => self.set_due(key, now),
                 Effect::Announce => self.pending.push(Pending::Finished(key.clone())),
                 Effect::Remove => self.remove(key),
-                // `Send` follows while a call is being built; the caller that handles the response schedules polls,
-                // because it knows the interval.
+                // `Send` is handled while the call is built, and polls are scheduled by the function that handles the
+                // response, because it determines the interval.
                 Effect::Send | Effect::Poll => {}
             }
         }

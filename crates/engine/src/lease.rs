@@ -1,19 +1,20 @@
 //! Leader election without the Web Locks API: a lease in storage that all tabs share, renewed by its holder.
 //!
-//! Locks may work in one tab and be refused in another (a policy, a private window, an extension), so the holder of the
-//! lock keeps a lease as well, and follows a tab that leads by lease. When the user clears the site's data, the browser
-//! grants the lock a second time, to the next page that requests it, so the first holder follows the second.
+//! Locks may work in one tab and be refused in another (because of a policy, a private window or an extension), so the
+//! holder of the lock writes a lease, too, and follows a tab that leads by lease. When the user clears the site's data,
+//! the browser grants the lock a second time, to the next page that requests it. Then the first holder follows the
+//! second.
 
 use crate::Millis;
 
-/// The duration of a lease, in milliseconds: several renewals, so that a short stall does not lose it.
+/// The duration of a lease in milliseconds. It spans several renewals, so that a short stall does not lose the lease.
 pub const LEASE_MS: Millis = 6_000;
 
 /// The interval at which the holder renews its lease, in milliseconds.
 pub const RENEW_MS: u32 = 2_000;
 
-/// How long after [`Renewal::Recheck`] to read the lease again, in milliseconds: long enough for the writes of other tabs
-/// to arrive.
+/// The time after [`Renewal::Recheck`] until the lease is read again, in milliseconds. The writes of other tabs arrive
+/// within this time.
 pub const RECHECK_MS: u32 = 50;
 
 /// The right to lead for some time. Its stored form is `{holder} {until}`, with ` locked` if the holder has the
@@ -45,7 +46,7 @@ impl Lease {
     }
 }
 
-/// How a tab tries to become the leader.
+/// The way in which a tab tries to become the leader.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeadershipClaim {
     /// The tab waits for the browser's lock, which another tab may hold.
@@ -65,21 +66,23 @@ pub enum StoredLease {
     Lease(Lease),
 }
 
-/// What a tab does at a renewal.
+/// The action of a tab at a renewal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Renewal {
     /// Write the lease, and lead.
     Lead,
-    /// Write the lease, and read it again at the next renewal, because another tab may have written, too.
+    /// Write the lease without leading, and read it again at the next renewal, because another tab may have written a
+    /// lease, too.
     Bid,
-    /// Don't write, don't lead, and read the lease again in [`RECHECK_MS`]. After a stall in which its own lease ended,
-    /// this tab may not see yet that another one took over.
+    /// Don't write, don't lead, and read the lease again in [`RECHECK_MS`]. After a stall in which its lease expired,
+    /// this tab may not see yet that another tab has taken over.
     Recheck,
     /// Don't write, and don't lead.
     Follow,
 }
 
-/// Decides what `me` does when its renewal is due. `has_looked` is true for the read that [`Renewal::Recheck`] asked for.
+/// Decides what the tab `me` does when its renewal is due. `has_looked`: whether the lease was read again after
+/// [`Renewal::Recheck`].
 pub fn renewal(
     claim: LeadershipClaim,
     me: &str,
@@ -89,7 +92,7 @@ pub fn renewal(
 ) -> Renewal {
     match (claim, found) {
         (LeadershipClaim::AwaitsLock, _) => Renewal::Follow,
-        // Without storage, each tab is on its own.
+        // Without storage, tabs can't see each other.
         (LeadershipClaim::HasLock | LeadershipClaim::LeaseOnly, StoredLease::Unreadable) => {
             Renewal::Lead
         }
@@ -106,8 +109,8 @@ pub fn renewal(
             } else if lease.until < now && !has_looked {
                 Renewal::Recheck
             } else {
-                // The lease may have ended because timers of a hidden tab are slow. A tab that bids meanwhile sees at
-                // its next read that it did not get the lease.
+                // The lease may have expired because timers of a hidden tab are slow. A tab that bids in the meantime
+                // sees at its next read that it did not get the lease.
                 Renewal::Lead
             }
         }
@@ -121,7 +124,7 @@ pub fn still_leads(claim: LeadershipClaim, me: &str, found: &StoredLease, now: M
         (LeadershipClaim::AwaitsLock, _) => false,
         (_, StoredLease::Unreadable) => true,
         (LeadershipClaim::HasLock, StoredLease::Missing) => true,
-        // Another tab's lease may have ended, but then this tab writes its own first.
+        // If another tab's lease has expired, this tab must write its own lease before it leads.
         (LeadershipClaim::HasLock, StoredLease::Lease(lease)) => lease.holder == me,
         (LeadershipClaim::LeaseOnly, StoredLease::Missing) => false,
         (LeadershipClaim::LeaseOnly, StoredLease::Lease(lease)) => {
@@ -130,18 +133,18 @@ pub fn still_leads(claim: LeadershipClaim, me: &str, found: &StoredLease, now: M
     }
 }
 
-/// For how many renewals a tab that has handed over its leadership waits for the other tab to lead.
+/// The number of renewals for which a tab that has handed over its leadership waits for the other tab to lead.
 const HANDOVER_RENEWALS: u32 = 3;
 
-/// Whether a tab that has handed over its leadership requests it again, after the new leader, at its next renewal. If
-/// no tab has taken over after some `renewals`, it leads again.
+/// Whether a handover has ended, so that the tab `me`, which has handed over its leadership, may claim it again:
+/// another tab leads now, or no tab has taken over within [`HANDOVER_RENEWALS`] renewals.
 pub fn ends_handover(me: &str, found: &StoredLease, renewals: u32, now: Millis) -> bool {
     let has_leader = matches!(found, StoredLease::Lease(lease) if is_of_another(lease, me, now));
     has_leader || renewals >= HANDOVER_RENEWALS
 }
 
-/// Whether `me`, which leads by the lock, has let its lease expire. Checked whenever a message from another tab
-/// arrives, because timers of a hidden tab are slow, and others would consider the leader asleep.
+/// Whether `me`, which leads by the lock, has let its lease expire. This is checked for each message from another tab,
+/// because timers of a hidden tab are slow, and other tabs would consider the leader asleep.
 pub fn is_overdue(claim: LeadershipClaim, me: &str, found: &StoredLease, now: Millis) -> bool {
     match found {
         StoredLease::Lease(lease) => {
@@ -151,10 +154,10 @@ pub fn is_overdue(claim: LeadershipClaim, me: &str, found: &StoredLease, now: Mi
     }
 }
 
-/// After this many checks, one second apart, without an answer, the leader counts as asleep.
+/// The number of checks without an answer, one second apart, after which the leader counts as asleep.
 const ASLEEP_CHECKS: u32 = 6;
 
-/// After this many checks, the leader is asked for an answer, because storage may reject its lease.
+/// The number of checks after which the leader is asked for an answer, because storage may reject its lease.
 const ASK_CHECKS: u32 = 3;
 
 /// Detects for a visible follower whether the leader is asleep: the browser or the system may have frozen the leader
@@ -166,10 +169,10 @@ pub struct LeaderWatch {
 }
 
 impl LeaderWatch {
-    /// Checks the lease one second after the leader was told that a tab is visible. Returns whether to ask the leader
-    /// for an answer.
+    /// Checks the lease one second after the leader was notified that a tab is visible. Returns whether to ask the
+    /// leader for an answer.
     ///
-    /// Seconds are counted, not measured: after the machine has slept, every lease has expired long ago.
+    /// Counts checks instead of measuring time, because all leases have expired after the machine has slept.
     pub fn check(&mut self, found: &StoredLease, now: Millis) -> bool {
         let is_silent = matches!(found, StoredLease::Lease(lease) if lease.until < now);
         self.silent_checks = match is_silent {

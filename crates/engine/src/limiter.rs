@@ -1,14 +1,14 @@
-//! A rate limiter for all calls to a service: a token bucket that a 429 can close.
+//! A rate limiter for all calls to a service: a token bucket that also respects the waits of 429 responses.
 
 use crate::{Millis, schedule};
 
 /// The number of calls that may be made at once after a pause. A thousand running tasks need a hundred calls per round
-/// (INTERFACE "Limits": ten tasks per call); a service that allows fewer returns a 429.
+/// (INTERFACE "Limits": ten tasks per call). A service that allows fewer returns a 429.
 const BURST: f64 = 60.0;
 /// The maximum and minimum rate, in calls per second. A 429 halves the rate; it recovers over time.
 const FASTEST: f64 = 60.0;
 const SLOWEST: f64 = 1.0;
-/// How much the rate recovers per second without a 429. Slowly, to avoid the next 429.
+/// The increase of the rate per second without a 429. It is small, to avoid the next 429.
 const RECOVERY: f64 = 0.2;
 /// The maximum wait that is accepted from a service, in milliseconds.
 const LONGEST_BLOCK: Millis = 24 * 3_600_000;
@@ -60,7 +60,7 @@ impl Limiter {
         self.blocked_until.max(now.saturating_add(wait))
     }
 
-    /// Handles a 429. `retry_after` is the wait that the service named, in milliseconds. `random` is in `[0, 1)`.
+    /// Handles a 429. `retry_after` is the wait that the service requested, in milliseconds. `random` is in `[0, 1)`.
     pub fn refuse(&mut self, now: Millis, retry_after: Option<Millis>, random: f64) {
         self.refill(now);
         let is_known = self.blocked_until > now;
@@ -71,7 +71,7 @@ impl Limiter {
         }
         self.tokens = 0.0;
         let wait = match retry_after {
-            // Slightly later, never earlier, so that clients with the same wait don't collide.
+            // Wait slightly longer, but never shorter, so that clients with the same wait don't collide.
             Some(wait) => wait.min(LONGEST_BLOCK) + 50 + (random * 250.0) as Millis,
             None if is_known => return,
             None => schedule::after_refusals(self.refusals, random),
@@ -79,20 +79,20 @@ impl Limiter {
         self.blocked_until = self.blocked_until.max(now.saturating_add(wait));
     }
 
-    /// Restores a wait that was named before this page was opened.
+    /// Restores a wait that the service requested before this page was opened.
     pub fn block(&mut self, now: Millis, until: Millis) {
         let latest = now.saturating_add(LONGEST_BLOCK);
         self.blocked_until = self.blocked_until.max(until.min(latest));
     }
 
-    /// Lifts a wait that was named to another caller.
+    /// Lifts a wait that applied to another caller.
     pub fn lift(&mut self) {
         self.blocked_until = 0;
     }
 
     /// Handles a response without a refusal.
     pub fn accept(&mut self, now: Millis) {
-        // A response to a call from before the refusal says nothing about it.
+        // A response to a call that was sent before the refusal does not end the refusal.
         if self.blocked_until <= now {
             self.refusals = 0;
         }

@@ -1,4 +1,4 @@
-/// The credentials that the user has not set, at a service without guest access.
+/// The credentials that the user has not set, for a service without guest access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MissingCredentials {
     Both,
@@ -7,7 +7,7 @@ pub enum MissingCredentials {
 }
 
 impl MissingCredentials {
-    /// Returns what is missing; `None` if both are set.
+    /// Returns the missing credentials; `None` if both are set.
     pub fn of(has_uid: bool, has_token: bool) -> Option<Self> {
         match (has_uid, has_token) {
             (true, true) => None,
@@ -56,7 +56,7 @@ impl MissingCredentials {
 mod tests {
     use super::*;
 
-    /// Guards against asking for a field that is already set.
+    /// The message must not ask for a field that is set.
     #[test]
     fn names_only_the_missing_credentials() {
         for (has_uid, has_token, label) in [

@@ -1,4 +1,4 @@
-//! Messages for when the service does not return a resource, and its cached version is shown instead.
+//! Makes messages about a service that does not return a resource, so that its cached version is shown.
 
 use atelier_contract::{ApiError, ServiceAddress};
 
@@ -73,12 +73,12 @@ fn is_loopback(page_origin: &str) -> bool {
         .any(|port| port.is_empty() || port.starts_with(':'))
 }
 
-/// Why nothing can be sent without User ID and token, depending on the service.
+/// The reason why nothing can be sent without User ID and token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NoAccount {
     /// The service has not reported yet whether it accepts guests.
     Asking,
-    /// The service can't be asked.
+    /// The service can't be reached.
     Unreachable,
     /// The service has since reported that it accepts guests.
     TakesGuests,
@@ -87,7 +87,7 @@ pub enum NoAccount {
 }
 
 impl NoAccount {
-    /// Returns the message that follows `Not sent.` For `Needed`, a link to Settings comes after it.
+    /// Returns the message that follows `Not sent.` For `Needed`, a link to Settings follows the message.
     pub fn user_message(self) -> &'static str {
         match self {
             Self::Asking => {
@@ -146,7 +146,7 @@ mod tests {
         let notice = |reason: Option<BlockReason>, error: Option<ApiError>| {
             super::notice(reason.as_ref(), error.as_ref())
         };
-        // The message stays while the service is asked again.
+        // The message is still shown while the service is asked again.
         let silent = notice(None, Some(network()));
         assert!(silent.as_ref().unwrap().contains("can't be reached"));
         assert_eq!(notice(None, None), silent);
@@ -167,7 +167,7 @@ mod tests {
         }
     }
 
-    /// Guards against `./dev serve` as advice to users who can't run it.
+    /// Users of another machine can't run `./dev serve`.
     #[test]
     fn shows_the_start_command_on_loopback_only() {
         let own = ServiceAddress::default();

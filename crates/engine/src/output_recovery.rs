@@ -1,30 +1,31 @@
-//! Decides how to show an output whose URL no longer works: ask the service for a fresh URL, then show this browser's
-//! copy, then explain the failure.
+//! Decides how to show an output whose URL no longer works: first ask the service for a fresh URL, then show this
+//! browser's copy, then explain the failure.
 
 use atelier_contract::ApiError;
 
 use atelier_contract::output::OutputKind;
 
-/// How long to wait for the service's response, in milliseconds.
+/// The maximum time to wait for the service's response, in milliseconds.
 const TIMEOUT_MS: u32 = 15_000;
 
-/// How often to check again, in milliseconds. A page that was just opened may have no leader or no guest account yet.
+/// The interval at which to check again, in milliseconds. A page that was just opened may have no leader or no guest
+/// account yet.
 pub const ASK_MS: u32 = 2_000;
 
-/// What is known about such an output.
+/// The facts about such an output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Facts {
-    /// It is a URL or a reference from a service, not the data itself.
+    /// Whether the output is a URL or a reference, and not the data itself.
     pub is_link: bool,
-    /// The browser was offline at some time since the URL failed.
+    /// Whether the browser was offline at some time since the URL failed.
     pub was_offline: bool,
-    /// The task belongs to another service address or User ID than the current one.
+    /// Whether the task belongs to another service address or User ID than the current one.
     pub is_foreign: bool,
-    /// The service has returned the output URLs again.
+    /// Whether the service has returned the output URLs again.
     pub is_answered: bool,
-    /// How long the service's response has been waited for, in milliseconds.
+    /// The time spent waiting for the service's response, in milliseconds.
     pub waited_ms: u32,
-    /// There is no copy in this browser.
+    /// Whether this browser has no copy.
     pub has_no_copy: bool,
 }
 
@@ -66,7 +67,7 @@ impl Facts {
     }
 }
 
-/// What a request for the output file has shown.
+/// The result of a request for the output file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum File {
     /// The host returns the file, but the browser can't show it.
@@ -77,7 +78,7 @@ pub enum File {
     OutOfReach,
     /// The host answers, but CORS keeps the page from reading the response.
     Unreadable,
-    /// The data was stored in this browser and is no longer there.
+    /// The data was stored in this browser, but no longer is.
     NotStored,
 }
 
@@ -99,8 +100,8 @@ impl File {
     }
 }
 
-/// Explains why an output is not shown and what to do; free options come first. `keeps_outputs`: copies of outputs are
-/// being stored.
+/// Explains why an output is not shown and what the user can do. Free options are first. `keeps_outputs`: whether
+/// copies of outputs are stored.
 pub fn explanation(file: File, is_foreign: bool, keeps_outputs: bool) -> String {
     match file {
         File::There => return cannot_show(None),
@@ -210,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Guards against an intact file that the browser can't show, is loaded again and again, and is reported as gone.
+    /// An intact file that the browser can't show must be neither loaded repeatedly nor reported as gone.
     #[test]
     fn an_existing_file_is_not_reported_as_gone() {
         let of = |error: ApiError| File::of(&Err::<(), _>(error), false);
@@ -243,7 +244,7 @@ mod tests {
         );
     }
 
-    /// Every sequence of steps ends, whatever the responses are.
+    /// Every sequence of steps ends, for any responses.
     #[test]
     fn every_sequence_of_steps_ends() {
         for bits in 0..16_u8 {
@@ -275,7 +276,7 @@ mod tests {
             "No longer available: the service's address for this output is dead and no copy was kept. \
              Run again makes it anew, as a new run."
         );
-        // Advice that costs money comes last.
+        // Advice that costs money is last.
         assert_eq!(
             explanation(File::OutOfReach, true, false),
             "Not loaded: the network may be away or blocked, or the file's host is down; no copy was kept. It is tried again by itself once you return to this page, or the network does. The \

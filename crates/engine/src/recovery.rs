@@ -1,11 +1,11 @@
-//! Decides what to do when records can't be read or written. The attempt is repeated until it succeeds; then all
-//! unwritten and lost records are written.
+//! Decides what to do when records can't be read or written. The page retries until this succeeds, and then writes all
+//! unwritten and lost records.
 
 /// The wait after the first retry, in milliseconds. The first retry is immediate, and the wait doubles.
 const FIRST_WAIT_MS: u32 = 500;
 const LONGEST_WAIT_MS: u32 = 30_000;
 
-/// Why storage does not work.
+/// The reason why storage does not work.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Failure {
     /// The quota is used up; existing records can be read.
@@ -23,7 +23,7 @@ impl Failure {
     }
 }
 
-/// Whether storage works, has worked, and has unwritten records.
+/// Tracks whether storage works or has worked, and whether there are unwritten records.
 #[derive(Debug, Default)]
 pub struct Recovery {
     has_worked: bool,
@@ -39,7 +39,7 @@ enum Offer {
     #[default]
     None,
     Made,
-    /// This tab led after its offer and could not write either. It makes no other offer until it has written; otherwise
+    /// This tab led after its offer and could not write either. It makes no other offer until it has written, because
     /// two such tabs would exchange leadership forever.
     Failed,
 }
@@ -57,14 +57,14 @@ impl Recovery {
 
     /// Records a failed read or write.
     pub fn failed(&mut self, failure: Failure, leads: bool) {
-        // This tab may lead again after a tab that knows fewer tasks.
+        // This tab may lead again after a tab with fewer tasks.
         self.is_unwritten |= leads || failure == Failure::ClosedByBrowser && self.has_worked;
         if leads && self.offer == Offer::Made {
             self.offer = Offer::Failed;
         }
     }
 
-    /// Returns whether this follower offers to lead in place of a leader that can't write.
+    /// Decides whether this follower offers to lead in place of a leader that can't write, and records the offer.
     pub fn offers_to_lead(&mut self) -> bool {
         let offers = self.has_worked && self.wait_ms.is_none() && self.offer != Offer::Failed;
         if offers {
@@ -73,7 +73,7 @@ impl Recovery {
         offers
     }
 
-    /// Whether this tab knows tasks that storage lacks and that were not removed. The leader writes them.
+    /// Whether tasks of this tab that were not removed are missing in storage. The leader writes them.
     pub fn is_unwritten(&self) -> bool {
         self.is_unwritten
     }
@@ -84,7 +84,7 @@ impl Recovery {
         is_idle.then(|| *self.wait_ms.insert(0))
     }
 
-    /// Records that this tab has written its records. If it leads, those are all.
+    /// Records that this tab has written its records. If it leads, these are all records.
     pub fn written(&mut self, leads: bool) {
         self.is_unwritten &= !leads;
         if leads {
@@ -92,7 +92,7 @@ impl Recovery {
         }
     }
 
-    /// Records that storage contains everything that this tab knows, because another tab has written it.
+    /// Records that storage contains all tasks of this tab, because another tab has written them.
     pub fn found_complete(&mut self) {
         self.is_unwritten = false;
     }
@@ -112,7 +112,7 @@ impl Recovery {
     }
 }
 
-/// Why tasks are not stored while the leader is asleep.
+/// The message about tasks that are not stored while the leader is asleep.
 pub const UNSTORED_LEADER_ASLEEP: &str = "Tasks are not being kept at present: another tab of Atelier, which keeps them, \
     is asleep. Looking at that tab, or closing it, lets it go on.";
 
@@ -125,7 +125,7 @@ pub const SUPERSEDED: &str = "A newer Atelier keeps the tasks of this browser, a
 pub const NEWER_DATA_CLEARED: &str = "What a newer Atelier kept in this browser was cleared. Reload this \
     page to go on; what stands in the form is kept.";
 
-/// Why this tab sends nothing.
+/// The message in a tab that sends nothing, because a newer release stores the tasks.
 pub const SUPERSEDED_REFUSAL: &str = "A newer Atelier keeps the tasks of this browser, and this one can't \
     keep another. Reload this page to get the newer one.";
 
@@ -207,7 +207,7 @@ mod tests {
         assert!(recovery.has_worked());
     }
 
-    /// The user clears the site's data: the tasks on the page must not be lost.
+    /// After the user has cleared the site's data, the tasks on the page must be stored again.
     #[test]
     fn only_the_leader_rewrites_lost_records() {
         let mut recovery = opened();
@@ -220,7 +220,7 @@ mod tests {
             None,
             "a follower is finished"
         );
-        assert!(recovery.is_unwritten(), "remembered in case it leads");
+        assert!(recovery.is_unwritten(), "recorded in case this tab leads");
         recovery.begin();
         assert!(recovery.tried(true, true, true).is_some());
         recovery.written(true);
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn found_whole_clears_unwritten() {
+    fn found_complete_clears_unwritten() {
         let mut recovery = opened();
         recovery.failed(Failure::ClosedByBrowser, true);
         recovery.found_complete();
@@ -242,7 +242,7 @@ mod tests {
         assert!(!recovery.offers_to_lead(), "its state is unknown");
         recovery.opened();
         assert!(recovery.offers_to_lead());
-        // Storage fails in a follower, which makes an offer again once it works.
+        // Storage fails in a follower. The follower makes an offer again once storage works.
         recovery.failed(Failure::NoConnection, false);
         recovery.begin();
         assert!(!recovery.offers_to_lead());
@@ -250,8 +250,7 @@ mod tests {
         assert!(recovery.offers_to_lead());
     }
 
-    /// Guards against two tabs that can't write and exchange leadership forever, because a follower has nothing to
-    /// write and considers its storage working.
+    /// A follower has nothing to write, so it considers its storage working and offers to lead.
     #[test]
     fn two_tabs_that_cannot_write_stop_exchanging_leadership() {
         let mut tabs = [opened(), opened()];
@@ -282,8 +281,8 @@ mod tests {
         assert!(!recovery.is_unwritten());
     }
 
-    /// Guards against deleting a task as if another tab had removed it: the leader could not write it, handed over to a
-    /// tab that was closed just then, and led again.
+    /// The leader could not write a task, handed over to a tab that was closed at that time, and led again. It must not
+    /// delete the task as if another tab had removed it.
     #[test]
     fn a_failed_write_of_the_leader_stays_unwritten() {
         let mut recovery = opened();

@@ -1,4 +1,4 @@
-//! The task state machine: the only place where a [`TaskState`] changes.
+//! The state machine of a task. A [`TaskState`] changes only here.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 
@@ -23,7 +23,7 @@ pub enum Event {
     Unsendable { message: String },
     /// It is unknown whether the service accepted the task.
     LostAnswer { error: ApiError },
-    /// The task was not accepted for now (rate limit) or never left the browser: it may be sent again.
+    /// The task was temporarily refused (rate limit) or was never sent, so it may be sent again.
     PutBack,
     /// The service reported a status.
     Progress {
@@ -74,7 +74,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
             (Failed { id: None, message }, vec![Effect::Announce])
         }
 
-        // A late acceptance also settles a task that is Unconfirmed or waits for its resubmission.
+        // A late acceptance also determines the state of a task that is Unconfirmed or waits for its resubmission.
         (Queued | Submitting | Unconfirmed { .. }, Event::Accepted { id, word, error }) => {
             state_of_accepted(id, word, error)
         }
@@ -94,7 +94,7 @@ pub fn apply(state: &TaskState, event: Event) -> (TaskState, Vec<Effect>) {
         }
         (Unconfirmed { .. }, Event::Resubmit) => (Queued, vec![Effect::Enqueue]),
 
-        // A Gone task is known after all: a proxy answered for the service before.
+        // The service knows a Gone task after all, because a proxy answered for the service before.
         (Running { id, .. } | Fetching { id } | Gone { id }, Event::Progress { word, error }) => {
             state_of_accepted(id.clone(), word, error)
         }

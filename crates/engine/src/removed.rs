@@ -1,8 +1,8 @@
-//! Removed tasks that can still be restored.
+//! Finds removed tasks that can be restored.
 
 use crate::{Millis, Task, TaskKey, UNDO_MS};
 
-/// Returns the tasks that were removed last and can be restored, together with those removed in the same step: each
+/// Returns the tasks of the last removal that can be restored. Tasks belong to the same removal if each was removed
 /// less than a second before the next.
 pub fn last_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> Vec<TaskKey> {
     const ONE_GO: Millis = 1_000;
@@ -13,7 +13,7 @@ pub fn last_removed<'a>(tasks: impl IntoIterator<Item = &'a Task>, now: Millis) 
         Some((since, task.key.clone()))
     };
     let removed: Vec<(Millis, TaskKey)> = tasks.into_iter().filter_map(removed).collect();
-    // If many tasks were removed one by one, their times span more than a second.
+    // Removing many tasks one by one takes more than a second.
     let mut marks: Vec<Millis> = removed.iter().map(|(since, _)| *since).collect();
     marks.sort_unstable_by(|a, b| b.cmp(a));
     let mut first = marks.first().copied().unwrap_or(0);

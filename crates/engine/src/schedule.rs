@@ -1,4 +1,4 @@
-//! The intervals of polls and retries. The interface asks for a poll every 1 to 2 seconds.
+//! Computes the intervals of polls and retries. The interface recommends a poll every 1 to 2 seconds.
 
 use crate::Millis;
 

@@ -3,24 +3,23 @@ use std::fmt;
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde::{Deserialize, Serialize};
 
-/// The state of a task. What the engine is doing about it, such as retrying a failed poll, is stored separately: see
-/// [`crate::PollError`].
+/// The state of a task. Failed polls and retries are stored separately; see [`crate::PollError`].
 ///
-/// Stored with its task, so names and shapes must not change.
+/// It is stored with its task, so names and types must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "state", rename_all = "lowercase")]
 pub enum TaskState {
-    /// Waiting for a free slot or the rate limit; nothing has been sent.
+    /// The task waits for a free slot or the rate limit. It was not sent.
     Queued,
-    /// Stored, then sent; no response yet.
+    /// The task was stored and then sent. There is no response yet.
     Submitting,
     /// The request may have reached the service, but no id was returned.
     Unconfirmed { error: ApiError },
     /// The service accepted the task; `word` is its status.
     Running { id: TaskId, word: StatusWord },
-    /// Completed; the output is being fetched.
+    /// The task is completed, and its output is being fetched.
     Fetching { id: TaskId },
-    /// The output URLs; may be empty.
+    /// The output was fetched. `outputs` are the output URLs and may be empty.
     Ready { id: TaskId, outputs: Vec<String> },
     /// The service reported a failure, or did not accept the submission (then there is no id).
     Failed { id: Option<TaskId>, message: String },
@@ -133,7 +132,7 @@ impl TaskState {
         matches!(self, TaskState::Failed { id: Some(_), message } if ApiError::is_about_output(message))
     }
 
-    /// Returns the status shown to the user and to assistive technology: a known one, or the service's own.
+    /// Returns the status shown to the user and to assistive technology: a known status, or the service's own word.
     pub fn label(&self) -> &str {
         match self {
             TaskState::Running { word, .. } => match word {

@@ -1,4 +1,4 @@
-//! References to outputs that a service returned as data URLs (`data:image/png;base64,…`).
+//! References to outputs that a service has returned as data URLs (`data:image/png;base64,…`).
 //!
 //! The data is stored once, in a file named after its content, and the task's record contains a reference instead. A
 //! reference is a `data:` URL without data (`data:image/png;stored=…,`), so that code that doesn't know references
@@ -15,7 +15,7 @@ use atelier_contract::output::OutputAddress;
 /// The folder of these files among the stored outputs.
 pub const FOLDER: &str = "stored/";
 
-/// URLs shorter than this, in bytes, stay in the record.
+/// The minimum length in bytes of a data URL that is replaced by a reference. Shorter ones stay in the record.
 const MIN_LENGTH: usize = 4_000;
 
 /// Returns the reference for a data URL; `None` if it is short or is not an image, video or audio file.
@@ -65,7 +65,7 @@ pub struct Data {
 }
 
 impl Data {
-    /// Returns the data of a URL that is worth storing.
+    /// Returns the data of a URL that is replaced by a reference; `None` for other URLs.
     pub fn of(url: &str) -> Option<Self> {
         let reference = reference(url)?;
         let url = url.to_owned();
@@ -118,7 +118,7 @@ mod tests {
         format!("data:{mime};base64,{}", letter.repeat(5_000))
     }
 
-    /// Guards against megabytes of text in a task's record.
+    /// A task's record must not contain megabytes of text.
     #[test]
     fn data_becomes_a_reference_of_the_same_type() {
         let picture = data("image/PNG", "A");

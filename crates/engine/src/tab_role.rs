@@ -1,7 +1,7 @@
-//! A tab's role: one tab of a browser leads and makes all calls, the others follow.
+//! Tracks the role of a tab: one tab of a browser leads and makes all calls, and the others follow.
 //!
-//! A tab that becomes the leader first reads the stored records. Until then it has neither role: messages of other tabs
-//! are deferred, and it may lose the leadership again.
+//! A tab that becomes the leader first reads the stored records. During this takeover, it has neither role: it defers
+//! messages of other tabs, and it may lose the leadership again.
 
 /// The role of a tab, and the messages that it has deferred.
 #[derive(Debug, Default)]
@@ -15,8 +15,8 @@ pub struct TabRole {
 enum Stage {
     #[default]
     Follows,
-    /// The tab reads the stored records. Messages that arrive meanwhile are handled once it leads. Otherwise a task
-    /// that was submitted in between would be missing from the records and would be considered removed.
+    /// The tab reads the stored records. Messages that arrive in the meantime are deferred. Otherwise, a task that was
+    /// submitted in between would be missing in the records and would be considered removed.
     TakesOver(Vec<String>),
     Leads,
 }
@@ -101,7 +101,7 @@ mod tests {
         assert_eq!(role.lead(generation), None, "already the leader");
     }
 
-    /// Guards against two tabs that make calls.
+    /// Otherwise, two tabs would make calls.
     #[test]
     fn a_takeover_that_was_lost_does_not_lead() {
         let mut role = TabRole::default();

@@ -12,7 +12,7 @@ mod stored;
 #[cfg(test)]
 mod tests;
 
-/// How long a removed task can be restored, in milliseconds.
+/// The time for which a removed task can be restored, in milliseconds.
 pub const UNDO_MS: Millis = 10_000;
 
 /// The suffix of a [`TaskKey::late`].
@@ -29,7 +29,7 @@ impl TaskKey {
         format!("{self}/{position}")
     }
 
-    /// Returns the key of a late task: another submission of this task that the service also accepted.
+    /// Returns the key of a late task: another submission of this task that the service has accepted, too.
     pub fn late(&self) -> Self {
         Self([&self.0, LATE].concat())
     }
@@ -76,24 +76,25 @@ pub struct BatchPlace {
     pub index: usize,
 }
 
-/// The last poll failed, or the last submission if it may be resent. It is retried, and the task's state stays the
-/// same.
+/// The error of the last poll, or of the last submission if it may be resent. The call is retried, and the task's state
+/// is unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PollError {
     pub since: Millis,
     pub error: ApiError,
 }
 
-/// An output of another task as the value of a parameter. Stored with its task, so names and shapes must not change.
+/// An output of another task that is the value of a parameter. It is stored with its task, so names and types must not
+/// change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Source {
     pub parameter: String,
-    /// The output's name, see [`TaskKey::output`].
+    /// The name of the output; see [`TaskKey::output`].
     pub output: String,
 }
 
-/// The record of a task, as it is stored and sent between tabs. Records of earlier releases must stay readable, so
-/// names and shapes must not change.
+/// The record of a task, as it is stored and sent between tabs. Records of earlier releases must be readable, so names
+/// and types must not change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Task {
     pub key: TaskKey,
@@ -105,14 +106,14 @@ pub struct Task {
     pub state: TaskState,
     #[serde(rename = "trouble", skip_serializing_if = "Option::is_none")]
     pub poll_error: Option<PollError>,
-    /// False if the user has stopped following the task, or polls are of no use.
+    /// Whether the task is polled. False if the user has stopped following the task, or if polls are useless.
     #[serde(default = "stored::is_watched")]
     pub watching: bool,
-    /// The task's batch was paused before the task was sent.
+    /// Whether the task's batch was paused before the task was sent.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub paused: bool,
-    /// The task's batch was stopped before the task was sent, so it never is. The record stays until its input is back
-    /// in the table, so that it is neither lost nor sent next to the new row.
+    /// Whether the task's batch was stopped before the task was sent, so that it is never sent. The record stays until
+    /// the input is back in the table, so that the input is not lost.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub taken_back: bool,
     /// The service allows no calls before this time. Stored with the refused task, so that it survives a reload and a
@@ -127,7 +128,7 @@ pub struct Task {
     pub retry_of: Option<TaskKey>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch: Option<BatchPlace>,
-    /// The task that this one is a variation of. Records of earlier releases lack it.
+    /// The task of which this one is a variation. Records of earlier releases don't contain it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub varied: Option<TaskKey>,
     /// When the task last began to wait to be sent, after a wait for the user: a resubmission, a paused batch, other
@@ -140,15 +141,16 @@ pub struct Task {
     /// The idempotency key of the submission, if the service supports keys.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idempotency_key: Option<String>,
-    /// The number of the token that the submission was made with. It reveals nothing about the token. The idempotency
-    /// key is valid with that token only.
+    /// The number of the token with which the task was submitted. It reveals nothing about the token. The idempotency
+    /// key is valid only with that token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub token_version: Option<u64>,
-    /// When the idempotency key was first sent, if that was with an earlier submission. The service remembers the key
-    /// since then.
+    /// When the idempotency key was first sent, if that was with an earlier submission. The lifetime of the key starts
+    /// then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub key_first_sent: Option<Millis>,
-    /// The user has resubmitted the task, although the service may have accepted and billed the earlier submission.
+    /// Whether the user has resubmitted the task, although the service may have accepted and billed the earlier
+    /// submission.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub resubmitted: bool,
     /// When the service's id arrived.
@@ -160,7 +162,7 @@ pub struct Task {
     /// When the task reached a terminal state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub finished: Option<Millis>,
-    /// The task had not been polled for a while before `finished`: it ended then or earlier.
+    /// Whether the task was not polled for a while before `finished`, so that it may have ended earlier.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub ended_unseen: bool,
     /// When the service last answered a repeated request for the output URLs. They may be the same as before.
@@ -169,20 +171,20 @@ pub struct Task {
     /// When the user removed the task. It is hidden at once, and deleted after [`UNDO_MS`].
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<Millis>,
-    /// The user chose the seed, so it is copied together with the input. A random seed stays with this result. Records
-    /// of earlier releases count as random.
+    /// Whether the user has chosen the seed. Such a seed is copied with the input; a random seed is not. Seeds in
+    /// records of earlier releases count as random.
     #[serde(default, skip_serializing_if = "Not::not")]
     pub seed_chosen: bool,
     /// The favorite outputs, by their positions from 0.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub favorites: Vec<usize>,
-    /// The outputs of other tasks among the inputs.
+    /// The outputs of other tasks that are inputs of this task.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
     /// The names of the secret parameters. Their values are never stored: see [`crate::Secrets`].
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secrets: Vec<String>,
-    /// Fields of a newer release, preserved so that switching between releases loses nothing.
+    /// Fields of a newer release. They are preserved, so that switching between releases loses no data.
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
@@ -233,8 +235,8 @@ impl Task {
         }
     }
 
-    /// Whether the task was sent from a form or a result and is listed with these. Composed batches have their own
-    /// list.
+    /// Whether the task was sent from a form or a result, and not as part of a composed batch. Composed batches have a
+    /// separate list.
     pub fn is_single(&self) -> bool {
         self.batch.is_none() || self.varied.is_some()
     }
@@ -267,7 +269,7 @@ impl Task {
         }
     }
 
-    /// Whether the task runs at a service under an unknown User ID, because it came with the history of another
+    /// Whether the task is running with an unknown User ID, because it was imported from the history of another
     /// browser.
     pub fn is_orphan(&self) -> bool {
         let goes_on = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
@@ -279,7 +281,7 @@ impl Task {
         self.is_orphan() && !other.account.uid.is_empty()
     }
 
-    /// Returns the task's status for the user, see [`TaskState::label`].
+    /// Returns the task's status for the user; see [`TaskState::label`].
     pub fn label(&self) -> &str {
         if self.taken_back {
             return "Taken back";
@@ -310,8 +312,8 @@ impl Task {
         began.unwrap_or(self.created)
     }
 
-    /// Returns how long an ended task took: `12 s`, or `under 45 s` if its end was not observed. `None` for a task that
-    /// was never sent.
+    /// Returns the duration of an ended task: `12 s`, or `under 45 s` if its end was not observed. `None` for a task
+    /// that was never sent.
     pub fn duration_text(&self) -> Option<String> {
         let finished = self.finished.filter(|_| !self.is_unsent())?;
         let took = finished.saturating_sub(self.attempt_start());
@@ -321,7 +323,7 @@ impl Task {
         })
     }
 
-    /// Returns whether anything changed.
+    /// Adds an output to the favorites, or removes it. Returns whether this changed anything.
     pub fn set_favorite(&mut self, position: usize, is_favorite: bool) -> bool {
         let was_favorite = self.favorites.contains(&position);
         if was_favorite == is_favorite {
@@ -348,7 +350,7 @@ impl Task {
         )
     }
 
-    /// Whether another browser's record contains the outcome of this Unconfirmed task.
+    /// Whether this task is Unconfirmed and the record of another browser contains its outcome.
     pub fn gains_outcome_from(&self, other: &Task) -> bool {
         self.state.phase() == Phase::Unconfirmed && other.state.id().is_some()
     }

@@ -1,18 +1,18 @@
-//! Why a task has not been sent or is not polled, as shown in any tab.
+//! Makes messages about why a task has not been sent or is not polled, for all tabs.
 
 use crate::{Account, BlockReason, Millis, MissingCredentials, Phase, Task, duration};
 
-/// What a tab knows about why nothing is sent.
+/// The data of a tab that determines whether tasks are sent.
 #[derive(Debug, Clone, Copy)]
 pub struct SendingState<'a> {
     /// The current service and User ID.
     pub account: &'a Account,
     pub access: Access,
-    /// What blocks the leader's calls.
+    /// The reason that blocks the leader's calls.
     pub block_reason: Option<&'a BlockReason>,
-    /// Another tab leads, and the browser has frozen it.
+    /// Whether another tab leads and the browser has frozen it.
     pub is_leader_asleep: bool,
-    /// A newer release stores the tasks, and this tab makes no calls any more.
+    /// Whether a newer release stores the tasks, so that this tab makes no calls any more.
     pub is_superseded: bool,
 }
 
@@ -21,13 +21,13 @@ pub struct SendingState<'a> {
 pub enum Access {
     /// User ID and token are set, or the service accepts guests.
     Given,
-    /// The user must set these first.
+    /// The user must set these credentials first.
     Missing(MissingCredentials),
     /// Nothing is set, and it is unknown whether the service accepts guests.
     Unknown,
 }
 
-/// Why no call can be made for a task with the current Settings.
+/// The reason why no call can be made for a task with the current Settings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum AccountMismatch {
     Service,
@@ -35,7 +35,7 @@ enum AccountMismatch {
     NotSet(MissingCredentials),
 }
 
-/// A rate limit is shown at running tasks if it lasts at least this long, in milliseconds.
+/// The minimum duration in milliseconds of a rate limit that is shown at running tasks.
 const LONG_WAIT: Millis = 60_000;
 
 /// The advice about a leader that is asleep.
@@ -97,7 +97,8 @@ pub fn waits_for_account(task: &Task, sending: SendingState<'_>) -> bool {
     is_to_be_sent && task.removed.is_none() && account_mismatch(task, sending).is_some()
 }
 
-/// Whether an unsent task waits for the user: its batch is paused, or Settings, credentials or storage block it.
+/// Whether an unsent task waits for the user, because its batch is paused or because Settings, credentials or storage
+/// block it.
 pub fn waits_for_person(task: &Task, sending: SendingState<'_>) -> bool {
     let is_blocked = matches!(
         sending.block_reason,
@@ -155,7 +156,7 @@ fn sleeping_leader_message() -> String {
     format!("Another tab of Atelier has this task, and is asleep. {WAKE_ADVICE}")
 }
 
-/// Whether a queued task has been sent before.
+/// Whether and how a queued task has been sent before.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SentState {
     Unsent,

@@ -1,5 +1,5 @@
-//! The messages of a running task: first the usual duration, then how long it has taken. The usual duration is the
-//! median, not a range, so that a longer wait is not called usual.
+//! Makes the messages of a running task: first its usual duration and, once that has passed, the elapsed time. The
+//! usual duration is the median instead of a range, so that a longer wait is not called usual.
 
 use atelier_contract::{ApiError, StatusWord};
 
@@ -11,9 +11,9 @@ const SECOND: Millis = 1_000;
 /// The progress of a wait.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WaitText {
-    /// A sentence.
+    /// The message, a complete sentence.
     pub message: String,
-    /// The elapsed part, 0 to 1, until the usual duration has passed.
+    /// The elapsed fraction of the usual duration, from 0 to 1; `None` after it has passed.
     pub fraction: Option<f64>,
 }
 
@@ -45,8 +45,8 @@ pub fn is_under_way(task: &Task) -> bool {
     task.state.id().is_some() && task.poll_error.is_none()
 }
 
-/// Returns a message that quotes the service's status if the interface doesn't define it. It may be final, but the task
-/// continues to be polled.
+/// Returns a message that quotes the service's status if the interface doesn't define it. The status may be final, but
+/// the task is still polled.
 pub fn unknown_word(task: &Task) -> Option<String> {
     let TaskState::Running { word, .. } = &task.state else {
         return None;
@@ -64,7 +64,7 @@ pub fn usual_text(usual: Millis) -> String {
     format!("Usually {}.", usual_duration(usual))
 }
 
-/// Rounds the usual duration, without false precision.
+/// Formats the usual duration, rounded.
 fn usual_duration(usual: Millis) -> String {
     match usual {
         0..57_500 => format!("{} s", ((usual + SECOND / 2) / SECOND).max(1)),
@@ -72,10 +72,10 @@ fn usual_duration(usual: Millis) -> String {
     }
 }
 
-/// Why the status of a task is unknown.
+/// The message about a task whose status is unknown.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PollErrorText {
-    /// What happens next, and what it may cost.
+    /// The next step, and its possible cost.
     pub message: String,
     /// Details on the cause.
     pub details: String,
@@ -122,7 +122,7 @@ pub fn poll_error_text(task: &Task, now: Millis, page_origin: &str) -> Option<Po
     };
     let again = format!("{none}. Trying again");
     let (message, details) = match (task.state.phase(), &task.idempotency_key) {
-        // A key is valid with its token only; with another token, it would be a new submission.
+        // A key is valid only with its token. With another token, the call would be a new submission.
         (Phase::Submitting, Some(_)) if is_refused => (
             "The service refuses the credentials. It is sent again if they are taken after all; with others, you \
              decide."
@@ -186,7 +186,7 @@ mod tests {
     use atelier_contract::TaskId;
     use proptest::prelude::*;
 
-    /// Guards against `usually a few seconds` after eleven seconds of a task that usually takes three.
+    /// A task that takes longer than usual must not show only its usual duration.
     #[test]
     fn a_longer_wait_than_usual_is_shown() {
         let message = |elapsed, usual| wait_text(elapsed, usual).message;
@@ -210,7 +210,7 @@ mod tests {
         assert_eq!(wait_text(5_000, None).fraction, None);
     }
 
-    /// Guards against a nearly full progress bar for a task that was never sent.
+    /// A task that was never sent has no progress.
     #[test]
     fn only_accepted_tasks_with_answers_are_under_way() {
         let mut task = task("a", 0);
@@ -228,7 +228,7 @@ mod tests {
         assert!(!is_under_way(&task));
     }
 
-    /// Guards against a false promise of a single charge.
+    /// Without a key, a resend may be charged twice.
     #[test]
     fn promises_a_single_charge_only_with_a_key() {
         let mut task = task("a", 0);
@@ -246,7 +246,7 @@ mod tests {
             poll_error_text(&task, 63_000, "").unwrap().message,
             "No answer for 1 min. Trying again; you will be billed once at most."
         );
-        // Guards against promising one charge after two submissions.
+        // After two submissions, there may be two charges.
         task.resubmitted = true;
         let message = poll_error_text(&task, 63_000, "").unwrap().message;
         assert!(
@@ -255,7 +255,7 @@ mod tests {
         );
     }
 
-    /// Guards against `No answer` after a response.
+    /// A refusal is an answer.
     #[test]
     fn refused_credentials_count_as_an_answer() {
         let mut task = task("a", 0);
@@ -270,7 +270,7 @@ mod tests {
         );
     }
 
-    /// Guards against `Status unknown` for a completed task, and `does not answer` for a service that answers.
+    /// The status of a completed task is known, and a service that returns an error answers.
     #[test]
     fn distinguishes_an_unknown_status_from_an_unfetched_output() {
         let mut task = task("a", 0);
@@ -295,7 +295,7 @@ mod tests {
         );
     }
 
-    /// Guards against `The service does not answer`, and a hint about CORS, for a response that was cut off.
+    /// A response that was cut off is an answer, and has no hint about CORS.
     #[test]
     fn a_response_that_was_cut_off_is_not_reported_as_missing() {
         let mut task = task("a", 0);
@@ -328,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Guards against a message that doesn't say how to get an output that was too large.
+    /// The message must explain how to get an output that was too large.
     #[test]
     fn an_oversized_response_shows_its_limit_and_how_to_refetch() {
         let mut task = task("a", 0);
@@ -356,7 +356,7 @@ mod tests {
         }
     }
 
-    /// Guards against `canceled` next to `Generating.`
+    /// An undefined status such as `canceled` must not be shown next to `Generating.`
     #[test]
     fn quotes_an_unknown_status() {
         let mut task = task("a", 0);

@@ -27,7 +27,7 @@ impl Engine {
                 tracked.stopped = false;
                 self.apply_event(key, Event::Resubmit, now);
             }
-            // The service may have accepted and billed it, so it can be restored like any removed task.
+            // The service may have accepted and billed a dismissed task, so it can be restored like any removed task.
             Action::Dismiss | Action::Remove => self.mark_removed(key, now),
             Action::Restore => self.restore(key, now),
             Action::Delete => self.remove_attempts(key),
@@ -66,8 +66,8 @@ impl Engine {
         }
     }
 
-    /// Switches to another service or User ID. Tasks of that account continue; the others wait until theirs is set
-    /// again. The token in use is unknown until [`Self::set_token_version`] is called.
+    /// Switches to another service or User ID. Tasks of that account continue. Tasks of other accounts wait until their
+    /// account is set again. The token in use is unknown until [`Self::set_token_version`] is called.
     pub fn set_account(&mut self, account: Account, now: Millis) {
         self.advance(now);
         if self.account == account {
@@ -91,7 +91,7 @@ impl Engine {
         self.restart_waits(now);
     }
 
-    /// Restarts the waiting time of queued tasks after the user has set what they waited for.
+    /// Restarts the waiting time of queued tasks that have waited for the user, for example for credentials.
     pub(super) fn restart_waits(&mut self, now: Millis) {
         if !self.leading {
             return;
@@ -157,8 +157,8 @@ impl Engine {
         }
     }
 
-    /// Pauses a batch: none of its tasks is sent until it is resumed. Stored in the records of the unsent tasks, so
-    /// that a reload does not resume it.
+    /// Pauses a batch: none of its tasks is sent until it is resumed. The pause is stored in the records of the unsent
+    /// tasks, so that it survives a reload.
     pub fn pause_batch(&mut self, batch: &BatchKey) {
         self.send_queue.pause(batch);
         self.mark_paused(batch, true);
@@ -172,14 +172,14 @@ impl Engine {
         self.mark_paused(batch, false);
     }
 
-    /// Cancels the unsent tasks of a batch. Their records stay until the tab in which the user asked for it has put the
-    /// inputs back into the table and deletes them.
+    /// Cancels the unsent tasks of a batch. The tab in which the user has stopped the batch puts their inputs back into
+    /// the table, and then deletes their records.
     pub fn stop_batch(&mut self, batch: &BatchKey, now: Millis) {
         self.advance(now);
         for key in self.unsent(batch) {
             self.take_back(&key, now);
         }
-        // Calls in flight can't be cancelled, but they must not be sent a second time.
+        // Calls in flight can't be cancelled, but their tasks must not be sent a second time.
         for tracked in self.tasks.values_mut() {
             let is_submitting = tracked.task.state.phase() == Phase::Submitting;
             tracked.stopped |= is_submitting && tracked.task.is_of(batch);
@@ -204,7 +204,7 @@ impl Engine {
             }
             self.send_queue.leave(&tracked.task, tracked.order);
             tracked.task.taken_back = true;
-            // Keeps releases that don't know `taken_back` from sending it.
+            // Releases that don't know `taken_back` must not send the task.
             tracked.task.paused = true;
             self.save(key);
         }

@@ -1,4 +1,4 @@
-//! Calls with several tasks: splits their responses, and decides which tasks need a call of their own.
+//! Calls with several tasks: splits their responses, and decides which tasks need separate calls.
 
 use atelier_contract::{ApiError, BatchReply, envelope};
 use serde_json::Value;
@@ -8,7 +8,7 @@ use super::{CallKind, Engine};
 use crate::{Millis, Phase, TaskKey};
 
 /// How much later the remaining items are polled after a call with fewer items, in milliseconds, so that they don't
-/// join it.
+/// become part of that call.
 const AFTER_FEWER: Millis = 5_000;
 
 impl Engine {
@@ -23,7 +23,7 @@ impl Engine {
     }
 
     /// Handles an unreadable response: the next calls have half as many items. A task whose response is unreadable in a
-    /// call of its own is polled alone from now on. Returns whether the call had several items.
+    /// call with one item is polled alone from now on. Returns whether the call had several items.
     pub(super) fn note_unreadable(
         &mut self,
         call: &InFlight,

@@ -5,7 +5,8 @@ use serde_json::Value;
 use super::Engine;
 use crate::{Millis, Phase, Task, duration};
 
-/// Why no calls are made at present. Sent between tabs of different versions, so names and shapes must not change.
+/// The reason why no calls are made at present. It is sent between tabs of different versions, so names and types must
+/// not change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockReason {
     /// The browser reports that it is offline.
@@ -14,11 +15,11 @@ pub enum BlockReason {
     RateLimited(Millis),
     /// The service refuses the credentials.
     Unauthorized,
-    /// A submission was not answered. The others wait until this time, so that they don't fail the same way.
+    /// A submission was not answered. Other submissions wait until this time, so that they don't fail in the same way.
     Unanswered(Millis),
     /// The service can't be reached.
     Unreachable,
-    /// Tasks can't be stored: the user must confirm before any is sent.
+    /// Tasks can't be stored. The user must confirm sending them.
     #[serde(rename = "NotKept")]
     StorageError,
 }

@@ -1,5 +1,5 @@
-//! Running tasks with a status that the interface doesn't define, such as `succeeded` or `aborted`. The status may be
-//! final.
+//! Handles running tasks with a status that the interface doesn't define, such as `succeeded` or `aborted`. The status
+//! may be final.
 
 use atelier_contract::{ApiError, Output, StatusWord};
 
@@ -49,7 +49,7 @@ impl Engine {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return answer.map(|_| ());
         };
-        // Whether the error leaves open if there is an output.
+        // Whether there may be an output in spite of the error.
         let is_open = |error: &ApiError| {
             error.is_retryable() || matches!(error, ApiError::Unauthorized { .. })
         };

@@ -1,5 +1,5 @@
-//! Tasks that the service reported as unknown. The 404 may have come from a proxy, and the tasks are paid for, so they
-//! are polled again at growing intervals and at the user's request.
+//! Handles tasks that the service has reported as unknown. The 404 may have come from a proxy, and the tasks may be
+//! billed, so they are polled again at growing intervals and at the user's request.
 
 use atelier_contract::{ApiError, Output};
 
@@ -28,7 +28,7 @@ impl Engine {
         }
     }
 
-    /// Handles the response to a poll of a Gone task. If the service knows the task, it continues like any other.
+    /// Handles the response to a poll of a Gone task. If the service knows the task, the task continues normally.
     ///
     /// # Errors
     ///
@@ -70,7 +70,7 @@ impl Engine {
         tracked.refetch = false;
         tracked.empty_answers = 0;
         tracked.task.refreshed = Some(now);
-        // This was the time at which the task was marked Gone.
+        // `finished` is the time at which the task was marked Gone.
         tracked.task.finished = None;
         self.progressed(key, status, error, now, chance);
         if !output.is_empty() {

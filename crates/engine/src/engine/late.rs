@@ -1,5 +1,5 @@
-//! Task ids that arrive late. If the user has resubmitted the task by then, the earlier submission was also accepted
-//! and paid for, and becomes a task of its own.
+//! Handles task ids that arrive late. If the user has resubmitted the task by then, the earlier submission was accepted
+//! and billed, too, and becomes a separate task.
 
 use std::cmp::Ordering;
 
@@ -29,7 +29,7 @@ impl Engine {
         }
         let phase = task.state.phase();
         let is_current = match phase {
-            // The first submission was accepted, so nothing is sent a second time.
+            // The first submission was accepted, so the task is not sent again.
             Phase::Queued => true,
             Phase::Submitting | Phase::Unconfirmed => !is_outdated,
             _ => false,
@@ -88,12 +88,12 @@ impl Engine {
     /// same to the service.
     pub(super) fn was_sent_since(&self, key: &TaskKey, sent: Option<Millis>) -> bool {
         self.task(key).is_some_and(|task| {
-            // Not the later one: the clock may have been set back.
+            // Compare for equality, because the clock may have been set back.
             task.idempotency_key.is_none() && task.submitted.is_some() && task.submitted != sent
         })
     }
 
-    /// Follows the id in another tab's record of a task if this tab's record lacks it.
+    /// Adopts the id in another tab's record of a task if this tab's record has another id or none.
     pub(super) fn accept_remote(
         &mut self,
         key: &TaskKey,
@@ -142,8 +142,8 @@ pub(super) fn compare_attempts(a: &Task, b: &Task) -> Ordering {
     }
 }
 
-/// Compares two records of the same attempt where one is Queued again. That one is later: the attempt was certainly not
-/// accepted. Its leader may have failed to store it after it had stored Submitting.
+/// Compares two records of the same attempt, one of which is Queued again. The queued record is later, because the
+/// attempt was certainly not accepted. The leader may have stored Submitting and then failed to store Queued.
 pub(super) fn compare_put_back(a: &Task, b: &Task) -> Ordering {
     let is_put_back = |later: &Task, earlier: &Task| {
         later.submitted.is_some()

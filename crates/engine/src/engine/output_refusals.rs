@@ -1,4 +1,5 @@
-//! Completed tasks whose output the service refuses. A task fails only after repeated refusals over some time.
+//! Handles completed tasks whose output the service refuses. Such a task fails only after repeated refusals over some
+//! time.
 
 use atelier_contract::ApiError;
 

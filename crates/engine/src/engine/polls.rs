@@ -1,4 +1,4 @@
-//! Chooses the tasks to poll next: one poller for all tasks, ten to a call.
+//! Chooses the tasks to poll next. There is one poller for all tasks, with up to ten tasks per call.
 
 use atelier_contract::{MAX_BATCH_ITEMS, TaskRequest};
 

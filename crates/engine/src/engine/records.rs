@@ -14,16 +14,16 @@ impl Engine {
     /// Loads all stored tasks, at the start or when this tab becomes the leader. Tasks whose submission was in flight
     /// in a closed tab become Unconfirmed.
     ///
-    /// If this tab knows a later state of a task than storage does, the later state wins: the last leader may have been
-    /// closed before it stored it, or storage may be full. Returns a [`super::Command::Save`] for new and changed tasks
-    /// only.
+    /// If this tab has a later state of a task than storage, the later state wins. The last leader may have been closed
+    /// before it stored that state, or storage may be full. Returns a [`super::Command::Save`] for new and changed
+    /// tasks only.
     pub fn load(&mut self, mut tasks: Vec<Task>, now: Millis) {
         self.advance(now);
         self.send_queue.clear();
         self.timers.clear();
         tasks.sort_by(|a, b| by_age(a).cmp(&by_age(b)));
         let mut ours = std::mem::take(&mut self.tasks);
-        // A batch that was resumed, as far as this tab knows, is not paused again.
+        // Don't pause a batch again if this tab has received that it was resumed.
         let calls = &self.calls;
         self.send_queue.retain_paused(|batch| {
             ours.values().any(|known| {
@@ -36,7 +36,7 @@ impl Engine {
         let mut others = Vec::new();
         for mut task in tasks {
             let key = task.key.clone();
-            // A clock that was ahead may have set this time; the task would stay for as long.
+            // The time may be in the future if the clock was ahead. The removed task would be deleted too late.
             task.removed = task.removed.map(|removed| removed.min(now));
             match ours.remove(&key) {
                 None => {
@@ -80,13 +80,13 @@ impl Engine {
         }
     }
 
-    /// Stores these tasks again, because storage lacks them.
+    /// Stores these tasks again, because they are missing in storage.
     pub fn store<'a>(&mut self, keys: impl IntoIterator<Item = &'a TaskKey>) {
         keys.into_iter().for_each(|key| self.save(key));
     }
 
-    /// Handles a Submitting task without a call in this tab: the tab that sent it is closed. The task is resent if that
-    /// is safe.
+    /// Handles a Submitting task without a call in this tab, because the tab that sent it is closed. The task is resent
+    /// if that is safe.
     fn mark_abandoned(&mut self, key: &TaskKey, now: Millis) {
         let is_sending = |task| self.calls.is_sending(task);
         if !self.task(key).is_some_and(is_sending) {
@@ -124,9 +124,9 @@ impl Engine {
         }
     }
 
-    /// Handles tasks that this tab knows and storage lacks: storage is full, the user has just submitted them, or
-    /// another tab has removed them unnoticed. A queued task of another tab is deleted, because it may have been
-    /// cancelled there.
+    /// Handles tasks of this tab that are missing in storage: storage is full, the user has just submitted them, or
+    /// another tab has removed them and this tab was not notified. A queued task of another tab is deleted, because it
+    /// may have been cancelled there.
     fn merge_unstored(&mut self, ours: HashMap<TaskKey, Tracked>) {
         let mut ours: Vec<Tracked> = ours.into_values().collect();
         ours.sort_unstable_by_key(|tracked| tracked.order);
@@ -187,8 +187,8 @@ impl Engine {
         }
     }
 
-    /// Merges a record into the leader's. The leader's record wins, except for facts that it can't know: that the
-    /// current attempt was not accepted after all, or an id, possibly of an earlier attempt.
+    /// Merges a record into the leader's. The leader's record wins, except for facts that the leader may not have: that
+    /// the current attempt was not accepted after all, or an id, possibly of an earlier attempt.
     fn merge_as_leader(&mut self, key: &TaskKey, remote: &Task, now: Millis) {
         let is_put_back = self.task(key).is_some_and(|known| {
             known.submitted == remote.submitted
@@ -215,8 +215,8 @@ impl Engine {
         }
     }
 
-    /// Merges a record that another tab knows and storage lacks, like [`Engine::insert_remote`], unless this tab has
-    /// removed the task.
+    /// Like [`Engine::insert_remote`], for a record of another tab that is missing in storage. Ignores it if this tab
+    /// has removed the task.
     pub fn insert_unstored(&mut self, task: Task, now: Millis) {
         if !self.deleted.contains(&task.key) {
             self.insert_remote(task, now);
@@ -237,7 +237,7 @@ impl Engine {
         for task in tasks {
             let key = task.key.clone();
             if self.tasks.contains_key(&key) {
-                continue; // It was submitted before; a second submission would be billed.
+                continue; // The task was submitted before. A second submission would be billed.
             }
             self.insert(task, true);
             self.save(&key);
@@ -252,7 +252,7 @@ impl Engine {
         self.advance(now);
         for task in tasks {
             let key = task.key.clone();
-            // The id is followed already, in a task next to the resubmitted one.
+            // A late task with this id exists already.
             let is_late = (task.state.id()).is_some_and(|id| self.new_late_key(&key, id).is_none());
             if is_late || matches!(task.state.phase(), Phase::Queued | Phase::Submitting) {
                 continue;
@@ -295,7 +295,7 @@ impl Engine {
         self.pending.push(Pending::Delete(key.clone()));
     }
 
-    /// Inserts a record and resets the other facts that were tracked for the task.
+    /// Inserts a record and resets the other data that is tracked for the task.
     pub(super) fn insert(&mut self, task: Task, own: bool) {
         self.drop_remote(&task.key);
         let key = task.key.clone();

@@ -1,4 +1,4 @@
-//! Refused credentials: nothing is sent with them.
+//! Tracks whether the service refuses the credentials. Nothing is sent with refused credentials.
 
 use atelier_contract::ApiError;
 
@@ -15,9 +15,9 @@ pub(super) struct Credentials {
     caller_since: u64,
     /// Set while the service refuses the credentials.
     refusal: Option<Refusal>,
-    /// A probe lifted the refusal, and no later response has confirmed that.
+    /// Whether a probe has lifted a refusal, and no later response has confirmed that.
     lifted_by_probe: bool,
-    /// The probe was wrong: the service checks the task id before the credentials.
+    /// Whether a probe was misleading, because the service checks the task id before the credentials.
     is_probe_unreliable: bool,
     /// The number of the token among those of the account; `None` until it is known.
     token_version: Option<u64>,
@@ -51,8 +51,8 @@ impl Credentials {
         self.lifted_by_probe = true;
     }
 
-    /// Whether probes are allowed while the credentials are refused. They are not if the service returns "unknown task"
-    /// before it checks the credentials: after each probe, one submission would fail.
+    /// Whether probes are allowed while the credentials are refused. They are not allowed if the service returns
+    /// "unknown task" before it checks the credentials, because one submission would fail after each probe.
     pub fn may_probe(&self) -> bool {
         !self.is_probe_unreliable
     }
@@ -67,7 +67,7 @@ impl Credentials {
         self.refusal.is_some()
     }
 
-    /// Records that another tab, or an earlier page, had the credentials refused.
+    /// Records that the credentials were refused in another tab or before this page was opened.
     pub fn refuse(&mut self, calls: &Calls) {
         self.refusal.get_or_insert(Refusal {
             since: calls.next_number(),
@@ -135,8 +135,8 @@ impl Credentials {
 }
 
 impl Engine {
-    /// Handles new credentials, such as a corrected token or the same one entered again. One submission checks whether
-    /// the service accepts them.
+    /// Handles new credentials, such as a corrected token or the same token entered again. One submission checks
+    /// whether the service accepts them.
     pub fn credentials_changed(&mut self, now: Millis) {
         self.advance(now);
         let were_refused = self.credentials.are_refused();
@@ -155,7 +155,7 @@ impl Engine {
     }
 
     /// Lifts the rate limit after a change of account or token at the same service, because it applied to the previous
-    /// caller. If the limit is the service's own, the next call shows it.
+    /// caller. If it applies to all callers, the next call receives it again.
     pub(super) fn lift_limit(&mut self, now: Millis) {
         self.credentials.caller_since = self.calls.next_number();
         let address = self.account.address.clone();

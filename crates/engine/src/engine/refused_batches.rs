@@ -1,5 +1,5 @@
-//! Batches that the service stops accepting because the account is out of credit or has reached a limit. The remaining
-//! rows wait until the user resumes the batch, instead of failing one by one with the same message.
+//! Pauses batches that the service stops accepting because the account is out of credit or has reached a limit. The
+//! remaining items wait until the user resumes the batch, instead of failing one by one with the same message.
 
 use atelier_contract::{Accepted, ApiError};
 use serde_json::Value;
@@ -19,8 +19,8 @@ pub(super) struct AcceptedNow(Vec<BatchKey>);
 
 impl Engine {
     /// Pauses the batch of a refused task if its other tasks would be refused, too: at once if the account is out of
-    /// credit, and at the second 403 with the same message, because one alone may concern its own input. The task is
-    /// then queued again. Returns `false` if the task fails.
+    /// credit, or at the second 403 with the same message, because a single 403 may concern the task's input. The
+    /// refused task is queued again. Returns `false` if the task fails.
     pub(super) fn pause_if_all_refused(
         &mut self,
         key: &TaskKey,

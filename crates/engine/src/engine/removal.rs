@@ -1,5 +1,5 @@
-//! Removed tasks: hidden at once, deleted after a delay, and restorable until then. The mark is stored in the record,
-//! so that it survives a reload and reaches other tabs.
+//! Removes tasks. They are hidden at once and deleted after a delay, until which they can be restored. The removal is
+//! stored in the record, so that it survives a reload and reaches other tabs.
 
 use super::Engine;
 use crate::{Millis, TaskKey, UNDO_MS};
@@ -9,7 +9,7 @@ impl Engine {
         if let Some(tracked) = self.tasks.get_mut(key) {
             tracked.task.removed = Some(now);
             self.timers.removals.set(key, now.saturating_add(UNDO_MS));
-            // The user doesn't want it to be resent.
+            // A removed task must not be resent.
             self.timers.resends.remove(key);
             self.save(key);
         }
@@ -31,7 +31,7 @@ impl Engine {
         }
     }
 
-    /// Deletes a task and the earlier attempts that it replaced. Those are hidden already and must not reappear.
+    /// Deletes a task and the earlier attempts that it replaced, which are hidden and must not reappear.
     pub(super) fn remove_attempts(&mut self, key: &TaskKey) {
         let mut next = Some(key.clone());
         while let Some(key) = next {

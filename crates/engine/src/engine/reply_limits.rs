@@ -6,7 +6,7 @@ use atelier_contract::{ApiError, MAX_BATCH_ITEMS};
 use super::CallKind;
 use crate::Millis;
 
-/// The maximum size of a response in bytes. Without outputs, no JSON of the interface comes close.
+/// The maximum size of a response in bytes. JSON of the interface without outputs is much smaller.
 pub(crate) const MAX_BYTES: u64 = 16 << 20;
 
 /// The maximum size in bytes of a response with the outputs of one task, which may be data URIs. Parsing it takes
@@ -20,8 +20,8 @@ const TIMEOUT: u32 = 30_000;
 /// Unconfirmed.
 const GENERATE_TIMEOUT: u32 = 90_000;
 
-/// The extra time, in milliseconds, for a response with the outputs of one task once it has begun: 64 MB over a slow
-/// connection.
+/// The extra time, in milliseconds, for a response with the outputs of one task after its first bytes have arrived. It
+/// is sufficient for 64 MB over a slow connection.
 const OUTPUT_TIME: u32 = 270_000;
 
 /// The number of items doubles after this time without another unreadable response, in milliseconds.
@@ -34,7 +34,7 @@ pub struct ReplyLimits {
     pub bytes: u64,
     /// The timeout of the call, in milliseconds.
     pub timeout_ms: u32,
-    /// The extra time in milliseconds if the response has begun by then.
+    /// The extra time in milliseconds if the first bytes of the response have arrived within the timeout.
     pub more_ms: u32,
 }
 

@@ -14,7 +14,8 @@ use super::shared_ids::is_of_shared_id;
 use crate::reduce::Event;
 use crate::{Millis, Phase, Task, TaskKey, TaskState, schedule};
 
-/// A key is not used in the last part of its lifetime, in milliseconds, because a call may take that long to arrive.
+/// The last part of a key's lifetime in which it is not used, in milliseconds, because a call may take that long to
+/// arrive.
 const KEY_MARGIN: Millis = 120_000;
 
 impl Engine {
@@ -61,9 +62,9 @@ impl Engine {
             let at = self.retry_at(key, now, chance);
             return self.mark_uncertain(key, error.clone(), at, now);
         }
-        // An input that is refused was never accepted, unless a file that it names has changed since: a user may
-        // resubmit much later. Any other refusal of a possibly accepted task contradicts the service's idempotency
-        // promise, so the user decides.
+        // If the input is refused, no earlier submission was accepted. An exception is a resubmission much later,
+        // because a file that the input names may have changed. Any other refusal of a possibly accepted task
+        // contradicts the service's idempotency promise, so the user decides.
         let is_input = !is_resubmitted
             && matches!(error, ApiError::Invalid { fields, .. } if !fields.is_empty());
         let event = if is_retry_pointless || is_in_doubt && !is_input {
@@ -78,14 +79,14 @@ impl Engine {
         self.apply_event(key, event, now);
     }
 
-    /// When the next resend is due.
+    /// Returns when the next resend is due.
     pub(super) fn next_resend(&self) -> Option<Millis> {
         let next = self.timers.resends.next();
         next.filter(|_| self.services.honours_keys(&self.account.address))
     }
 
-    /// Takes up to `most` tasks that are due for a resend. `fits` decides whether a task may share a call with those
-    /// already taken; the first task always may.
+    /// Takes up to `most` tasks that are due for a resend. `fits`: whether a task may share a call with the tasks
+    /// already taken. It does not apply to the first task.
     pub(super) fn take_resends(
         &mut self,
         now: Millis,
@@ -207,8 +208,8 @@ impl Engine {
             .key_first_sent
             .or(task.submitted)
             .unwrap_or(task.created);
-        // Converts the time to the current clock after backward jumps. A key never gets younger. The margin is for keys
-        // that were received some time after this tab last read its clock.
+        // Convert the time to the current clock after backward jumps. This must not make a key younger. The margin is
+        // for keys that were received some time after this tab last read its clock.
         let since = self.set_back.iter().fold(since, |since, (before, back)| {
             match before.saturating_add(KEY_MARGIN) >= since {
                 true => since.saturating_sub(*back),
@@ -272,11 +273,11 @@ impl Engine {
     }
 }
 
-/// Whether an error says what became of a submission. With `is_in_doubt`, an earlier submission may have been accepted,
-/// and only the service's own statement about that one counts.
+/// Whether an error shows the outcome of a submission. With `is_in_doubt`, an earlier submission may have been
+/// accepted, and only the service's own response about that submission counts.
 fn is_conclusive(error: &ApiError, is_in_doubt: bool) -> bool {
     match error {
-        // Refused before the service looked at the task, perhaps by a proxy.
+        // The call was refused before the service processed the task, possibly by a proxy.
         ApiError::Unauthorized { .. } => !is_in_doubt,
         ApiError::NotFound { is_of_service, .. } => !is_in_doubt || *is_of_service,
         error => error.was_certainly_not_accepted(),

@@ -16,8 +16,8 @@ use crate::{Millis, Phase, TaskKey, schedule};
 /// that is just starting may return one.
 const GONE_AFTER: Millis = 5_000;
 
-/// The same for a 404 that is not in the service's own format, such as that of a proxy, gateway or web server. Losing a
-/// paid task is worse than polling an unknown one for a minute.
+/// Like [`GONE_AFTER`], for a 404 that is not in the service's format, such as that of a proxy, gateway or web server.
+/// Losing a paid task is worse than polling an unknown one for a minute.
 const GONE_AFTER_OF_OTHERS: Millis = 60_000;
 
 /// While a page is visible, polls are at most this far apart, in milliseconds.
@@ -49,7 +49,7 @@ impl Engine {
                 responses
             }
             Err(ApiError::NotFound { .. }) if call.batched => {
-                // The service has no batch endpoints, so it accepted nothing. Each task gets a call of its own.
+                // The service has no batch endpoints, so it has accepted nothing. Each task gets a separate call.
                 let address = &call.account.address;
                 self.services.set_without_batch(address, now);
                 return self.ask_again(&call, now);
@@ -223,7 +223,7 @@ impl Engine {
                 tracked.empty_answers = tracked.empty_answers.saturating_add(1);
                 !output.is_empty() || tracked.empty_answers >= EMPTY_ANSWERS
             }
-            // After reporting completed, the service uses its own status next to outputs.
+            // The service has reported completed before, so outputs with an undefined status count.
             StatusWord::Other(_) => !output.is_empty(),
             _ => false,
         };
@@ -321,7 +321,7 @@ impl Engine {
             return Err(error);
         }
         if is_watched && error.is_too_large() {
-            // Only the user requests it again.
+            // It is requested again only by the user.
             tracked.task.watching = false;
             self.set_poll_error(key, &error, now);
             self.save(key);

@@ -1,4 +1,4 @@
-//! The values of secret parameters: kept in memory, apart from the stored task records.
+//! Holds the values of secret parameters in memory, apart from the stored task records.
 
 use serde_json::{Map, Value};
 
@@ -10,8 +10,8 @@ use crate::{Millis, Phase, Task, TaskKey};
 pub type Secrets = Map<String, Value>;
 
 impl Engine {
-    /// Adds the secrets of tasks. Must be called before the tasks are added. Existing secrets of a task are kept,
-    /// because it may have been sent with them.
+    /// Adds the secrets of tasks. Must be called before the tasks are added. Existing secrets of a task are not
+    /// replaced, because it may have been sent with them.
     pub fn add_secrets(&mut self, secrets: Secrets) {
         for (key, values) in secrets {
             let known = self.secrets.entry(key).or_insert(Value::Null);

@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashSet, VecDeque};
 
 use crate::{BatchKey, Task, TaskKey};
 
-/// A place in the queue: the index in the batch, the order of submission, and the task.
+/// A queued task: its index in the batch, its number in the order of submission, and its key.
 type Place = (usize, u64, TaskKey);
 
 /// The queued tasks and the paused batches.
@@ -82,8 +82,9 @@ impl SendQueue {
         }
     }
 
-    /// Returns the next submission. Single tasks come first, because a user waits for each of them. Then batches take
-    /// turns, except for those that are paused or have a call in flight, so that their items are accepted in order.
+    /// Returns the next submission. Single tasks are first, because a user waits for each of them. Then batches are
+    /// served round-robin. Batches that are paused are skipped, as are those with a call in flight, so that their items
+    /// are accepted in order.
     pub fn next(&self, is_under_way: impl Fn(&BatchKey) -> bool) -> Option<NextSend> {
         if !self.singles.is_empty() {
             return Some(NextSend::Single);
@@ -95,8 +96,8 @@ impl SendQueue {
             .map(|batch| NextSend::Batch(batch.clone()))
     }
 
-    /// Takes the next single task, or up to `most` items of the batch. `fits` decides whether an item may share a call
-    /// with those already taken; the first always may. The batch then moves behind the others.
+    /// Takes the next single task, or up to `most` items of the batch. `fits`: whether an item may share a call with
+    /// the items already taken. It does not apply to the first item. The batch is then moved behind the other batches.
     pub fn take(
         &mut self,
         next: &NextSend,

@@ -13,8 +13,8 @@ use crate::{BatchKey, Millis, Phase, TaskKey};
 const MAX_IN_FLIGHT: usize = 2;
 
 impl Engine {
-    /// Returns the submission to make now, if any. Resends go first: they are the oldest, and they test the service
-    /// without risk.
+    /// Returns the submission to make now, if any. Resends are first: they are the oldest, and they test without risk
+    /// whether the service responds.
     fn due(&self, now: Millis) -> Option<NextSend> {
         if !self.may_send() {
             return None;
@@ -81,7 +81,7 @@ impl Engine {
         let keys = match next {
             NextSend::Resend => self.take_resends(now, most, Self::may_share),
             next => {
-                // Taken out so that `self` can be borrowed while the queue changes.
+                // Move the queue out of `self`, because `fits` borrows `self`.
                 let mut queue = std::mem::take(&mut self.send_queue);
                 let fits = |taken: &[TaskKey], next: &TaskKey| self.may_share(taken, next);
                 let keys = queue.take(&next, most, fits);

@@ -1,4 +1,4 @@
-//! Updates what is known about the service and the credentials from the response to a call.
+//! Updates the status of the service and the credentials from the response to a call.
 
 use atelier_contract::{ApiError, TaskId, TaskRequest};
 use serde_json::Value;
@@ -47,7 +47,8 @@ impl Engine {
                 self.announce_wait(address, until, now);
             }
         }
-        // Any response shows that the service is reachable, and each submission gets its own response.
+        // Any response shows that the service is reachable. The outcome of submissions is determined by their own
+        // responses.
         if !error.is_some_and(ApiError::is_unreachable) {
             self.services.answered(address, now);
         }
@@ -63,8 +64,8 @@ impl Engine {
         }
     }
 
-    /// Announces until when the service at this address allows no calls, for other tabs and for this one after a
-    /// reload.
+    /// Sends a command with the time until which the service at this address allows no calls, for other tabs and for
+    /// this tab after a reload.
     pub(super) fn announce_wait(&mut self, address: &str, until: Millis, now: Millis) {
         self.pending.push(Pending::Wait(RateLimit {
             address: address.to_owned(),
@@ -113,7 +114,7 @@ impl Engine {
             self.announce_wait(&call.account.address, until, now);
         }
         if call.account != self.account {
-            return; // The call was for another account than the current one.
+            return; // The call was made for another account.
         }
         let is_irrelevant = |(key, result): &(&TaskKey, &Result<(), ApiError>)| {
             let error = result.as_ref().err();
@@ -133,7 +134,7 @@ impl Engine {
             self.pause.probe();
         }
         if call.kind != CallKind::Generate {
-            // The service answers again, so submissions that waited for it continue.
+            // The service responds again, so submissions that waited for it continue.
             if is_answered {
                 self.pause.poll_answered();
             }
@@ -144,7 +145,7 @@ impl Engine {
             return;
         }
         let mut errors = results.iter().filter_map(|result| result.as_ref().err());
-        // Starts one pause, however many errors there are.
+        // Start at most one pause, even if there are several errors.
         errors.any(|error| self.pause.unanswered(error, now));
     }
 }

@@ -1,5 +1,5 @@
-//! What is known about each service, by address: rate limit, batch endpoints, idempotency keys. Applies to all accounts
-//! of the service.
+//! The status of each service, by address: rate limit, batch endpoints, idempotency keys. It applies to all accounts of
+//! the service.
 
 use std::collections::HashMap;
 
@@ -11,11 +11,11 @@ use crate::Millis;
 use crate::limiter::Limiter;
 
 /// How long a 404 of a batch endpoint is trusted, in milliseconds. It may have come from a proxy while the service
-/// restarted; trusting it forever would cost a thousand single calls per round.
+/// restarted. Without batches, a thousand tasks need a thousand calls per round.
 const WITHOUT_BATCH: Millis = 10 * 60_000;
 
 /// How long submissions wait for the service to report whether it supports idempotency keys, in milliseconds. If the
-/// service returns an error because it is starting, it is asked twice more within this time.
+/// service returns an error because it is starting, it is asked two more times within this time.
 const TIMEOUT: Millis = 10_000;
 
 /// Whether a service supports idempotency keys.
@@ -56,9 +56,9 @@ struct Service {
     idempotency: Option<(Idempotency, Millis)>,
     /// The service's last answer about key support, possibly an old one.
     last_support: Option<Idempotency>,
-    /// The last request for the model list, which contains that answer, failed.
+    /// Whether the last request for the model list failed. The model list contains the answer about key support.
     is_list_missing: bool,
-    /// The service has answered another call since.
+    /// Whether the service has answered another call since that failure.
     has_answered: bool,
 }
 
@@ -113,14 +113,14 @@ impl Services {
         self.known(address).item_limits[kind as usize] = None;
     }
 
-    /// Raises the limit, because the item with unreadable responses now has calls of its own.
+    /// Raises the limit, because the item with unreadable responses is now polled separately.
     pub fn set_separated(&mut self, address: &str, kind: CallKind, now: Millis) {
         if let Some(limit) = &mut self.known(address).item_limits[kind as usize] {
             *limit = limit.doubled(now);
         }
     }
 
-    /// Records the result of a request for the model list, also if it did not change. If the service is reachable and
+    /// Records the result of a request for the model list, even if it is unchanged. If the service is reachable and
     /// only its list is unavailable, the last answer stays valid, so that tasks don't wait for a list that may never
     /// arrive.
     pub fn set_idempotency(&mut self, address: &str, support: Idempotency, now: Millis) {
@@ -159,7 +159,8 @@ impl Services {
         matches!(self.idempotency(address), Idempotency::For(_))
     }
 
-    /// Whether to send keys: the service supports them, or it did before and is being asked again. A key does no harm.
+    /// Whether to send keys: the service supports them, or it did before and is being asked again. Sending a key is
+    /// harmless.
     pub fn takes_keys(&self, address: &str) -> bool {
         let service = self.0.get(address);
         let is_known =
@@ -182,8 +183,8 @@ impl Services {
         }
     }
 
-    /// Returns from when on new submissions may be sent. They wait a little while key support is unknown. `None` while
-    /// the service can't be reached.
+    /// Returns the time from which new submissions may be sent. They wait up to [`TIMEOUT`] while key support is
+    /// unknown. `None` while the service can't be reached.
     pub fn submissions_from(&self, address: &str, now: Millis) -> Option<Millis> {
         match self.0.get(address).and_then(|it| it.idempotency) {
             Some((Idempotency::Unreachable, _)) => None,
@@ -262,7 +263,7 @@ mod tests {
         assert_eq!(services.submissions_from(HERE, 2_000), Some(2_000));
     }
 
-    /// Guards against a task that is sent without a key, and lost, while a service that supports keys is starting.
+    /// A task that is sent without a key while the service is starting may be lost.
     #[test]
     fn submissions_wait_a_limited_time_if_the_model_list_fails() {
         let mut services = Services::default();
@@ -300,8 +301,8 @@ mod tests {
         );
     }
 
-    /// Guards against tasks that wait forever for a model list from a service that accepts tasks, against a key that is
-    /// forgotten meanwhile, and against treating a service as reachable forever after one answer.
+    /// Tasks must not wait forever for a model list. The last known key support stays valid, and one answer does not
+    /// make a service reachable forever.
     #[test]
     fn a_missing_model_list_does_not_block_a_service_that_answers() {
         for (before, holds) in [

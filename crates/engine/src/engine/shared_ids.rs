@@ -1,4 +1,4 @@
-//! Ids that a batch response assigns to more than one item.
+//! Rejects ids that a batch response assigns to several items.
 
 use atelier_contract::{Accepted, ApiError, TaskId};
 use serde_json::Value;

@@ -1,4 +1,5 @@
-//! Decides whether to send tasks while storage does not work. A paid task that is not stored is lost with the page.
+//! Decides whether to send tasks while storage does not work. A paid task that is not stored is lost when the page
+//! closes.
 
 use super::Engine;
 use crate::Millis;
@@ -7,9 +8,9 @@ use crate::Millis;
 #[derive(Debug)]
 pub(super) struct StorageHealth {
     works: bool,
-    /// Storage worked earlier in this visit, so the user relies on it.
+    /// Whether storage has worked earlier in this visit, so that the user relies on it.
     had_worked: bool,
-    /// The user has agreed to send tasks without storage.
+    /// Whether the user has agreed to send tasks without storage.
     is_accepted: bool,
 }
 
@@ -24,9 +25,9 @@ impl Default for StorageHealth {
 }
 
 impl Engine {
-    /// Sets whether records can be stored, and whether they could be earlier in this visit. If storage stops working,
-    /// nothing is submitted until the user agrees, once per visit. If it never worked, the page has shown that from the
-    /// start.
+    /// Sets whether storage works, and whether it has worked earlier in this visit. If storage stops working, nothing
+    /// is submitted until the user agrees, once per visit. If it never worked, no consent is needed, because the page
+    /// has shown that from the start.
     pub fn set_storage_works(&mut self, works: bool, had_worked: bool, now: Millis) {
         self.advance(now);
         let asked = self.needs_storage_consent();

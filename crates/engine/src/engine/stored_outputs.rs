@@ -1,10 +1,11 @@
-//! Outputs whose data is stored as files: see [`crate::stored_output`].
+//! Handles outputs whose data is stored as files; see [`crate::stored_output`].
 
 use crate::stored_output::{self, Data};
 use crate::{Engine, TaskKey, TaskState};
 
 impl Engine {
-    /// Replaces data that was stored as files by references to them. Outputs that have changed meanwhile stay.
+    /// Replaces data that was stored as files with references to the files. Outputs that have changed meanwhile are not
+    /// replaced.
     pub fn replace_stored_data(&mut self, key: &TaskKey, stored: &[Data]) {
         let Some(tracked) = self.tasks.get_mut(key) else {
             return;
@@ -51,7 +52,7 @@ mod tests {
         harness
     }
 
-    /// Guards against data that returns to a record, and against a new URL that is replaced by an old one.
+    /// The data must not return to the record, and a new URL must not be replaced.
     #[test]
     fn stored_data_is_replaced_by_references() {
         let data = format!("data:image/png;base64,{}", "A".repeat(5_000));

@@ -1,5 +1,5 @@
-//! Pauses submissions after a failure, and restarts them with a single one, so that a thousand items don't fail in the
-//! same way.
+//! Pauses submissions after a failure and restarts them with a single one, so that the other items of a batch don't
+//! fail in the same way.
 
 use atelier_contract::ApiError;
 
@@ -11,7 +11,7 @@ enum Reason {
     Unreachable,
     /// The last submission got a response that doesn't say whether it was accepted.
     Unclear,
-    /// The owner could not send: no request left the browser.
+    /// The owner could not send a request.
     NotSent,
 }
 
@@ -60,7 +60,7 @@ impl SubmissionPause {
         }
     }
 
-    /// Ends the pause. Submissions restart with a single one, which may fail like the last.
+    /// Ends the pause. Submissions restart with a single one, because it may fail like the last one.
     pub fn lift(&mut self) {
         if let Some(pause) = self.pause.take() {
             self.probing |= pause.reason != Reason::NotSent;
@@ -72,10 +72,10 @@ impl SubmissionPause {
         self.probing = true;
     }
 
-    /// Ends the pause when the user looks at the page. If the service could not be reached and there are polls to make,
-    /// those test it without risk, so the pause stays.
-    pub fn wake(&mut self, polls_will_tell: bool) {
-        if !(polls_will_tell && self.is_unreachable()) {
+    /// Ends the pause when the user looks at the page. If the service could not be reached and there are polls to make
+    /// (`has_polls`), the pause stays, because polls test the service without risk.
+    pub fn wake(&mut self, has_polls: bool) {
+        if !(has_polls && self.is_unreachable()) {
             self.lift();
         }
     }
@@ -105,7 +105,7 @@ impl SubmissionPause {
             ApiError::Network { .. } | ApiError::Timeout { .. } => Reason::Unreachable,
             // The outcome is clear. Rate limits and refused credentials are handled elsewhere.
             error if error.was_certainly_not_accepted() => return false,
-            // The refusal concerns this submission only, and is an answer.
+            // The refusal is a response, and concerns only this submission.
             ApiError::Refused { .. } => return false,
             _ => Reason::Unclear,
         };

@@ -1,5 +1,5 @@
-//! The times at which tasks are due. Each task has one time per queue; finding the next due task does not visit the
-//! others.
+//! The times at which tasks are due. Each task has at most one time per queue. Finding the next due task does not visit
+//! all tasks.
 
 use std::collections::{BTreeSet, HashMap};
 
@@ -8,7 +8,7 @@ use crate::{Millis, TaskKey};
 #[derive(Debug, Default)]
 pub(super) struct DueQueue {
     times: HashMap<TaskKey, Millis>,
-    /// The same entries, ordered by time.
+    /// The entries of `times`, ordered by time.
     order: BTreeSet<(Millis, TaskKey)>,
 }
 

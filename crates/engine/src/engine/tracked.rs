@@ -3,7 +3,7 @@ use atelier_contract::ApiError;
 use super::early_fetch::EarlyFetch;
 use crate::{Millis, Task};
 
-/// A task's record, and what the engine tracks in addition to it.
+/// A task's record, and the data that the engine tracks in addition to it.
 #[derive(Debug)]
 pub(super) struct Tracked {
     pub task: Task,
@@ -13,30 +13,30 @@ pub(super) struct Tracked {
     pub failures: u32,
     /// When this tab last received a usable response for the task.
     pub last_answer: Option<Millis>,
-    /// Since when the service has returned only 404 for the id.
+    /// The time since which the service has returned only 404 for the id.
     pub unknown_since: Option<Millis>,
-    /// Responses with the status completed and no output.
+    /// The number of responses with the status completed and no output.
     pub empty_answers: u32,
-    /// Since when the service has reported an error with a status that the interface doesn't define.
+    /// The time since which the service has reported an error with a status that the interface doesn't define.
     pub error_since: Option<Millis>,
     /// Whether to ask for the output although the service does not report `completed`: once automatically, and whenever
     /// the user asks.
     pub early_fetch: EarlyFetch,
-    /// How often in a row the service refused the output, and since when.
+    /// The number of consecutive refusals of the output, and the time of the first one.
     pub output_refusals: Option<(u32, Millis)>,
     /// Whether to ask for the output of a Ready, Gone or failed task again.
     pub refetch: bool,
-    /// The batch was stopped while the task's call was in flight: if the service does not accept the task, it is taken
-    /// back.
+    /// Whether the batch was stopped while the task's call was in flight. If the service does not accept the task, it
+    /// is taken back.
     pub stopped: bool,
     /// The last error of a submission that the service may have received.
     pub uncertain_error: Option<ApiError>,
-    /// The task made the service refuse a whole call, or its response can't be read in a batch, so it gets calls of its
-    /// own.
+    /// Whether the task gets separate calls, because the service refused a whole call because of it, or its response
+    /// can't be read in a batch.
     pub send_singly: bool,
-    /// Submitted in this tab since it was opened.
+    /// Whether the task was submitted in this tab since it was opened.
     pub own: bool,
-    /// A [`super::Pending::Save`] is queued.
+    /// Whether a [`super::Pending::Save`] is queued.
     pub unsaved: bool,
 }
 

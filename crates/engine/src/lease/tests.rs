@@ -22,7 +22,7 @@ fn parses_leases_of_all_releases() {
     assert_eq!(Lease::parse(""), None);
 }
 
-/// Guards against two leaders: one with the lock, and one with a lease because it was refused the lock.
+/// Guards against two leaders: one with the lock, and one with a lease because the browser has refused the lock.
 #[test]
 fn the_lock_holder_follows_a_lease_without_lock() {
     let other = lease("b", 1_000, false);
@@ -37,8 +37,8 @@ fn the_lock_holder_follows_a_lease_without_lock() {
     );
 }
 
-/// Guards against two holders of the lock: after the user has cleared the site's data, the browser grants it again, and
-/// both tabs sent the queued tasks.
+/// After the user has cleared the site's data, the browser grants the lock again. Both tabs would send the queued
+/// tasks.
 #[test]
 fn the_lock_holder_follows_another_lock_holder() {
     let other = lease("b", 1_000, true);
@@ -53,7 +53,7 @@ fn the_lock_holder_follows_another_lock_holder() {
     );
 }
 
-/// Guards against hours without a leader after the clock was set back.
+/// After the clock is set back, there must not be hours without a leader.
 #[test]
 fn ignores_leases_that_end_too_late() {
     let odd = lease("b", 100_000, false);
@@ -63,7 +63,7 @@ fn ignores_leases_that_end_too_late() {
     );
 }
 
-/// Guards against a tab that stalled, read its own lease, and led, although another tab had taken over meanwhile.
+/// After a stall, a tab may read its own lease although another tab has taken over.
 #[test]
 fn a_tab_with_an_expired_lease_checks_before_it_leads() {
     let own = lease("a", 1_000, false);
@@ -73,7 +73,7 @@ fn a_tab_with_an_expired_lease_checks_before_it_leads() {
     assert_eq!(at(true, 1_001), Renewal::Lead);
 }
 
-/// Guards against a browser without a leader: the tab that was to take over was closed just then.
+/// The tab that should take over may have been closed.
 #[test]
 fn a_handover_ends_when_another_tab_leads_or_after_some_renewals() {
     let ends = |found: &StoredLease, renewals| ends_handover("a", found, renewals, 900);
@@ -94,11 +94,11 @@ fn a_lock_holder_with_an_expired_lease_is_overdue() {
         !is_overdue(LeadershipClaim::HasLock, "b", 1_001),
         "held by another tab"
     );
-    // It reads the lease before it continues, because another tab may have taken over.
+    // This tab reads the lease before it continues, because another tab may have taken over.
     assert!(!is_overdue(LeadershipClaim::LeaseOnly, "a", 1_001));
 }
 
-/// Guards against an endless `Sending the request.` while the tab that was to send it is frozen.
+/// Guards against showing `Sending the request.` forever while the tab that should send it is frozen.
 #[test]
 fn a_silent_leader_is_asleep() {
     let mut watch = LeaderWatch::default();
@@ -113,7 +113,7 @@ fn a_silent_leader_is_asleep() {
     assert!(!watch.is_asleep());
 }
 
-/// Guards against reporting a leader as asleep that is only hidden or doesn't exist.
+/// A leader that is hidden or doesn't exist must not be reported as asleep.
 #[test]
 fn a_leader_that_answers_or_does_not_exist_is_not_asleep() {
     let ended = lease("b", 1_000, true);
@@ -139,7 +139,7 @@ fn a_leader_that_answers_or_does_not_exist_is_not_asleep() {
 }
 
 proptest! {
-    /// Tabs that share a lease, with or without the lock, stalled at any time: there are never two leaders.
+    /// Tabs share a lease, with or without the lock, and may stall at any time.
     #[test]
     fn there_are_never_two_leaders(
         has_lock in any::<[bool; 3]>(),
@@ -154,12 +154,13 @@ proptest! {
         let mut leads = [false; 3];
         let mut bid_at = [None::<Millis>; 3];
         let mut now = 0;
-        // What each tab has read last, and whether it is to read again.
+        // The lease that each tab has read last.
         let mut known = [const { StoredLease::Missing }; 3];
+        // Whether each tab reads the lease again.
         let mut looks = [false; 3];
         for (tab, wait, clears, is_stalled) in turns {
             now += wait;
-            // Right after a stall, a tab sees its own lease, whatever others have written since.
+            // Right after a stall, a tab may see its own lease, even if other tabs have written since.
             let is_own = |found: &StoredLease| matches!(found, StoredLease::Lease(lease) if lease.holder == names[tab]);
             if is_stalled && !has_lock[tab] && !looks[tab] && is_own(&known[tab]) {
                 let decision = renewal(LeadershipClaim::LeaseOnly, names[tab], &known[tab], false, now);

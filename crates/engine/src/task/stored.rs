@@ -13,7 +13,8 @@ impl Task {
         json::encode(self)
     }
 
-    /// Encodes the record as text, much faster than through [`Task::to_value`]: a thousand are stored at once.
+    /// Encodes the record as text. This is much faster than [`Task::to_value`], because a thousand records may be
+    /// stored at once.
     pub fn to_text(&self) -> String {
         json::to_text(self)
     }

@@ -2,7 +2,7 @@ use super::*;
 use crate::engine::tests::task;
 use atelier_contract::{StatusWord, TaskId};
 
-/// Guards against a task of twelve seconds whose duration includes the time in which its page was closed.
+/// The duration may include time in which the page was closed.
 #[test]
 fn an_unobserved_end_shows_an_upper_bound() {
     let mut task = task("5f", 1_000);

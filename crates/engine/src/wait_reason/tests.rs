@@ -40,7 +40,7 @@ fn access(has_credentials: bool) -> Access {
     }
 }
 
-/// Guards against a queued task without an explanation.
+/// Each queued task must have an explanation.
 #[test]
 fn every_wait_has_a_reason() {
     let account = Account {
@@ -68,7 +68,7 @@ fn every_wait_has_a_reason() {
     assert!(reason(&paused, true, None).contains("paused"));
 }
 
-/// Guards against asking for a field that is already set.
+/// The message must not ask for a field that is set.
 #[test]
 fn names_only_the_missing_credentials() {
     let account = Account {
@@ -109,7 +109,7 @@ fn names_only_the_missing_credentials() {
     }
 }
 
-/// Guards against `Generating. You can close this page.` for a task that no tab polls.
+/// A task that no tab polls must not show `Generating. You can close this page.`
 #[test]
 fn a_running_task_that_is_not_polled_shows_why() {
     let account = Account {
@@ -163,25 +163,25 @@ fn a_running_task_that_is_not_polled_shows_why() {
     assert!(waits_for_account(&task("http://x", "v"), mine));
     assert!(!waits_for_account(&task("http://x", "u"), mine));
     assert!(!waits_for_account(&running("http://y", "u"), mine));
-    // Guards against a missing explanation when the token is removed in the middle of a batch.
+    // The token was removed while a batch was being sent.
     let none = SendingState {
         access: access(false),
         ..able(&account)
     };
     assert!(waits_for_account(&task("http://x", "u"), none));
-    // Guards against a message about credentials if the service accepts guests and is only unavailable.
+    // The service accepts guests but is unavailable, so the message must not ask for credentials.
     let away = SendingState {
         access: Access::Unknown,
         ..able(&account)
     };
     assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
     let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
-    // The message doesn't mention other tasks, because none precedes this one.
+    // The message doesn't mention other tasks, because no task precedes this one.
     let unanswered = "Waiting to be sent: the service has not answered yet.";
     assert!(queued.starts_with(unanswered), "{queued}");
 }
 
-/// Guards against `Sending the request.` for a task of a frozen tab.
+/// A task of a frozen tab must not show `Sending the request.`
 #[test]
 fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     let account = Account {
@@ -203,7 +203,7 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     assert_eq!(reason(&submitting, false), None);
     let message = reason(&submitting, true).unwrap();
     assert!(message.ends_with(WAKE_ADVICE), "{message}");
-    // The state may be outdated: the leader may have sent the task.
+    // The state may be outdated, because the leader may have sent the task.
     assert!(!message.contains("Nothing has left"), "{message}");
     let message = reason(&in_state(TaskState::Queued), true).unwrap();
     assert!(message.contains(WAKE_ADVICE), "{message}");
@@ -229,8 +229,7 @@ fn tasks_of_a_sleeping_leader_show_how_to_wake_it() {
     assert_eq!(reason(&ready, true), None);
 }
 
-/// Guards against `Waiting to be sent. Two at a time wait for their answers.` in a tab that makes no calls, and `You
-/// can close this page.` for a task that it does not poll.
+/// A tab that makes no calls must not report that a task waits to be sent or is polled.
 #[test]
 fn a_superseded_tab_does_not_promise_to_send() {
     let account = Account {
@@ -259,7 +258,7 @@ fn a_superseded_tab_does_not_promise_to_send() {
     assert!(message.starts_with("Not followed from here: "), "{message}");
 }
 
-/// Guards against `Nothing has left this browser` for a task that was sent before.
+/// The task was sent before, so the message must not claim that nothing was sent.
 #[test]
 fn a_resubmission_may_be_billed() {
     let account = Account {
@@ -275,7 +274,7 @@ fn a_resubmission_may_be_billed() {
     assert!(reason.ends_with("may be billed."), "{reason}");
 }
 
-/// Guards against a message about running tasks at a task that was never sent.
+/// The general offline message is about running tasks, but this task was never sent.
 #[test]
 fn offline_shows_when_the_task_is_sent() {
     let account = Account {
@@ -293,7 +292,7 @@ fn offline_shows_when_the_task_is_sent() {
     );
 }
 
-/// Guards against `Generating. You can close this page.` while the status is not polled for a day.
+/// While the status is not polled for a day, the message must show this.
 #[test]
 fn a_long_rate_limit_is_shown_at_running_tasks() {
     let account = Account {
@@ -318,7 +317,7 @@ fn a_long_rate_limit_is_shown_at_running_tasks() {
     }
 }
 
-/// Guards against `Nothing has left this browser` after a call was made, also after a rate limit.
+/// A call was made, so the message must not claim that nothing was sent. This applies to rate-limited tasks, too.
 #[test]
 fn a_refused_task_is_not_reported_as_unsent() {
     let account = Account {

@@ -1,5 +1,5 @@
-//! Two attempts of one task are in flight, in one tab or two. The outcome of the first does not affect the second, and
-//! no id of either is lost.
+//! Tests two attempts of one task that are in flight in one or two tabs. The outcome of the first must not affect the
+//! second, and no id may be lost.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn busy() -> ApiError {
     }
 }
 
-/// Counts the calls that cost money.
+/// Counts the submissions, which cost money.
 fn paid(calls: &[Call]) -> usize {
     let submissions = calls.iter().filter(|call| !call.write_first().is_empty());
     submissions.count()
@@ -40,7 +40,7 @@ fn shared_id() -> Result<Value, ApiError> {
     Ok(json!({"success": true, "data": {"results": [entry(0), entry(1)]}}))
 }
 
-/// The id belongs to the first attempt, and the task is not sent again.
+/// The service has accepted the first attempt, so the second must not be sent.
 #[test]
 fn an_unsent_second_attempt_gets_the_id_of_the_first() {
     for is_sent in [true, false] {
@@ -61,8 +61,8 @@ fn an_unsent_second_attempt_gets_the_id_of_the_first() {
     }
 }
 
-/// A tab that was frozen with a call for two tasks in flight. Another tab marked them Unconfirmed, the user resubmitted
-/// both there, and the first tab has received those records.
+/// Returns a tab that was frozen with a call for two tasks in flight, and the call. Another tab has marked the tasks
+/// Unconfirmed, the user has resubmitted both there, and the first tab has received those records.
 fn frozen() -> (Harness, Call) {
     let mut frozen = Harness::new();
     frozen.submit_batch("a", 2);
@@ -175,7 +175,7 @@ fn an_accepted_task_is_not_paused() {
     assert_eq!((task.paused, task.submitted), (false, Some(START)));
 }
 
-/// A follower has the id of the first attempt; the outcome of the second is unknown.
+/// A follower has the id of the first attempt. The outcome of the second attempt is unknown.
 #[test]
 fn a_follower_with_the_first_id_merges_the_second_attempt() {
     let mut harness = Harness::new();
@@ -213,7 +213,7 @@ fn an_id_that_storage_lacks_becomes_a_separate_task() {
     assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
 }
 
-/// The first attempt is followed already.
+/// The first attempt is polled already.
 #[test]
 fn an_import_does_not_settle_the_second_attempt_with_the_first_id() {
     let mut harness = Harness::new();

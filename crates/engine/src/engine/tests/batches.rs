@@ -1,4 +1,4 @@
-//! Batches: calls with up to ten items, in order. Each item has its own response.
+//! Tests batches: calls have up to ten items, in order, and each item has its own response.
 
 use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
@@ -239,7 +239,7 @@ fn a_paused_batch_stays_paused_over_a_reload_and_can_be_stopped() {
     );
 }
 
-/// Guards against a batch that was resumed in another tab and is paused again when this tab takes over.
+/// A takeover must not pause a batch that was resumed in another tab.
 #[test]
 fn a_batch_resumed_in_another_tab_stays_resumed() {
     let mut harness = Harness::new();
@@ -279,7 +279,7 @@ fn cancels_an_item_in_the_middle_of_a_batch() {
     assert_eq!(sizes, [10, 1]);
 }
 
-/// Guards against one output that is shown next to several prompts, and against paid tasks that no tab follows.
+/// Otherwise, one output would be shown for several prompts, and paid tasks would not be polled.
 #[test]
 fn items_with_a_shared_id_are_unconfirmed() {
     // With the same key, the service would return the same id again.
@@ -308,8 +308,7 @@ fn items_with_a_shared_id_are_unconfirmed() {
     }
 }
 
-/// Guards against tasks that run forever because batch responses never contain an entry for them and they are not
-/// polled alone.
+/// Otherwise, a task without an entry in batch responses would run forever.
 #[test]
 fn a_task_missing_from_a_batch_response_is_polled_alone() {
     let mut harness = Harness::new();
@@ -338,7 +337,7 @@ fn a_task_missing_from_a_batch_response_is_polled_alone() {
     );
 }
 
-/// The same for a response without any entries.
+/// The response has no entries at all.
 #[test]
 fn tasks_with_unusable_batch_responses_are_polled_alone() {
     let mut harness = Harness::new();

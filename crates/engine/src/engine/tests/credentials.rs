@@ -1,4 +1,4 @@
-//! Refused credentials, and tasks of other accounts.
+//! Tests refused credentials and tasks of other accounts.
 
 use super::harness::{Harness, accepted, error, network, progress};
 use super::world::{account, task};
@@ -19,8 +19,8 @@ pub fn count_in_phase(harness: &Harness, phase: Phase) -> usize {
     tasks.filter(|task| task.state.phase() == phase).count()
 }
 
-/// Guards against a batch that fails item by item: each focus of the window, return of the network and "Try now" sent
-/// one more item.
+/// Guards against a batch that fails item by item, because each focus of the window, return of the network and "Try
+/// now" sends another item.
 #[test]
 fn refused_credentials_block_all_submissions() {
     let mut harness = Harness::new();
@@ -44,7 +44,7 @@ fn refused_credentials_block_all_submissions() {
         harness.engine.set_leading(true, harness.now);
         assert!(harness.calls().is_empty(), "sent when leading again");
         harness.submit(&["single"]);
-        assert!(harness.calls().is_empty(), "a new task, too");
+        assert!(harness.calls().is_empty(), "sent a new task");
         let block_reason = harness.engine.block_reason(harness.now);
         assert_eq!(block_reason, Some(BlockReason::Unauthorized));
     }
@@ -87,7 +87,7 @@ fn a_refusal_does_not_block_another_account() {
     assert_eq!(harness.call().kind, CallKind::Generate);
 }
 
-/// Guards against a refusal of the old token that is attributed to the new one.
+/// A response to a call with the old token must not refuse the new token.
 #[test]
 fn a_refusal_of_old_credentials_does_not_affect_new_ones() {
     let mut harness = Harness::new();
@@ -235,7 +235,7 @@ fn a_refusal_after_an_account_change_does_not_affect_the_new_account() {
     assert!(harness.calls().is_empty(), "the rate limit still applies");
 }
 
-/// A task whose submission was rate-limited for a day, with the account's first token.
+/// Returns a harness with a task whose submission, with the account's first token, was rate-limited for a day.
 fn limited() -> Harness {
     let mut harness = Harness::new();
     harness.engine.set_token_version(1, harness.now);
@@ -253,7 +253,7 @@ fn is_waiting(harness: &Harness) -> bool {
     until.is_some_and(|until| until > harness.now)
 }
 
-/// Guards against an account that waits a day for the limit of its previous token, although its plan has changed.
+/// The account's plan may have changed, so a new token must not wait for the limit of the previous one.
 #[test]
 fn a_rate_limit_applies_to_its_token_only() {
     let mut harness = limited();
@@ -270,8 +270,8 @@ fn a_rate_limit_applies_to_its_token_only() {
     assert_eq!(stored.unwrap().not_before, None);
 }
 
-/// Guards against applying one account's limit to another, and against losing a limit when the account is set after the
-/// start or another service was used meanwhile.
+/// A limit does not apply to another account. It is not lost when the account is set after the start or another service
+/// was used in between.
 #[test]
 fn a_rate_limit_applies_to_its_account_only() {
     let mut harness = limited();
@@ -314,7 +314,7 @@ fn a_rate_limit_applies_to_its_account_only() {
     );
 }
 
-/// Guards against a new token that waits a day because of a response to the previous one.
+/// A response to a call with the previous token must not block the new one.
 #[test]
 fn a_late_429_applies_to_the_token_of_its_call() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! The duration of an attempt excludes the time in which it waited for the user.
+//! Tests that the duration of an attempt excludes the time in which it waited for the user.
 
 use super::harness::{Harness, accepted, error, network};
 use super::world::account;
@@ -33,7 +33,7 @@ fn elapsed_of_all(harness: &Harness) -> Vec<Option<Millis>> {
         .collect()
 }
 
-/// Guards against `1 h 00 min` for a task that was resubmitted a second ago, an hour after its response was lost.
+/// A task that is resubmitted an hour after its response was lost has not taken an hour.
 #[test]
 fn a_resubmission_restarts_the_elapsed_time() {
     let mut harness = Harness::new();
@@ -53,7 +53,7 @@ fn a_resubmission_restarts_the_elapsed_time() {
     assert_eq!(elapsed_of(&harness, "a"), Some(1_000));
 }
 
-/// Guards against a batch that seems to have taken a night because its token was corrected in the morning.
+/// A batch whose token is corrected in the morning has not taken the whole night.
 #[test]
 fn excludes_the_wait_for_credentials() {
     let mut harness = Harness::new();
@@ -119,7 +119,7 @@ fn includes_the_wait_for_the_service() {
     );
 }
 
-/// Guards against `12 s` for a task that was never sent.
+/// A task that was never sent has no duration, even if it waited.
 #[test]
 fn an_unsent_task_has_no_duration() {
     let mut harness = Harness::new();
@@ -136,7 +136,7 @@ fn an_unsent_task_has_no_duration() {
     assert_eq!(task.duration_text().as_deref(), Some("12 s"));
 }
 
-/// Guards against an hour for a task that was sent a second ago, after the user agreed to send without storage.
+/// A task that waited an hour for the user's consent has not taken an hour.
 #[test]
 fn excludes_the_wait_for_storage() {
     for is_accepted in [true, false] {

@@ -1,4 +1,4 @@
-//! The validity of idempotency keys: with which token, and for how long.
+//! Tests the validity of idempotency keys, which depends on the token and on time.
 
 use super::harness::{Harness, START, accepted, error, network};
 use super::world::account;
@@ -38,8 +38,7 @@ fn reload(harness: &mut Harness, token_version: u64) {
         .load(stored.into_iter().collect(), harness.now);
 }
 
-/// Guards against a second charge: the response was lost, another token was entered, and the same key with that token
-/// was another submission to the service.
+/// Guards against a second charge: to the service, the same key with another token is another submission.
 #[test]
 fn a_task_sent_with_another_token_is_unconfirmed() {
     let mut harness = harness();
@@ -51,7 +50,7 @@ fn a_task_sent_with_another_token_is_unconfirmed() {
     harness.now += DAY / 2;
     assert!(harness.calls().is_empty(), "sent with another token");
 
-    // The response is lost after that.
+    // The response is lost after the token was changed.
     harness.submit(&["b"]);
     let call = harness.call();
     harness.engine.set_token_version(3, harness.now);
@@ -110,7 +109,7 @@ fn another_accounts_token_does_not_affect_a_task() {
     harness.now += DAY / 4;
     assert!(harness.calls().is_empty(), "sent with another account");
     assert_eq!(harness.phase("a"), Phase::Submitting);
-    // Back at the first account, the token is entered again, and it is unknown whether it is the same.
+    // The first account is set again. It is unknown whether the token is the same as before.
     harness.engine.set_account(account(), harness.now);
     harness.engine.set_token_version(3, harness.now);
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
@@ -135,8 +134,8 @@ fn an_unknown_token_counts_as_the_current_one() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a second charge: the task was submitted while the clock was two days ahead, so its key seemed to be
-/// valid for three.
+/// Guards against a second charge: the task was submitted while the clock was two days ahead, so its key seems to be
+/// valid for three days.
 #[test]
 fn a_task_sent_while_the_clock_was_ahead_is_unconfirmed() {
     let mut harness = harness();
@@ -149,8 +148,8 @@ fn a_task_sent_while_the_clock_was_ahead_is_unconfirmed() {
     assert!(harness.calls().is_empty());
 }
 
-/// Guards against asking the user for an outcome that the key can settle: the response was lost with the leader, and
-/// the clock was set back while the next leader waited for storage.
+/// The response was lost with the leader, and the clock was set back while the next leader waited for storage. The key
+/// is still valid, so the user need not decide.
 #[test]
 fn resends_a_task_from_before_a_clock_jump_that_the_page_observed() {
     let mut harness = harness();
@@ -202,8 +201,8 @@ fn a_clock_jump_does_not_make_a_key_younger() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a second charge: a browser repeats a request when the connection breaks, the service returns 409, and
-/// the page showed that as a free refusal with Retry next to it.
+/// Guards against a second charge: a browser repeats a request when the connection breaks, and the service then returns
+/// 409. This is not a refusal, because the first request may be accepted.
 #[test]
 fn a_409_without_a_key_is_unconfirmed() {
     for (status, expected) in [(409, Phase::Unconfirmed), (402, Phase::Failed)] {
@@ -219,7 +218,7 @@ fn a_409_without_a_key_is_unconfirmed() {
     }
 }
 
-/// Guards against an unnecessary second charge: a Resubmit used a new key, although the service still knew the old one.
+/// Guards against an unnecessary second charge: with the old key, the service accepts the task only once.
 #[test]
 fn a_resubmission_reuses_its_key_until_the_key_expires() {
     for (later, expected) in [(DAY / 4, "a"), (DAY, "a.2")] {
@@ -241,7 +240,7 @@ fn a_resubmission_reuses_its_key_until_the_key_expires() {
     }
 }
 
-/// Guards against a second charge: the age of the key was counted from the second submission instead of the first.
+/// Guards against a second charge: the key's age counts from the first submission, not from the second.
 #[test]
 fn a_reused_key_ages_from_its_first_submission() {
     let mut harness = harness();
@@ -281,8 +280,7 @@ fn a_refused_key_is_not_reused() {
     assert_eq!(harness.call().idempotency_key.as_deref(), Some("a.2"));
 }
 
-/// Guards against a false statement: the second submission was refused, and the page said that the first was not
-/// billed.
+/// The second submission was refused, but the first may have been accepted and billed.
 #[test]
 fn a_refused_resubmission_is_unconfirmed() {
     for status in [401, 402, 404] {
@@ -300,8 +298,7 @@ fn a_refused_resubmission_is_unconfirmed() {
     }
 }
 
-/// Guards against "nothing was billed" for a resubmitted task, after the accepted input had become one that the service
-/// refuses.
+/// The input may have been valid at the time of the first submission, which may have been billed.
 #[test]
 fn a_resubmission_refused_for_its_input_is_unconfirmed() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! Responses that are too large, malformed or cut off.
+//! Tests responses that are too large, malformed or cut off.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -82,8 +82,8 @@ fn play(
     panic!("polled forever: {sizes:?}");
 }
 
-/// Guards against a batch that never completes: its outputs together exceed the size limit or are cut off, and the same
-/// call was repeated forever.
+/// Guards against a batch that never completes, because its outputs together can't be read and the same call is
+/// repeated forever.
 #[test]
 fn halves_calls_whose_responses_cannot_be_read() {
     for error in [cut(), too_large(), malformed()] {
@@ -100,8 +100,8 @@ fn halves_calls_whose_responses_cannot_be_read() {
     }
 }
 
-/// Guards against a batch that never completes: the connection breaks each time before any output arrives, and the same
-/// call was repeated forever.
+/// Guards against a batch that never completes, because the connection breaks before the outputs arrive and the same
+/// call is repeated forever.
 #[test]
 fn halves_output_calls_whose_responses_never_arrive() {
     let mut harness = Harness::new();
@@ -111,7 +111,7 @@ fn halves_output_calls_whose_responses_never_arrive() {
     assert_eq!(harness.engine.tasks().filter(is_ready).count(), 10);
 }
 
-/// Guards against more calls, not fewer, during an outage.
+/// An outage must not increase the number of calls.
 #[test]
 fn an_outage_makes_one_output_call_per_round() {
     let mut harness = Harness::new();
@@ -134,7 +134,7 @@ fn an_outage_makes_one_output_call_per_round() {
     assert!(calls.len() <= 32, "{calls:?}");
 }
 
-/// Guards against single calls for the rest of the day.
+/// The number of items must not stay limited forever.
 #[test]
 fn the_item_limit_recovers_after_a_while() {
     let mut harness = Harness::new();
@@ -154,7 +154,7 @@ fn the_item_limit_recovers_after_a_while() {
     assert_eq!(largest, 10);
 }
 
-/// Guards against a second charge: the response to the submission could not be read.
+/// Guards against a second charge, because the submission may have been accepted.
 #[test]
 fn a_submission_with_an_unreadable_response_is_not_resent() {
     for error in [too_large(), cut(), malformed()] {
@@ -207,7 +207,7 @@ fn with_keys_an_unreadable_submission_is_resent_in_halves() {
     );
 }
 
-/// Guards against downloading many megabytes twice a minute, forever.
+/// Guards against downloading many megabytes twice a minute forever.
 #[test]
 fn polls_an_unreadable_output_at_growing_intervals() {
     for error in [cut(), malformed()] {

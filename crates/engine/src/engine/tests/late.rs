@@ -1,4 +1,4 @@
-//! A submission is accepted after the user has resubmitted it: both tasks are paid for, and both are followed.
+//! Tests submissions that are accepted after the user has resubmitted the task. Both are billed, so both are polled.
 
 use atelier_contract::ApiError;
 
@@ -16,8 +16,8 @@ pub fn id(harness: &Harness, key: &TaskKey) -> Option<String> {
     Some(task.state.id()?.0.clone())
 }
 
-/// The tab that sent the task was asleep; another tab led and marked the task Unconfirmed; this tab leads again, and
-/// the user has resubmitted the task.
+/// Sets up a tab that was asleep with a call in flight. Another tab led and marked the task Unconfirmed. This tab leads
+/// again, and the user has resubmitted the task. Returns the first call.
 pub fn resubmitted(harness: &mut Harness) -> Call {
     harness.submit(&["a"]);
     let first = harness.call();
@@ -115,7 +115,7 @@ fn follows_the_first_attempt_although_the_second_failed() {
     assert_eq!(id(&harness, &key().late()).as_deref(), Some("1"));
 }
 
-/// With idempotency keys, the service accepts both as one task.
+/// With idempotency keys, the service accepts both submissions as one task.
 #[test]
 fn attempts_with_the_same_id_are_one_task() {
     let mut harness = Harness::new();
@@ -144,7 +144,7 @@ fn attempts_with_the_same_id_are_one_task() {
     assert_eq!(id(&harness, &key().late()).as_deref(), Some("2"));
 }
 
-/// The tab that was asleep sends its records to the leader. It may have received the outcome meanwhile, or not.
+/// The tab that was asleep sends its records to the leader, which may have received the second id by then, or not.
 #[test]
 fn follows_a_late_id_from_another_tab() {
     let mut asleep = Harness::new();

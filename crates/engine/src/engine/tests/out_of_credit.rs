@@ -1,4 +1,4 @@
-//! Batches that a service stops accepting because the account is out of credit or has reached a limit.
+//! Tests batches that a service stops accepting because the account is out of credit or has reached a limit.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn accepted_of(call: &Call, accepted: usize) -> Result<Value, ApiError> {
     refused_after(call, accepted, 402)
 }
 
-/// The same with another status for the refused items.
+/// Like [`accepted_of`], with another status for the refused items.
 fn refused_after(call: &Call, accepted: usize, refusal: u16) -> Result<Value, ApiError> {
     answered(call, |index| match index < accepted {
         true => 200,
@@ -74,7 +74,7 @@ fn unsent(harness: &Harness) -> Unsent {
     }
 }
 
-/// Guards against a batch of 300 whose rows failed one by one with the same message once the balance was empty.
+/// Guards against a batch whose items fail one by one with the same message once the balance is used up.
 #[test]
 fn a_batch_pauses_at_the_first_402_until_resumed() {
     let mut harness = Harness::new();
@@ -118,11 +118,11 @@ fn a_batch_pauses_at_the_first_402_until_resumed() {
     assert_eq!(
         (sent.len(), before),
         (30 - accepted, 30 - accepted),
-        "each once, without the accepted ones"
+        "each item once, without the accepted ones"
     );
 }
 
-/// If the whole call is refused, no item is sent alone to check again.
+/// If the whole call is refused, the items are not sent one by one to check each.
 #[test]
 fn a_402_for_the_whole_call_requeues_all_items() {
     let mut harness = Harness::new();
@@ -145,14 +145,14 @@ fn a_single_task_fails_at_a_402() {
     assert_eq!(harness.phase("a"), Phase::Failed);
 }
 
-/// Guards against a batch whose rows failed one by one, as if the credentials were refused, once a monthly quota was
-/// reached (403).
+/// Guards against items that fail one by one, as if the credentials were refused, once a monthly quota is used up
+/// (403).
 #[test]
 fn a_batch_pauses_at_the_second_403_with_the_same_message() {
     let mut harness = Harness::new();
     harness.submit_batch("a", 30);
     let call = harness.call();
-    assert!(call.tasks.len() > 5, "several are refused at once");
+    assert!(call.tasks.len() > 5, "several items are refused at once");
     harness.answer(&call, refused_after(&call, 3, 403));
     assert_eq!(phases(&harness, Phase::Running), 3);
     assert_eq!(phases(&harness, Phase::Failed), 1);
@@ -209,7 +209,7 @@ fn a_403_between_accepted_items_concerns_its_input() {
     assert!(!unsent(&harness).is_paused);
 }
 
-/// Guards against `Check User ID and Access token` if the quota was used up before anything was accepted.
+/// The quota may be used up before any item is accepted. The message must not advise to check the credentials.
 #[test]
 fn a_403_about_a_quota_does_not_refuse_the_credentials() {
     let mut harness = Harness::new();
@@ -231,7 +231,7 @@ fn a_403_about_a_quota_does_not_refuse_the_credentials() {
     assert!(messages[0].starts_with(&format!("The service says: {WORDS}")));
 }
 
-/// If no item of the batch was accepted, a 403 concerns the credentials if its message does.
+/// If no item of the batch was accepted, the message of a 403 shows whether it concerns the credentials.
 #[test]
 fn a_403_about_the_token_refuses_the_credentials() {
     let mut harness = Harness::new();
@@ -245,8 +245,7 @@ fn a_403_about_the_token_refuses_the_credentials() {
     assert!(harness.calls().is_empty());
 }
 
-/// Guards against a row that blames the credentials because it comes before the first accepted row of the same
-/// response.
+/// Accepted items of the same response count even if they are after the refused item.
 #[test]
 fn a_403_before_accepted_items_does_not_refuse_the_credentials() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! Completed tasks whose output the service refuses.
+//! Tests completed tasks whose output the service refuses.
 
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -22,7 +22,7 @@ fn fetching() -> (Harness, Call) {
     (harness, call)
 }
 
-/// Guards against a task that is fetched forever, because a 4xx was retried like a network error.
+/// Guards against retrying a 4xx forever, like a network error.
 #[test]
 fn a_task_fails_after_repeated_output_refusals() {
     for status in [400, 422, 451] {
@@ -53,7 +53,7 @@ fn a_task_fails_after_repeated_output_refusals() {
     }
 }
 
-/// Errors that depend on time, credit or credentials are not final, and neither is a refusal between other errors.
+/// Errors that depend on time, credit or credentials are not final. A refusal between other errors is not final either.
 #[test]
 fn other_output_errors_are_retried_forever() {
     for kinds in [&[500][..], &[402], &[409], &[425], &[500, 422, 422, 422]] {
@@ -69,7 +69,7 @@ fn other_output_errors_are_retried_forever() {
     }
 }
 
-/// Guards against a paid result that only a second paid run could give, because its output was refused for a while.
+/// The service may refuse the output only for a while. The user must not have to pay for a second run.
 #[test]
 fn a_refused_output_can_be_requested_again() {
     let (mut harness, mut call) = fetching();
@@ -104,7 +104,7 @@ fn a_refused_output_can_be_requested_again() {
     assert_eq!(harness.phase("a"), Phase::Ready);
 }
 
-/// A task that failed at the service has no output to ask for.
+/// A task that the service reported as failed has no output.
 #[test]
 fn a_task_failed_by_the_service_offers_no_refetch() {
     let mut harness = Harness::new();

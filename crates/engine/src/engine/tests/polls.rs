@@ -1,4 +1,4 @@
-//! Responses to polls, and when they are trusted.
+//! Tests responses to polls, and when they are trusted.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -51,7 +51,7 @@ fn a_task_is_gone_after_two_404s() {
     harness.answer(&call, Err(error(404)));
     assert_eq!(harness.phase("a"), Phase::Running);
     let first = harness.now;
-    // Polled again at once: too early to count.
+    // A poll after one second is too early to count.
     harness.now += 1_000;
     harness.engine.wake(harness.now);
     let call = harness.call();
@@ -65,8 +65,7 @@ fn a_task_is_gone_after_two_404s() {
     assert!(harness.calls().is_empty(), "not polled for a minute");
 }
 
-/// Guards against losing a paid task because a gateway answered for the service for a few seconds, and its 404 with a
-/// message was trusted like the service's own.
+/// Guards against losing a paid task because of a gateway that answers for the service for a few seconds with a 404.
 #[test]
 fn a_404_from_a_gateway_is_trusted_later() {
     let gateway = || {
@@ -85,7 +84,7 @@ fn a_404_from_a_gateway_is_trusted_later() {
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
-/// The same if it lasted so long that the task became Gone.
+/// The gateway answered for so long that the task became Gone.
 #[test]
 fn a_gone_task_is_polled_and_can_return() {
     let mut harness = Harness::new();
@@ -118,7 +117,7 @@ fn a_gone_task_is_polled_and_can_return() {
     assert_eq!(harness.engine.next_wake(), None);
 }
 
-/// A service that has forgotten a task is not polled forever; the user may ask at any time.
+/// A service that has forgotten a task is not polled forever, but the user can ask at any time.
 #[test]
 fn a_gone_task_is_polled_for_an_hour_and_on_request() {
     let mut harness = Harness::new();
@@ -269,13 +268,13 @@ fn progress_is_cleared_when_the_run_ends() {
     assert_eq!(poll_with(data), None);
 }
 
-/// Guards against a task of twelve seconds whose duration includes the time in which it was not polled.
+/// The duration of such a task is unknown, because it may have ended before the poll.
 #[test]
 fn an_end_after_a_gap_in_polling_is_marked_unseen() {
     for (away, answers, is_unseen) in [
         (2_000, vec!["completed"], false),
         (40_000, vec!["completed"], true),
-        // It was seen running after that.
+        // The task was still running after the gap.
         (40_000, vec!["processing", "completed"], false),
         (40_000, vec!["failed"], true),
     ] {
@@ -293,7 +292,7 @@ fn an_end_after_a_gap_in_polling_is_marked_unseen() {
     }
 }
 
-/// Guards against downloading 16 MB again and again, forever.
+/// Guards against repeating a large download forever.
 #[test]
 fn an_oversized_output_is_refetched_only_on_request() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! A probe finds out whether refused credentials are accepted again.
+//! Tests the probe that checks whether refused credentials are accepted again.
 
 use atelier_contract::ApiError;
 use serde_json::json;
@@ -8,8 +8,8 @@ use super::harness::{Harness, accepted, error, network, progress};
 use super::world::account;
 use crate::Phase;
 
-/// Guards against a queue that waits forever after one 401 when no task runs: Try now and Generate made no call,
-/// although the service accepted the credentials again.
+/// Guards against a queue that waits forever after one 401, because no task is running whose poll could show that the
+/// service accepts the credentials again.
 #[test]
 fn a_probe_ends_a_refusal_while_no_task_runs() {
     let mut harness = Harness::new();
@@ -53,7 +53,7 @@ fn a_probe_ends_a_refusal_while_no_task_runs() {
     assert!(!harness.engine.is_refused());
 }
 
-/// The same if the refused task is the only one.
+/// The refused task is the only task.
 #[test]
 fn probes_after_a_refusal_while_nothing_waits() {
     let mut harness = Harness::new();
@@ -70,7 +70,7 @@ fn probes_after_a_refusal_while_nothing_waits() {
     assert!(harness.calls().is_empty());
 }
 
-/// The same next to a task whose next poll is half an hour away.
+/// The next poll of the running task is half an hour away.
 #[test]
 fn probes_without_waiting_for_the_next_poll() {
     let mut harness = Harness::new();
@@ -84,8 +84,7 @@ fn probes_without_waiting_for_the_next_poll() {
     assert!(harness.engine.probe_request(harness.now).is_some());
 }
 
-/// Guards against a batch that fails one item per press at a service that returns "unknown task" before it checks the
-/// credentials.
+/// A service that returns "unknown task" before it checks the credentials would fail one item per probe.
 #[test]
 fn does_not_probe_again_after_a_misleading_probe() {
     let mut harness = Harness::new();

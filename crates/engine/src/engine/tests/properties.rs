@@ -1,5 +1,5 @@
-//! Property tests: whatever users, networks and services do, no task is lost, billed twice or called too early.
-//! [`World`] asserts this at every step.
+//! Property tests: for any actions of users, networks and services, no task is lost or billed twice, and no call is
+//! made too early. [`World`] asserts this at every step.
 
 use proptest::prelude::*;
 
@@ -17,9 +17,11 @@ enum Operation {
     Online(bool),
     Lead(bool),
     Wake,
-    /// The service refuses the token, accepts it again, or another token is entered.
+    /// The service refuses the token.
     Revoke,
+    /// The service accepts the token again.
     Reinstate,
+    /// The user enters another token.
     CorrectToken,
     Act(Phase, Action),
     Pause(u8),
@@ -122,7 +124,7 @@ fn perform(world: &mut World, operation: Operation) {
     world.step_engine();
 }
 
-/// Ends all faults and advances the clock until everything must have ended.
+/// Ends all faults and advances the clock until all tasks must have ended.
 fn settle(world: &mut World) {
     world.faults = Faults::default();
     world.correct_token();
@@ -138,7 +140,7 @@ fn settle(world: &mut World) {
         }
     }
     world.step_engine();
-    // Long enough for a wait that was stored before the clock was set back.
+    // The time must be sufficient for a wait that was stored before the clock was set back.
     world.run(48 * 3_600_000);
 }
 

@@ -1,4 +1,4 @@
-//! Removed tasks can be restored for a while, whatever happens to the page meanwhile.
+//! Tests that removed tasks can be restored for a while, even after a reload.
 
 use super::harness::{Harness, accepted};
 use super::world::{account, task};
@@ -67,7 +67,7 @@ fn undo_restores_all_tasks_removed_together() {
     assert!(last_removed(&tasks, 19_400).is_empty());
 }
 
-/// Guards against restoring only part of a batch of a thousand, whose tasks were removed one after the other.
+/// The tasks of a large batch are removed one by one, which takes seconds.
 #[test]
 fn undo_restores_a_removal_that_took_seconds() {
     let one = |n: u64| Task {
@@ -93,7 +93,7 @@ fn a_removed_task_can_be_restored() {
     assert!(is_known(&harness, "a") && harness.deleted.is_empty());
 }
 
-/// Guards against an Undo that is offered for days, because the task was removed while the clock was ahead.
+/// The task was removed while the clock was ahead. Undo must not be offered for days.
 #[test]
 fn a_task_removed_while_the_clock_was_ahead_is_deleted_in_time() {
     let mut harness = Harness::new();
@@ -111,7 +111,7 @@ fn a_task_removed_while_the_clock_was_ahead_is_deleted_in_time() {
     assert_eq!(harness.deleted, [key("a")]);
 }
 
-/// Also while offline, when no calls are made.
+/// The page is offline, so no calls are made.
 #[test]
 fn a_removed_task_survives_a_reload() {
     let mut harness = Harness::new();
@@ -152,8 +152,7 @@ fn deleting_a_retry_deletes_its_earlier_attempts_unless_it_was_not_sent() {
     assert_eq!(harness.engine.tasks().count(), 0);
 }
 
-/// Guards against sending and paying for a task that the user has cancelled in another tab before the leader received
-/// it.
+/// Guards against sending and billing a task that the user has cancelled in another tab before the leader received it.
 #[test]
 fn a_task_cancelled_before_it_arrived_is_not_sent() {
     let mut harness = Harness::new();
@@ -165,7 +164,8 @@ fn a_task_cancelled_before_it_arrived_is_not_sent() {
     assert_eq!(harness.deleted, [key("a")]);
 }
 
-/// Guards against a Retry that vanishes: the previous attempt had the same key, and both tabs had cancelled it.
+/// Guards against a Retry that is cancelled at once, because the previous attempt had the same key and was cancelled in
+/// both tabs.
 #[test]
 fn a_task_cancelled_twice_can_be_retried() {
     let mut harness = Harness::new();
@@ -195,8 +195,7 @@ fn unconfirmed(harness: &mut Harness, name: &str) {
     harness.calls();
 }
 
-/// Guards against a task that is lost by Cancel of its second submission, although the first may have been accepted and
-/// billed.
+/// Cancelling the second submission must not remove the task, because the first may have been accepted and billed.
 #[test]
 fn a_cancelled_resubmission_is_unconfirmed_again() {
     let mut harness = Harness::new();
@@ -214,8 +213,7 @@ fn a_cancelled_resubmission_is_unconfirmed_again() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a new leader that receives an outdated record from before the cancellation, concludes that the first
-/// submission never left, and sends it.
+/// A new leader that receives an outdated record from before the cancellation must not send the task.
 #[test]
 fn an_outdated_record_does_not_undo_a_cancellation() {
     let mut harness = Harness::new();
@@ -231,8 +229,8 @@ fn an_outdated_record_does_not_undo_a_cancellation() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against Stop that returns a possibly accepted task to the table, and against a batch that is paused again at
-/// the next visit because of it.
+/// Stop must not return a possibly accepted task to the table, and the batch must not be paused again at the next
+/// visit.
 #[test]
 fn stop_makes_a_resubmission_unconfirmed() {
     let mut harness = Harness::new();
@@ -260,7 +258,7 @@ fn stop_makes_a_resubmission_unconfirmed() {
     assert!(!task.taken_back && !task.paused);
 }
 
-/// Guards against Dismiss that deletes a possibly accepted and billed task without an undo.
+/// The task may have been accepted and billed, so the user can undo the dismissal.
 #[test]
 fn a_dismissed_task_can_be_restored_and_is_not_sent() {
     let mut harness = Harness::new();
@@ -285,7 +283,7 @@ fn a_dismissed_task_can_be_restored_and_is_not_sent() {
     assert_eq!(harness.deleted, [key("a")]);
 }
 
-/// Guards against sending a removed task after another tab reports that its last attempt was not accepted.
+/// Another tab reports that the last attempt of a removed task was not accepted.
 #[test]
 fn a_dismissed_task_that_was_put_back_is_not_sent() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! Resends of submissions without a response, at a service with idempotency keys.
+//! Tests resending submissions without a response, for a service with idempotency keys.
 
 use atelier_contract::{ApiError, StatusWord, TaskId, path};
 use serde_json::{Value, json};
@@ -84,7 +84,7 @@ fn each_submission_has_its_own_key() {
     assert_eq!(keys(&calls[0]), ["c-000", "c-001", "c-002"]);
 }
 
-/// An extra header fails CORS, an extra field may be refused.
+/// An extra header fails because of CORS, and an extra field may be refused.
 #[test]
 fn sends_no_keys_to_a_service_without_key_support() {
     for support in [Idempotency::Unsupported, Idempotency::Unknown] {
@@ -152,7 +152,7 @@ fn resends_the_items_of_a_lost_batch_call_together() {
     harness.submit_batch("a", 25);
     let call = harness.call();
     harness.answer(&call, Err(network()));
-    // One resend tests whether the service is reachable. It is free, because the first may have been accepted.
+    // One resend tests whether the service is reachable.
     let probe = harness.next_call();
     assert_eq!(keys(&probe), ["a-000"]);
     assert!(matches!(
@@ -167,7 +167,7 @@ fn resends_the_items_of_a_lost_batch_call_together() {
 }
 
 #[test]
-fn resends_after_a_reload_what_was_in_flight() {
+fn resends_submissions_in_flight_after_a_reload() {
     let mut harness = harness();
     harness.submit(&["a"]);
     harness.call();
@@ -182,8 +182,8 @@ fn resends_after_a_reload_what_was_in_flight() {
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
-/// Guards against a submission that leaves without a key before the model list arrives, and becomes Unconfirmed when
-/// its response is lost.
+/// A submission that is sent without a key before the model list arrives would become Unconfirmed if its response is
+/// lost.
 #[test]
 fn submissions_wait_for_the_key_support_of_the_service() {
     let mut harness = Harness::new();
@@ -222,7 +222,7 @@ fn tasks_become_unconfirmed_when_key_support_ends() {
     assert_eq!(harness.phase("a"), Phase::Unconfirmed);
 }
 
-/// Guards against a second charge: the service has forgotten the key by then.
+/// Guards against a second charge, because the service has forgotten the key.
 #[test]
 fn an_expired_key_is_not_resent() {
     let mut harness = harness();
@@ -314,7 +314,7 @@ fn a_refused_first_attempt_fails() {
     }
 }
 
-/// Guards against a tight loop: the 409 of one item was lost among the nine accepted ones.
+/// Guards against resending an item without a delay because the other items of its call were accepted.
 #[test]
 fn a_409_for_one_item_delays_only_that_item() {
     let mut harness = harness();
@@ -380,7 +380,7 @@ fn an_uncertain_task_waits_for_its_account() {
     assert_eq!(keys(&harness.call()), ["a"]);
 }
 
-/// Guards against a task that can't be removed because its service is gone.
+/// Otherwise, a task could not be removed if its service no longer exists.
 #[test]
 fn the_user_can_dismiss_a_task_that_is_being_resent() {
     let mut harness = harness();
@@ -388,7 +388,7 @@ fn the_user_can_dismiss_a_task_that_is_being_resent() {
     let call = harness.call();
     let key = TaskKey("a".into());
     harness.engine.act(&key, Action::Dismiss, harness.now);
-    // Its response may still arrive.
+    // The response may still arrive.
     assert_eq!(harness.phase("a"), Phase::Submitting);
     harness.answer(&call, Err(network()));
     harness.engine.act(&key, Action::Dismiss, harness.now);

@@ -1,4 +1,4 @@
-//! Changes while a call is in flight, and its response.
+//! Tests changes to tasks while their call is in flight, and the response to the call.
 
 use atelier_contract::{ApiError, StatusWord, TaskId};
 use serde_json::json;
@@ -18,7 +18,7 @@ fn reload(harness: &mut Harness) {
     harness.engine.load(stored, harness.now);
 }
 
-/// Guards against sending items that were paused while their call was in flight, after a 429 and a reload.
+/// Items that were paused while their call was in flight must not be sent after a 429 and a reload.
 #[test]
 fn a_pause_applies_to_items_in_flight() {
     let mut harness = Harness::new();
@@ -34,8 +34,8 @@ fn a_pause_applies_to_items_in_flight() {
     assert_eq!(harness.call().tasks.len(), 8);
 }
 
-/// Guards against sending items that were stopped while their call was in flight, after a 429, and against losing their
-/// inputs.
+/// Items that were stopped while their call was in flight must not be sent after a 429, and their inputs must not be
+/// lost.
 #[test]
 fn a_stop_applies_to_items_in_flight() {
     let mut harness = Harness::new();
@@ -51,7 +51,7 @@ fn a_stop_applies_to_items_in_flight() {
     harness.now += 120_000;
     assert!(harness.calls().is_empty(), "sent after a reload");
     assert!(!harness.engine.send_queue.is_paused(&batch()));
-    // They are in the table again.
+    // The inputs of the items are in the table again.
     let keys: Vec<TaskKey> = harness
         .engine
         .tasks()
@@ -65,8 +65,7 @@ fn a_stop_applies_to_items_in_flight() {
     assert_eq!(harness.engine.tasks().count(), 0);
 }
 
-/// Guards against rows that are both in the table and at the service: a Stop returned rows that the leader was just
-/// sending.
+/// A Stop must not return items to the table that the leader is sending.
 #[test]
 fn stop_takes_back_unsent_items_only() {
     let mut harness = Harness::new();
@@ -86,8 +85,7 @@ fn stop_takes_back_unsent_items_only() {
     assert_eq!(harness.phase("a-000"), Phase::Unconfirmed);
 }
 
-/// Guards against a leader that closes before it has stored a Stop: the next leader must not send tasks that are back
-/// in the table.
+/// The leader was closed before it has stored a Stop. The next leader must not send tasks that are back in the table.
 #[test]
 fn the_next_leader_does_not_send_tasks_taken_back() {
     for stored in [TaskState::Queued, TaskState::Submitting] {
@@ -102,7 +100,7 @@ fn the_next_leader_does_not_send_tasks_taken_back() {
         harness.engine.set_leading(true, harness.now);
         assert!(harness.calls().is_empty());
         assert_eq!(harness.taken_back(), ["a"]);
-        // The record is kept if storage never had it.
+        // The record is preserved if it was never stored.
         harness.engine.load(Vec::new(), harness.now);
         harness.calls();
         assert!(harness.deleted.is_empty());
@@ -119,7 +117,7 @@ fn an_accepted_item_of_a_stopped_batch_is_polled() {
     assert_eq!(harness.next_call().kind, CallKind::Status);
 }
 
-/// Guards against a task that stays Submitting forever because the leader received it late from another tab.
+/// A task that the leader receives late from another tab must not stay Submitting forever.
 #[test]
 fn a_submission_received_late_from_another_tab_is_not_stuck() {
     let mut harness = Harness::new();
@@ -137,7 +135,7 @@ fn a_submission_received_late_from_another_tab_is_not_stuck() {
     assert_eq!(harness.call().kind, CallKind::Status);
 }
 
-/// Guards against a lost request for fresh URLs.
+/// The request for fresh URLs must not be lost.
 #[test]
 fn a_refetch_waits_for_its_account() {
     let mut harness = Harness::new();
@@ -156,7 +154,7 @@ fn a_refetch_waits_for_its_account() {
     assert_eq!(harness.call().kind, CallKind::Response);
 }
 
-/// Guards against single calls until the page is closed, after a proxy's 404 while the service restarted.
+/// A proxy may have sent the 404 while the service restarted.
 #[test]
 fn batch_endpoints_are_tried_again_after_a_while() {
     let mut harness = Harness::new();
@@ -171,7 +169,7 @@ fn batch_endpoints_are_tried_again_after_a_while() {
     assert!(calls.iter().any(|call| call.tasks.len() == 10));
 }
 
-/// Guards against an hour without calls, after a wait of seconds, a clock that was set back by an hour, and a reload.
+/// After a clock is set back by an hour and a reload, a wait of seconds must not last an hour.
 #[test]
 fn a_clock_jump_does_not_lengthen_a_stored_wait() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! A thousand tasks at once: few calls, and no completion noticed late.
+//! Tests a thousand concurrent tasks: there are few calls, and completions are noticed in time.
 
 use std::collections::HashMap;
 
@@ -8,7 +8,7 @@ use crate::{Phase, TaskKey, schedule};
 
 const MINUTE: u64 = 60_000;
 
-/// In a round, every running task is polled once. If some task was polled `n` times, there were at most `n` rounds.
+/// A round polls each running task once, so the maximum number of polls of a task is the number of rounds.
 #[test]
 fn a_round_makes_one_call_per_ten_tasks() {
     for count in [1, 9, 10, 11, 25, 101, 1_000] {
@@ -41,7 +41,7 @@ fn a_round_makes_one_call_per_ten_tasks() {
     }
 }
 
-/// Tasks that were submitted one by one are grouped; otherwise each would keep a call of its own.
+/// Tasks that were submitted one by one are polled together. Otherwise, each would have a separate call.
 #[test]
 fn tasks_submitted_at_different_times_share_calls() {
     for count in [2, 9, 25, 40] {
@@ -102,7 +102,7 @@ fn notices_each_of_a_thousand_completions_within_an_interval() {
     );
 }
 
-/// With a rate limit, which [`World`] asserts is respected, neither sending nor polling starves.
+/// [`World`] asserts that the rate limit is respected.
 #[test]
 fn a_rate_limit_starves_neither_sending_nor_polling() {
     let mut world = World::new(3);

@@ -1,4 +1,4 @@
-//! The life cycle of a task, and what can happen to its calls: failure, a clock set back, no network.
+//! Tests the life cycle of a task, with failed calls, a clock that is set back, and without a network.
 
 use atelier_contract::{ApiError, path};
 use serde_json::json;
@@ -62,7 +62,7 @@ fn a_clock_set_back_does_not_delay_polls() {
     harness.now -= 3_600_000;
     harness.engine.step(harness.now);
     assert!(harness.engine.next_wake().unwrap() <= harness.now + 1_200);
-    // The same while an id is unknown.
+    // The service returns 404 for the id.
     let call = harness.next_call();
     harness.answer(&call, Err(error(404)));
     harness.now -= 3_600_000;

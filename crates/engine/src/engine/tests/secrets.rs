@@ -1,4 +1,4 @@
-//! Secrets are part of the request but of no stored record. A task without its secrets is not sent.
+//! Tests that secrets are part of requests but not of stored records, and that a task without its secrets is not sent.
 
 use atelier_contract::ApiError;
 use serde_json::{Value, json};
@@ -33,7 +33,7 @@ fn reload(harness: &mut Harness) {
     harness.calls();
     let mut stored = std::collections::BTreeMap::new();
     for task in &harness.saved {
-        // Round-trips through the stored format, because nothing else survives a reload.
+        // Convert to the stored format and back, as a reload does.
         let record = Task::from_value(task.to_value()).unwrap();
         stored.insert(record.key.clone(), record);
     }
@@ -43,7 +43,7 @@ fn reload(harness: &mut Harness) {
         .load(stored.into_values().collect(), harness.now);
 }
 
-/// Guards against secrets in the browser's storage.
+/// Secrets must not be in the browser's storage.
 #[test]
 fn a_secret_is_in_the_request_and_not_in_the_record() {
     let mut harness = Harness::new();
@@ -65,7 +65,7 @@ fn a_secret_is_in_the_request_and_not_in_the_record() {
     );
 }
 
-/// Guards against a request without the user's API key, and against an endless wait.
+/// The task must neither be sent without the user's API key nor wait forever.
 #[test]
 fn a_task_whose_secret_is_lost_fails_unsent() {
     let mut harness = Harness::new();
@@ -99,14 +99,14 @@ fn a_batch_sends_secrets_and_fails_without_them_after_a_reload() {
     let call = harness.call();
     let items = call.body["requests"].as_array().unwrap();
     assert!(items.len() == 3 && items.iter().all(|item| item["api_key"] == SECRET));
-    // No request left: all three are queued again when the page closes.
+    // No request was sent, so all three tasks are queued again when the page closes.
     harness.engine.not_sent(call.id, harness.now);
     reload(&mut harness);
     assert!(harness.calls().is_empty());
     assert!(rows.iter().all(|key| harness.phase(key) == Phase::Failed));
 }
 
-/// Guards against a second charge: the same idempotency key with a different body.
+/// Guards against a second charge: a different body must not be sent with the same idempotency key.
 #[test]
 fn a_submission_whose_secret_is_lost_is_unconfirmed() {
     let mut harness = Harness::new();

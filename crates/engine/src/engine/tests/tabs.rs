@@ -1,4 +1,4 @@
-//! Several tabs: one leads, and nothing is lost or duplicated when another takes over.
+//! Tests several tabs: one leads, and no task is lost or duplicated when another tab takes over.
 
 use atelier_contract::{StatusWord, TaskId};
 
@@ -122,8 +122,8 @@ fn a_new_leader_merges_stored_and_received_records() {
     }
 }
 
-/// Guards against a task that becomes Unconfirmed although nothing was sent: its leader had stored Submitting, then
-/// lost its database, put the task back, and was closed.
+/// The leader stored Submitting, lost its database, put the task back into the queue because it was not accepted, and
+/// was closed.
 #[test]
 fn a_task_put_back_stays_queued() {
     let sent = || with(TaskState::Submitting);
@@ -136,10 +136,10 @@ fn a_task_put_back_stays_queued() {
         (put_back(), sent(), Phase::Queued),
         (sent(), put_back(), Phase::Queued),
         (put_back(), unconfirmed(), Phase::Queued),
-        // It was put back from an attempt before the one that may have been accepted.
+        // The task was put back from an attempt before the one that may have been accepted.
         (put_back(), later.clone(), Phase::Unconfirmed),
         (later, put_back(), Phase::Unconfirmed),
-        // It was accepted after all.
+        // The task was accepted after all.
         (put_back(), running(), Phase::Running),
     ] {
         let mut harness = Harness::new();
@@ -150,8 +150,8 @@ fn a_task_put_back_stays_queued() {
     }
 }
 
-/// Guards against sending a cancelled task: a tab that had missed the cancellation reported it to the leader as missing
-/// from storage.
+/// Guards against sending a cancelled task because a tab that was not notified reports it to the leader as missing in
+/// storage.
 #[test]
 fn insert_unstored_ignores_removed_tasks() {
     let mut harness = Harness::new();
@@ -231,7 +231,7 @@ fn a_late_id_of_the_last_leader_settles_an_unconfirmed_task() {
     harness.engine.insert_remote(running(), harness.now);
     assert_eq!(harness.phase("a"), Phase::Running);
     assert_eq!(harness.call().tasks.len(), 1);
-    // Not if the id is from an attempt before the current one.
+    // An id of an earlier attempt does not settle the current one.
     let mut harness = Harness::new();
     let mut later = unconfirmed();
     later.submitted = Some(super::harness::START + 1);
@@ -287,7 +287,7 @@ fn imported_tasks_are_followed_and_never_sent() {
     assert_eq!(calls.len(), 1);
     assert_eq!(calls[0].tasks, [TaskKey("b".into())]);
     assert_eq!(harness.engine.tasks().count(), 2);
-    // Imported again, now with its account.
+    // The task is imported again, now with its account.
     harness.saved.clear();
     let known = Task {
         account: account(),
@@ -306,8 +306,8 @@ fn imported_tasks_are_followed_and_never_sent() {
     assert_eq!(harness.engine.tasks().count(), 2);
 }
 
-/// Guards against a running task that is stored as unsent: Retry was pressed in two tabs at once, and the follower
-/// stored its record last. After a crash it would be sent again.
+/// Retry was pressed in two tabs at once, and the follower stored its record last. After a crash, the running task
+/// would be sent again.
 #[test]
 fn the_leader_restores_an_overwritten_record() {
     let mut harness = Harness::new();
@@ -320,12 +320,12 @@ fn the_leader_restores_an_overwritten_record() {
     harness
         .engine
         .insert_remote(task("a", harness.now), harness.now);
-    assert!(harness.calls().is_empty(), "it was sent twice");
+    assert!(harness.calls().is_empty(), "the task was sent twice");
     assert_eq!(harness.saved.last().cloned(), own);
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
-/// Guards against a Resubmit that pays twice although an imported history contained the task's outcome.
+/// An imported history contains the outcome, so the user need not resubmit the task.
 #[test]
 fn an_imported_record_settles_an_unconfirmed_task() {
     let mut harness = Harness::new();
@@ -340,7 +340,7 @@ fn an_imported_record_settles_an_unconfirmed_task() {
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
-/// Guards against a task that no tab follows: the file contains no account, but this browser's record does.
+/// The file contains no account, but this browser's record does. The task must be polled.
 #[test]
 fn an_import_without_an_account_keeps_the_known_one() {
     let mut harness = Harness::new();

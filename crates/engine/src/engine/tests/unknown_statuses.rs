@@ -1,4 +1,4 @@
-//! Services that report statuses which the interface doesn't define.
+//! Tests services that report statuses that the interface doesn't define.
 
 use serde_json::{Value, json};
 
@@ -37,8 +37,7 @@ fn an_hour(
     calls
 }
 
-/// Guards against a task that ended as `aborted` and was polled every five seconds forever as if it still ran, without
-/// showing the service's error.
+/// A task that ended as `aborted` must not be polled every five seconds forever, and the service's error must be shown.
 #[test]
 fn an_unknown_status_with_an_error_is_polled_at_growing_intervals() {
     let mut harness = Harness::new();
@@ -64,7 +63,7 @@ fn an_unknown_status_without_an_error_is_polled_as_usual() {
     assert!(calls.len() > 600, "{} polls in an hour", calls.len());
 }
 
-/// Guards against a finished output that is not fetched because the service reports `succeeded`.
+/// The service reports `succeeded` instead of `completed`.
 #[test]
 fn requests_the_output_of_a_succeeded_task_once() {
     let mut harness = Harness::new();
@@ -93,7 +92,7 @@ fn requests_the_output_of_a_succeeded_task_once() {
     }
 }
 
-/// Guards against a paid output that is not shown because the network failed during that one request.
+/// A network failure during the request must not lose a paid output.
 #[test]
 fn retries_the_output_request_after_network_errors() {
     let mut harness = Harness::new();
@@ -109,7 +108,7 @@ fn retries_the_output_request_after_network_errors() {
     assert_eq!(harness.phase("a"), Phase::Ready);
 }
 
-/// The user may know more than the status says.
+/// The user may know from another source that the output is ready.
 #[test]
 fn the_user_can_fetch_the_output_early() {
     let mut harness = Harness::new();

@@ -1,4 +1,4 @@
-//! No call is made before the time that a service has asked for.
+//! Tests that no call is made before the time that a service has requested.
 
 use atelier_contract::ApiError;
 
@@ -50,7 +50,7 @@ fn a_rate_limit_survives_a_reload() {
     assert!(harness.now >= received_at + 12_000);
 }
 
-/// Guards against losing the rate limit if the page closes before the task's record is stored.
+/// The page may close before the task's record is stored.
 #[test]
 fn a_rate_limit_is_stored_apart_from_tasks() {
     let mut harness = Harness::new();
@@ -73,8 +73,7 @@ fn a_rate_limit_is_stored_apart_from_tasks() {
     assert!(harness.now >= received_at + 12_000);
 }
 
-/// Guards against a wait of twelve seconds that lasted three quarters of an hour, because its end was stored before the
-/// clock was set back.
+/// The end of the wait was stored before the clock was set back.
 #[test]
 fn a_stored_wait_does_not_grow_after_a_clock_jump() {
     let hour = 3_600_000;
@@ -89,12 +88,12 @@ fn a_stored_wait_does_not_grow_after_a_clock_jump() {
         engine.wait(&limit, now);
         let blocked = engine.services.blocked_until("", now);
         let whole = now + 12_000;
-        // An earlier version does not store when the wait began; then the clock is trusted.
+        // An earlier version does not store when the wait began, so the stored end is used.
         assert_eq!(blocked, Some(since.map_or(until, |_| whole)));
     }
 }
 
-/// Guards against a submission that is sent after a 429 because storing its record took half a second.
+/// A 429 may arrive while the record of a submission is being stored.
 #[test]
 fn may_leave_is_false_after_a_refusal() {
     let mut harness = Harness::new();
@@ -115,7 +114,7 @@ fn may_leave_is_false_after_a_refusal() {
     kinds.sort_by_key(|kind| *kind == CallKind::Generate);
     assert_eq!(kinds, [CallKind::Status, CallKind::Generate]);
 
-    // The same with refused credentials.
+    // The credentials are refused in the meantime.
     let mut harness = Harness::new();
     harness.submit(&["a", "b"]);
     let calls = harness.calls();
@@ -127,7 +126,7 @@ fn may_leave_is_false_after_a_refusal() {
         "the call was cancelled"
     );
 
-    // The same while the service is unreachable.
+    // The service becomes unreachable in the meantime.
     let mut harness = Harness::new();
     harness.submit(&["a"]);
     let call = harness.call();
@@ -145,7 +144,7 @@ fn set_key_support(harness: &mut Harness, support: Idempotency) {
         .set_idempotency(&address, support, harness.now);
 }
 
-/// Guards against a task that becomes Unconfirmed although the page knew that the service was unreachable.
+/// A task that is sent to an unreachable service would become Unconfirmed.
 #[test]
 fn new_tasks_wait_while_the_service_is_unreachable() {
     let mut harness = Harness::new();
@@ -173,7 +172,7 @@ fn an_unreachable_service_is_not_reported_without_waiting_tasks() {
     assert_eq!(harness.engine.block_reason(harness.now), None);
 }
 
-/// Guards against a queue that waits forever for a model list, at a service that accepts tasks without one.
+/// A service without a model list may accept tasks.
 #[test]
 fn a_poll_response_ends_the_wait_for_an_unreachable_service() {
     let mut harness = Harness::new();
@@ -214,8 +213,8 @@ fn an_uncertain_task_waits_for_an_unreachable_service() {
     assert_eq!(harness.phase("a"), Phase::Running);
 }
 
-/// Guards against a queue that waits forever at a service without a model list while no task runs, and against sending
-/// after the service has stopped answering.
+/// No task is running, and the service has no model list. A probe shows that it responds. Tasks must not be sent after
+/// it has stopped responding.
 #[test]
 fn a_probe_response_ends_the_wait_while_the_service_answers() {
     let mut harness = Harness::new();
@@ -275,8 +274,7 @@ fn a_probe_response_ends_the_wait_while_the_service_answers() {
     assert_eq!(harness.phase("c"), Phase::Queued);
 }
 
-/// Guards against a queue that waits forever at a service that answers a probe with an error, and against ignoring its
-/// Retry-After.
+/// A probe that is answered with an error ends the wait, too, and its Retry-After is respected.
 #[test]
 fn any_probe_response_shows_that_the_service_is_reachable() {
     let address = account().address;
@@ -304,8 +302,7 @@ fn any_probe_response_shows_that_the_service_is_reachable() {
     }
 }
 
-/// Guards against `The service can't be reached.` if the service refuses the credentials and its model list is
-/// unavailable.
+/// The service refuses the credentials, and its model list is unavailable. The page must not report it as unreachable.
 #[test]
 fn a_refused_probe_shows_that_the_service_is_reachable() {
     let mut harness = Harness::new();
@@ -325,7 +322,7 @@ fn a_refused_probe_shows_that_the_service_is_reachable() {
     );
 }
 
-/// Guards against a task that is sent without a key just before the service at a new address is asked about keys.
+/// A task must not be sent without a key before the service at a new address is asked about keys.
 #[test]
 fn submissions_to_a_new_address_wait_for_key_support() {
     let mut harness = Harness::new();
@@ -346,7 +343,7 @@ fn submissions_to_a_new_address_wait_for_key_support() {
     assert!(harness.call().idempotency_key.is_some());
 }
 
-/// Guards against a missing banner while a guest's tasks wait: their account is unknown until the service answers.
+/// The account of a guest's tasks is unknown until the service answers. The page must show why they wait.
 #[test]
 fn a_guests_tasks_report_an_unreachable_service() {
     let mut harness = Harness::new();
@@ -374,8 +371,7 @@ fn a_guests_tasks_report_an_unreachable_service() {
     harness.call();
 }
 
-/// Guards against a task that is sent without a key to a service that supports keys, while its model list is requested
-/// again.
+/// A task must be sent with a key while the model list of a service that supports keys is requested again.
 #[test]
 fn key_support_is_remembered_while_the_model_list_is_requested() {
     let mut harness = Harness::new();
@@ -390,8 +386,7 @@ fn key_support_is_remembered_while_the_model_list_is_requested() {
     assert!(harness.call().idempotency_key.is_some());
 }
 
-/// Guards against an uncertain task that is never resent because key support was forgotten together with the model
-/// list.
+/// A failed request for the model list must not clear the last known key support.
 #[test]
 fn an_uncertain_task_is_resent_without_a_model_list() {
     let mut harness = Harness::new();
@@ -410,7 +405,7 @@ fn an_uncertain_task_is_resent_without_a_model_list() {
     assert_eq!(again.idempotency_key, call.idempotency_key);
 }
 
-/// Guards against probing a service before its Retry-After has passed.
+/// A probe is not sent before Retry-After has passed.
 #[test]
 fn a_probe_respects_retry_after() {
     let mut harness = Harness::new();

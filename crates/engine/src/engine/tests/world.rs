@@ -1,5 +1,5 @@
-//! A simulated service and page in one process, with a clock that the test controls. It asserts all invariants, so that
-//! every test that uses it checks them.
+//! A simulated service and page in one process, with a clock that the test controls. It asserts all invariants in each
+//! test that uses it.
 
 mod guards;
 mod service;
@@ -14,7 +14,7 @@ use crate::{
     Account, Action, BatchKey, BatchPlace, Millis, Phase, RateLimit, Task, TaskKey, TaskState,
 };
 
-/// How many in a thousand calls fail, by kind of failure.
+/// The number of calls in a thousand that fail, by kind of failure.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Faults {
     pub unreached: u64,
@@ -22,7 +22,7 @@ pub struct Faults {
     pub refused: u64,
     pub broken: u64,
     pub nonsense: u64,
-    /// How many in a thousand entries of batch responses are broken.
+    /// The number of entries in a thousand entries of batch responses that are broken.
     pub bad_entry: u64,
 }
 
@@ -57,21 +57,21 @@ pub struct World {
     pub jobs: BTreeMap<String, Job>,
     pub faults: Faults,
     pub has_batch: bool,
-    /// How long the service remembers keys, if it supports them.
+    /// The time for which the service remembers keys, if it supports them.
     pub key_lifetime: Option<Millis>,
-    /// When the page will be told that, in true time.
+    /// When the page receives the service's key support, in true time.
     key_support_at: Option<Millis>,
-    /// How many requests for the model list will fail.
+    /// The number of requests for the model list that will fail.
     pub list_failures: u64,
-    /// By key: the id that was returned, the request, and the time.
+    /// The id that was returned, the request and the time, by idempotency key.
     keys: HashMap<String, (String, Value, Millis)>,
     pub latency: (Millis, Millis),
     pub work: (Millis, Millis),
     pub sent: Vec<Sent>,
     pub finished: Vec<TaskKey>,
-    /// When the page first knew of a completion.
+    /// When the page noticed the completion of each task.
     pub noticed: HashMap<TaskKey, Millis>,
-    /// How often the user has resubmitted each task.
+    /// The number of resubmissions of each task by the user.
     pub resubmits: HashMap<TaskKey, usize>,
     /// The ids that the page has received.
     received_ids: HashMap<TaskKey, String>,
@@ -94,8 +94,9 @@ pub struct World {
     token: u64,
     /// Tasks in flight when the token was changed.
     pub sent_with_other_token: HashSet<TaskKey>,
-    /// How many refusals of the current token the page has received, and whether the last one still holds.
+    /// The number of refusals of the current token that the page has received.
     refusals: u64,
+    /// Whether the last refusal is still in force.
     is_refused: bool,
     seed: u64,
     next_id: u64,
@@ -236,7 +237,7 @@ impl World {
         }
         self.writing.clear();
         self.engine = Engine::new(account());
-        // The new page doesn't know of the refusal.
+        // The new page has not received the refusal.
         self.is_refused = false;
         self.request_key_support();
         let tasks = self.stored();

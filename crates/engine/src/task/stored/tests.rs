@@ -5,7 +5,7 @@ use atelier_contract::{ApiError, Input, StatusWord, TaskId};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-/// Every field, in the order in which it is written.
+/// Returns a record with all fields, in the order in which they are written.
 fn full() -> Value {
     json!({
         "key": "k", "account": {"address": "https://s.example", "uid": "me"},
@@ -24,8 +24,8 @@ fn full() -> Value {
     })
 }
 
-/// Samples written by the release before serde's derives: every state and every kind of error, with all optional fields
-/// and with none.
+/// The samples were written by a release without serde's derives. They contain all states and kinds of errors, with all
+/// optional fields and with none.
 #[test]
 fn stored_samples_round_trip() {
     let samples = include_str!("samples.jsonl").lines();
@@ -186,7 +186,7 @@ fn tasks() -> impl Strategy<Value = Task> {
         prop::option::of((".*", any::<u32>())),
         prop::option::of((any::<u64>(), errors())),
     );
-    // Names of future fields don't collide with current ones.
+    // Names of future fields must not collide with current ones.
     (facts, states(), fields(".*"), fields("x_.*")).prop_map(|(facts, state, values, extra)| {
         let ([key, address, uid, model_name], (created, switches), times, ..) = facts;
         let (.., [retry_of, idempotency_key], batch, trouble) = facts;

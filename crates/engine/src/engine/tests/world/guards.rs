@@ -8,7 +8,7 @@ use crate::engine::{Call, CallKind};
 use crate::{Phase, Task, TaskState};
 
 impl World {
-    /// Records what the page knows after this response.
+    /// Records the information that the page receives with this response.
     pub(super) fn note_response(&mut self, call: &InFlight) {
         if let Err(error) = &call.answer
             && let Some(wait) = error.retry_after_ms()
@@ -21,7 +21,7 @@ impl World {
             let is_poll = call.kind != CallKind::Generate;
             match &call.answer {
                 Err(ApiError::Unauthorized { .. }) => {
-                    // A response to a call from before the last refusal says nothing about later calls.
+                    // A response to a call from before the last refusal does not count as another refusal.
                     self.refusals += u64::from(call.refusals == self.refusals);
                     self.is_refused = true;
                 }

@@ -1,4 +1,4 @@
-//! The simulated service: its responses, and the faults on the way.
+//! The simulated service: its responses, and faults of the network.
 
 use atelier_contract::{ApiError, path};
 use serde_json::{Value, json};
@@ -93,7 +93,7 @@ impl World {
                     results.push(json!({"index": index, "status": 500, "body": {"success": false}}))
                 }
                 _ => {
-                    // Without an id, or about another task.
+                    // The entry has no id, or the id of another task.
                     let id = match kind {
                         CallKind::Generate => Value::Null,
                         CallKind::Status | CallKind::Response => "other".into(),
@@ -114,7 +114,7 @@ impl World {
         json!({"success": true, "data": {"results": results}})
     }
 
-    /// The single endpoints of the service.
+    /// Returns the status and body of a response of a single endpoint.
     fn one(&mut self, kind: CallKind, request: &Value, key: Option<&str>) -> (u16, Value) {
         assert_eq!(request["uid"], "me");
         if kind == CallKind::Generate {
