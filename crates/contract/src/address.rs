@@ -29,7 +29,7 @@ impl ServiceAddress {
             return Err("The service address must not contain a user name or password.".into());
         }
         if text.contains(['?', '#']) {
-            return Err("The service address ends before any ? or #.".into());
+            return Err("The service address must not contain ? or #.".into());
         }
         let is_host =
             |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | ':' | '[' | ']' | '_');
@@ -39,7 +39,7 @@ impl ServiceAddress {
         {
             return Err("The service address has no valid host name.".into());
         }
-        // Users may paste the URL of an endpoint; the interface's own prefixes are not part of the address.
+        // Users may paste the URL of an endpoint. The prefixes of the interface are not part of the address.
         let end = ["/v2", "/api"]
             .iter()
             .filter_map(|prefix| {

@@ -38,7 +38,8 @@ pub struct BatchEntry {
 /// A batch response, with one entry per item; `None` for an item without a usable entry.
 ///
 /// Entries that are missing, surplus, out of order, repeated or malformed affect only their own items. If no entry has
-/// an `index`, the position counts, provided that there is one entry per item. Otherwise entries can't be attributed.
+/// an `index` and there is one entry per item, entries are assigned by their positions. Otherwise, entries without an
+/// `index` can't be assigned.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BatchReply {
     pub entries: Vec<Option<BatchEntry>>,
@@ -49,8 +50,8 @@ impl BatchReply {
     ///
     /// # Errors
     ///
-    /// [`ApiError::Refused`] if the response has `success: false` and no results, [`ApiError::Malformed`] if it has no
-    /// results otherwise.
+    /// [`ApiError::Refused`] if the response has `success: false` and no results; [`ApiError::Malformed`] if it has no
+    /// results for another reason.
     pub fn from_body(body: &Value, count: usize) -> Result<Self, ApiError> {
         let results = body.pointer("/data/results").and_then(Value::as_array);
         let Some(results) = results else {
@@ -102,7 +103,8 @@ fn index_of(entry: &Value) -> Option<usize> {
     }
 }
 
-/// Whether the indexes seem to count from 1, with some missing. Each item would get the response of another one.
+/// Whether the indexes seem to count from 1, possibly with some missing. Each item would get the response of another
+/// one.
 fn counts_from_one(indexes: &[Option<usize>], count: usize) -> bool {
     !indexes.contains(&Some(0)) && indexes.contains(&Some(count))
 }
@@ -160,7 +162,7 @@ mod tests {
         );
     }
 
-    /// Guards against outputs that are shown next to the wrong prompts.
+    /// Otherwise, outputs would be shown next to the wrong prompts.
     #[test]
     fn rejects_indexes_that_count_from_1() {
         assert_eq!(
@@ -181,7 +183,7 @@ mod tests {
         assert_eq!(reply(vec![bare(5), result(1)], 2), [None, Some(1)]);
     }
 
-    /// Guards against wrong ids: an entry was missing or surplus, and the positions of all later ones had shifted.
+    /// If an entry is missing or surplus, the positions of all later entries are wrong.
     #[test]
     fn uses_positions_only_with_one_entry_per_item() {
         let bare = |id: usize| json!({"status": 200, "body": {"data": {"id": id}}});

@@ -7,10 +7,10 @@ use serde_json::Value;
 
 use crate::json;
 
-/// The user's entries by parameter name. An absent parameter was not touched; one with an empty text was cleared. The
-/// two differ: see [`crate::check`].
+/// The user's entries by parameter name. A parameter without an entry was not touched. A parameter with an empty text
+/// was cleared, which is different; see [`crate::check`].
 ///
-/// Stored in browsers, so names and shapes must not change.
+/// Browsers store drafts, so names and types must not change.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
     entries: BTreeMap<String, Entry>,

@@ -42,8 +42,8 @@ pub fn answer(status: u16, body: Value, retry_after_ms: Option<u64>) -> Result<V
 /// Returns the body of a response to generate or generate-batch.
 ///
 /// INTERFACE does not show the bodies of failing responses ("Errors" 5). If the body contains a task with an id and a
-/// status, or a successful batch item, the service accepted it whatever the HTTP status is, and sending it again would
-/// be billed twice.
+/// status, or a successful batch item, the service has accepted the task, regardless of the HTTP status. Sending the
+/// task again would be billed twice.
 ///
 /// # Errors
 ///

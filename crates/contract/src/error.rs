@@ -16,12 +16,12 @@ use field_problem::field_problems;
 pub use error_body::ErrorBody;
 pub use field_problem::FieldProblem;
 
-/// Why a call returned no usable response. [`ApiError::user_message`] explains it to the user.
+/// The reason why a call returned no usable response. [`ApiError::user_message`] explains it to the user.
 ///
-/// INTERFACE does not show the codes, names and shapes of failing responses ("Errors" 4, 5): the HTTP status decides
-/// the kind, and any message found in the body is preserved.
+/// INTERFACE does not show the codes, names and shapes of failing responses ("Errors" 4, 5), so the HTTP status
+/// determines the kind. A message in the body is preserved.
 ///
-/// Stored with tasks, so names and shapes must not change.
+/// It is stored with tasks, so names and types must not change.
 #[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum ApiError {
@@ -35,8 +35,8 @@ pub enum ApiError {
     #[error("unauthorized: {message}")]
     Unauthorized {
         message: String,
-        /// Whether the status was 403: the service knows the caller and refuses anyway, if it uses the codes as
-        /// specified. Not stored.
+        /// Whether the status was 403. According to the HTTP specification, the service then knows the caller and
+        /// refuses the request nevertheless. Not stored.
         #[serde(skip)]
         is_forbidden: bool,
     },
@@ -56,13 +56,13 @@ pub enum ApiError {
         #[serde(default)]
         fields: Vec<FieldProblem>,
     },
-    /// 429, with the wait in milliseconds if the service named one.
+    /// 429, with the wait in milliseconds if the service requested one.
     #[error("rate-limited: {message}")]
     RateLimited {
         message: String,
         retry_after_ms: Option<u64>,
     },
-    /// 5xx, with the wait in milliseconds if the service named one.
+    /// 5xx, with the wait in milliseconds if the service requested one.
     #[error("server error {status}: {message}")]
     Server {
         status: u16,
@@ -166,13 +166,14 @@ impl ApiError {
         )
     }
 
-    /// Whether the service can't answer at present, so that a cached response may be shown: it is unreachable,
-    /// rate-limits, or reports an internal error. A refusal is an answer, and so is an unreadable response.
+    /// Whether the service can't answer at present, so that a cached response may be shown: it is unreachable, limits
+    /// the rate, or reports an internal error. Refusals and unreadable responses are answers.
     pub fn is_outage(&self) -> bool {
         self.is_unreachable() || matches!(self, Self::RateLimited { .. } | Self::Server { .. })
     }
 
-    /// Whether no service can be reached: there is no response, or a proxy reports that, or answers with a web page.
+    /// Whether the service can't be reached: there is no response, a proxy reports that it can't reach the service, or
+    /// the response is a web page.
     pub fn is_unreachable(&self) -> bool {
         match self {
             Self::Network { .. } | Self::Timeout { .. } => true,
@@ -193,8 +194,8 @@ impl ApiError {
         matches!(self, Self::Unauthorized { message, is_forbidden: true } if !may_be_about_credentials(message))
     }
 
-    /// Whether repeating the request would fail the same way: a 4xx about the request itself, not about credentials,
-    /// credit, timing or another request.
+    /// Whether repeating the request would fail in the same way: a 4xx about the request itself, and not about
+    /// credentials, credit, timing or another request.
     pub fn is_final(&self) -> bool {
         match self {
             Self::Invalid { .. } => true,
@@ -205,7 +206,7 @@ impl ApiError {
         }
     }
 
-    /// Whether the response exceeded the size limit. A repetition would, too.
+    /// Whether the response exceeded the size limit. Repeating the call would have the same result.
     pub fn is_too_large(&self) -> bool {
         matches!(self, Self::Malformed { detail } if detail == Self::TOO_LARGE)
     }
@@ -215,16 +216,16 @@ impl ApiError {
         matches!(self, Self::Network { detail } if detail == Self::CUT_OFF)
     }
 
-    /// Whether the service has certainly not accepted the request: no task exists, and nothing was billed. After all
-    /// other errors, it may have received a `generate`. A 409 or 425 may mean that it has accepted the same request
-    /// before, because browsers repeat a request when the connection breaks.
+    /// Whether the service has certainly not accepted the request, so that no task exists and nothing was billed. After
+    /// all other errors, the service may have accepted a `generate`. A 409 or 425 may mean that it has accepted the
+    /// same request before, because browsers repeat a request when the connection breaks.
     pub fn was_certainly_not_accepted(&self) -> bool {
         match self {
             Self::Unauthorized { .. }
             | Self::NotFound { .. }
             | Self::Invalid { .. }
             | Self::RateLimited { .. } => true,
-            // A gateway stopped waiting for the response (444, 460, 499), after it had passed the request on.
+            // With 444, 460 and 499, a gateway has forwarded the request and then stopped waiting for the response.
             Self::Refused {
                 status: 444 | 460 | 499,
                 ..
@@ -250,7 +251,7 @@ impl ApiError {
         )
     }
 
-    /// Returns the wait that the service named, in milliseconds.
+    /// Returns the wait that the service requested, in milliseconds.
     pub fn retry_after_ms(&self) -> Option<u64> {
         match self {
             Self::RateLimited { retry_after_ms, .. } | Self::Server { retry_after_ms, .. } => {

@@ -20,11 +20,11 @@ const AS_JSON: &str = "Write anything but a text as JSON.";
 /// The instruction for list items of any type.
 const ITEMS_AS_JSON: &str = "Write items that are no texts as JSON.";
 
-/// Returns `{name, description, parameters}`; `description` is the model's.
+/// Returns `{name, description, parameters}`. `description`: the description of the model.
 ///
-/// Every argument has one type that all providers support, and enumerations contain only texts, because some providers
-/// refuse all tools of a request otherwise. The Python files convert the texts back, see [`labels()`], and accept what
-/// the service accepts. Secrets are left out.
+/// Each argument has one type that all providers support, and enumerations contain only texts, because some providers
+/// otherwise refuse all tools of a request. The Python files convert the texts back (see [`labels()`]) and accept all
+/// inputs that the service accepts. Secrets are left out.
 pub fn function_schema(schema: &Schema, description: &str) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -34,7 +34,7 @@ pub fn function_schema(schema: &Schema, description: &str) -> Value {
             continue;
         }
         properties.insert(argument.clone(), argument_schema(parameter, is_required));
-        // A parameter with a default is filled in, so the chat model may leave it out.
+        // The service adds a default, so the chat model may leave the parameter out.
         if is_required && parameter.default.is_none() {
             required.push(argument);
         }
@@ -122,7 +122,7 @@ fn argument_schema(parameter: &Parameter, is_required: bool) -> Value {
                 fields.insert("description".into(), json!(description.trim()));
             }
         }
-        // A default of null is the same as no value.
+        // A default of null means that the parameter is left out, so the type need not include null.
         _ => {
             if let Some(Value::Array(types)) = fields.get("type") {
                 let name = types.first().cloned().unwrap_or_default();
@@ -165,7 +165,7 @@ pub fn property(parameter: &Parameter, required: bool) -> Value {
         None => None,
     };
     if parameter.kind() == Kind::Array {
-        // Required by OpenAI; the type of the items is unknown.
+        // OpenAI requires `items`. The type of the items is unknown.
         property.insert("items".into(), json!({}));
     }
     let description = parameter_words(parameter);

@@ -1,7 +1,7 @@
 //! The guest credentials of a service.
 
-/// Credentials that a service offers to every client in its model list. The local service does so if it accepts every
-/// token, so that a first run needs no setup. An extension of INTERFACE.
+/// Credentials that a service offers to all clients in its model list. The local service offers them if it accepts all
+/// tokens, so that the first run needs no setup. An extension of INTERFACE.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Guest {
     pub uid: String,

@@ -5,8 +5,8 @@ use serde_json::{Map, Value};
 use crate::json::Record;
 use crate::{ModelId, serde_through_value};
 
-/// An input that has passed validation. Only [`crate::Schema::validate`] creates one; [`Input::from_value`] reads back
-/// an input that was validated before it was stored.
+/// An input that has passed validation. Only [`crate::Schema::validate`] creates new inputs. [`Input::from_value`]
+/// reads stored inputs, which were validated before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Input {
     model: ModelId,

@@ -1,8 +1,8 @@
 //! JSON parsing, and JSON objects that are read and written field by field.
 //!
-//! Records use serde: [`decode`], [`encode`]. [`Record`] is for types in the first view, where derived code would be
-//! several times as large, and for types that tolerate fields of other shapes. The model list is parsed directly into
-//! its types, see [`crate::ModelList`].
+//! Records use serde: [`decode`], [`encode`]. [`Record`] is for types in the first part of the page, where derived code
+//! would be several times as large, and for types that tolerate fields of unexpected types. The model list is parsed
+//! directly into its types; see [`crate::ModelList`].
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -44,7 +44,7 @@ pub fn decode<T: DeserializeOwned>(value: Value) -> Option<T> {
 pub fn encode(value: &impl Serialize) -> Value {
     match serde_json::to_value(value) {
         Ok(value) => value,
-        Err(_) => unreachable!("only maps whose keys are no texts can't be written"),
+        Err(_) => unreachable!("only maps with keys that are not texts can't be serialized"),
     }
 }
 
@@ -52,7 +52,7 @@ pub fn encode(value: &impl Serialize) -> Value {
 pub fn to_text(value: &impl Serialize) -> String {
     match serde_json::to_string(value) {
         Ok(text) => text,
-        Err(_) => unreachable!("only maps whose keys are no texts can't be written"),
+        Err(_) => unreachable!("only maps with keys that are not texts can't be serialized"),
     }
 }
 
@@ -179,7 +179,7 @@ macro_rules! serde_through_value {
             ) -> Result<Self, D::Error> {
                 let value = <::serde_json::Value as ::serde::Deserialize>::deserialize(deserializer)?;
                 Self::from_value(value).ok_or_else(|| {
-                    ::serde::de::Error::custom(concat!("this is no ", stringify!($type)))
+                    ::serde::de::Error::custom(concat!("invalid ", stringify!($type)))
                 })
             }
         }
@@ -203,7 +203,7 @@ mod tests {
         assert_eq!(Value::Object(record.rest()).to_string(), r#"{"a":1,"e":0}"#);
     }
 
-    /// Guards against losing the id of a paid task because its response begins with a byte order mark.
+    /// A byte order mark must not lose the id of a paid task.
     #[test]
     fn skips_a_byte_order_mark() {
         let text = "\u{feff}{\"id\":1}";

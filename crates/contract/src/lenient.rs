@@ -1,7 +1,8 @@
-//! Tolerant parsing of JSON directly into types: a value of an unexpected shape reads as absent and does not affect its
-//! neighbours.
+//! Tolerant parsing of JSON directly into types. A value of an unexpected type is read as absent and does not affect
+//! other values.
 //!
-//! For long responses, which would otherwise be built twice: as [`serde_json::Value`]s and as the final types.
+//! It is used for long responses, which would otherwise be in memory twice: as [`serde_json::Value`]s and as the final
+//! types.
 
 use std::fmt;
 
@@ -10,7 +11,7 @@ use serde::de::{DeserializeSeed, Deserializer, Error, MapAccess, SeqAccess, Visi
 /// Receives a parsed value. For the entries of a list and the fields of an object, it returns the target of the nested
 /// value; `None` skips it.
 ///
-/// A trait object, so that the parser's code is not duplicated for each type.
+/// It is used as a trait object, so that the parser's code is not duplicated for each type.
 pub trait Target {
     fn text(&mut self, _text: &str) {}
 

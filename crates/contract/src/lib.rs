@@ -1,8 +1,9 @@
 //! The wire format of the generation service's interface: every request and response, the schema of a model's input,
 //! input validation, and the classification of output URLs.
 //!
-//! No I/O: no clock, network or DOM. Parts that the interface does not specify ("not shown") are decoded tolerantly:
-//! unknown fields are preserved, unknown statuses count as progress, and `error` and `output` may have any shape.
+//! It does no I/O and uses no clock, network or DOM. Parts that the interface does not specify ("not shown") are
+//! decoded tolerantly: unknown fields are preserved, unknown statuses count as progress, and `error` and `output` may
+//! have any type.
 
 mod account_status;
 mod address;

@@ -65,8 +65,8 @@ pub struct Model {
     pub preview: String,
     /// The URL of a small picture for the model's card, if there is one. An extension of the interface.
     pub poster: String,
-    /// Why the model is unavailable at present, if the service runs its models elsewhere and reports that; otherwise
-    /// empty. An extension of the interface.
+    /// The reason why the model is unavailable at present, if the service reports that; otherwise empty. An extension
+    /// of the interface.
     pub unavailable_reason: String,
 }
 

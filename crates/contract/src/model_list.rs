@@ -15,7 +15,7 @@ pub struct ModelList {
     pub unreadable: usize,
     /// The guest credentials, if the service offers them.
     pub guest: Option<Guest>,
-    /// How long the service remembers an idempotency key, in milliseconds, if it supports keys.
+    /// The time for which the service remembers an idempotency key, in milliseconds, if it supports keys.
     pub idempotent_for_ms: Option<u64>,
     /// The service's integrations with other tools, an extension of INTERFACE; see [`Integration`].
     pub integrations: Vec<String>,
@@ -188,7 +188,7 @@ impl Target for Entry {
 
 impl Entry {
     fn into_model(self) -> Option<Model> {
-        // Longer ones don't fit into a URL, so that the model has neither a schema nor a page.
+        // Longer names don't fit into a URL, so the model would have neither a schema nor a page.
         let is_addressable = |text: &String| text.len() <= MAX_SEGMENT;
         Some(Model {
             id: ModelId {
@@ -214,7 +214,7 @@ mod tests {
         ModelList::from_body(body.to_string().as_bytes()).unwrap()
     }
 
-    /// Guards against a list that is never shown because of one category of 10 MB.
+    /// One category of 10 MB must not prevent showing the list.
     #[test]
     fn an_oversized_category_counts_as_unreadable() {
         let entry = |category: &str| json!({"category": category, "subcategory": "a"});
@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(posters, ["/posters/a.webp", ""]);
     }
 
-    /// The same as in all other responses.
+    /// This is consistent with all other responses.
     #[test]
     fn the_last_of_duplicate_fields_counts() {
         let body = r#"{"data": [{"category": "x"}], "data": [

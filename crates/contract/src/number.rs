@@ -1,4 +1,4 @@
-//! Exact numbers: integers in the i64/u64 range are never converted to floats.
+//! Parses and compares numbers exactly: integers in the i64/u64 range are never converted to floats.
 
 use std::cmp::Ordering;
 
@@ -61,8 +61,8 @@ impl<'a> DecimalText<'a> {
     }
 }
 
-/// Converts a decimal fraction to JSON syntax. `None` for integers, because those that are too large to be exact are
-/// rejected.
+/// Converts a decimal fraction to JSON syntax. `None` for integers, because at this point they are too large to be
+/// exact.
 fn as_json(text: &str) -> Option<String> {
     let number = DecimalText::split(text).filter(|_| text.contains(['.', 'e', 'E']))?;
     let or_zero = |digits: &'_ str| if digits.is_empty() { "0" } else { digits }.to_owned();
@@ -83,7 +83,7 @@ pub fn as_integer(number: &Number) -> Option<i128> {
         return Some(n.into());
     }
     let float = number.as_f64()?;
-    // 2^53: beyond it, a float no longer represents a single integer.
+    // The limit is 2^53. Beyond it, a float does not represent a single integer.
     (float.fract() == 0.0 && float.abs() <= 9_007_199_254_740_992.0).then_some(float as i128)
 }
 
@@ -109,7 +109,7 @@ pub fn equal(a: &Number, b: &Number) -> bool {
 }
 
 fn is_whole(float: &Number, whole: i128) -> bool {
-    // Saturation in the cast is harmless: a float that large is not equal to any integer in a `Number`.
+    // Saturation in the cast is harmless, because such a large float is not equal to any integer in a `Number`.
     let float = float.as_f64().filter(|float| float.fract() == 0.0);
     float.is_some_and(|float| float as i128 == whole)
 }

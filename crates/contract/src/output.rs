@@ -1,4 +1,4 @@
-//! The kind of an output, by its URL, and whether the URL is safe to show as more than text.
+//! Determines the kind of an output from its URL, and decides whether the URL is safe to use as a link or as media.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ pub enum OutputKind {
     Other,
 }
 
-/// Extension, MIME type, kind. The first entry of a MIME type has its preferred extension.
+/// The known types: extension, MIME type and kind. The first entry of a MIME type has its preferred extension.
 const TYPES: &[(&str, &str, OutputKind)] = &[
     ("png", "image/png", OutputKind::Image),
     ("jpg", "image/jpeg", OutputKind::Image),
@@ -76,8 +76,8 @@ impl OutputKind {
         }
     }
 
-    /// Determines the kind by the type of a `data:` URL or by the extension in the path; otherwise by the model's
-    /// `category`. Once the file is loaded, its bytes decide.
+    /// Determines the kind from the type of a `data:` URL or the extension in the path, or else from the model's
+    /// `category`. Once the file is loaded, its bytes determine the kind.
     pub fn of(url: &str, category: &str) -> Self {
         let kind = match OutputAddress::of(url) {
             OutputAddress::Data(mime) => Some(Self::of_mime(&mime)),
@@ -177,7 +177,7 @@ fn file_extension(file: &str) -> Option<&str> {
     Some(extension.trim_end_matches(is_trimmed))
 }
 
-/// The kind of address in an output text, by its syntax alone.
+/// The kind of an address, determined only from its syntax.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OutputAddress {
     /// `http://` or `https://` with a host. URLs with a user name or password are excluded, because they are used for

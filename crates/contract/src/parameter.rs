@@ -13,7 +13,7 @@ pub struct Parameter {
     /// The service's own type name; [`Parameter::kind`] interprets it.
     pub type_name: String,
     pub description: String,
-    /// `Some(Value::Null)` if the schema has `"default": null`, which is a default, too.
+    /// The default. `Some(Value::Null)` if the schema has `"default": null`, which is different from no default.
     pub default: Option<Value>,
     pub allowed_values: Option<Vec<Value>>,
     pub minimum: Option<Number>,
@@ -173,7 +173,7 @@ impl Parameter {
     }
 
     /// Whether the value is a secret, such as an API key, which must not be stored or written into a file or link.
-    /// INTERFACE defines no marker; OpenAPI uses the format `password`, cog uses `x-cog-secret`.
+    /// INTERFACE defines no marker. OpenAPI uses the format `password`, and cog uses `x-cog-secret`.
     pub fn is_secret(&self) -> bool {
         self.extra.get("format").and_then(Value::as_str) == Some("password")
             || self.extra.get("x-cog-secret").and_then(Value::as_bool) == Some(true)
@@ -282,7 +282,7 @@ mod tests {
         ));
     }
 
-    /// Guards against a token in a shared link because the schema does not mark it as a secret.
+    /// The schema may not mark a token as a secret. The user must be warned before sharing it.
     #[test]
     fn recognizes_names_of_secrets() {
         for name in [
@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(choice.kind(), Kind::Enum);
     }
 
-    /// Guards against sending a single value for a list of permitted values.
+    /// Such a parameter must be sent as a list, even with a single value.
     #[test]
     fn a_list_with_permitted_values_is_a_multiple_choice() {
         for several in [

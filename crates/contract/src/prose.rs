@@ -1,9 +1,8 @@
-//! Texts that are shown and never sent back: descriptions, model names, error messages.
+//! Limits the length of texts that are shown but not sent back: descriptions, model names, error messages.
 
 use serde_json::Value;
 
-/// The maximum length of such a text, in characters. Firefox takes minutes to lay out a text of 10 MB and is blocked
-/// meanwhile.
+/// The maximum length of such a text, in characters. Firefox is blocked for minutes while it lays out a text of 10 MB.
 pub const MAX_PROSE: usize = 10_000;
 
 /// Truncates a text to [`MAX_PROSE`] characters.

@@ -1,9 +1,9 @@
-//! The names of a model's Python files: `{category}_{subcategory}.py` in a form that Python can import. The service
-//! uses them for the files, the page shows them.
+//! The names of a model's Python files: `{category}_{subcategory}.py` in a form that Python can import. The service and
+//! the page use the same names.
 
 use crate::ModelId;
 
-/// The maximum length of a module name; with `_node.py` well below the limit of all file systems.
+/// The maximum length of a module name. With `_node.py`, it is well below the limits of file systems.
 const MAX_MODULE: usize = 100;
 
 /// Returns the name of the OpenAI function file.

@@ -6,16 +6,16 @@ use serde_json::{Map, Value};
 
 use crate::{Input, ModelId, TaskId};
 
-/// The header with the idempotency key of a single submission: the service accepts a repeated submission only once. For
-/// services that support it (see [`crate::ModelList`]); an extension of INTERFACE. In lower case because the `http`
-/// crate requires it.
+/// The header with the idempotency key of a single submission, with which the service accepts a repeated submission
+/// only once. An extension of INTERFACE, for services that support it (see [`crate::ModelList`]). It is in lower case,
+/// because the `http` crate requires that.
 pub const IDEMPOTENCY_HEADER: &str = "idempotency-key";
 
 /// The field with the idempotency key in a batch item.
 pub const IDEMPOTENCY_FIELD: &str = "idempotency_key";
 
-/// The credentials of the caller (INTERFACE "Authentication"). The token is never printed; it is only readable as the
-/// header's value.
+/// The credentials of the caller (INTERFACE "Authentication"). The token is never printed, and can be read only as the
+/// value of the header.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct Credentials {
     pub uid: String,

@@ -7,8 +7,8 @@ use serde_json::Value;
 use crate::json::Record;
 use crate::{ApiError, Draft, ModelId, Parameter, serde_through_value};
 
-/// The names of the common request fields (INTERFACE "Common request fields"). If a schema lists one of them, Atelier
-/// fills it in.
+/// The names of the common request fields (INTERFACE "Common request fields"). Atelier sets these itself, even if a
+/// schema lists them.
 pub const RESERVED_NAMES: [&str; 3] = ["uid", "category", "subcategory"];
 
 /// The input schema of a model (INTERFACE "Schema").
@@ -32,8 +32,8 @@ pub struct Parameters {
 serde_through_value!(Schema);
 
 impl Schema {
-    /// Parses the body of `GET /api/schema/...` for this model. A different model name in the response is ignored: the
-    /// model that the user chose is the one that is billed.
+    /// Parses the body of `GET /api/schema/...` for this model. A different model name in the response is ignored,
+    /// because the model that the user has chosen is billed.
     ///
     /// # Errors
     ///
@@ -75,7 +75,7 @@ impl Schema {
         self
     }
 
-    /// Returns a schema of the secrets alone, for their validation.
+    /// Returns a schema with only the secrets, for their validation.
     pub fn of_secrets(&self) -> Self {
         Self {
             model: self.model.clone(),
@@ -94,7 +94,7 @@ impl Schema {
         self.secrets.all().any(|(it, _)| it.name == name)
     }
 
-    /// Returns the position of a parameter in the form; secrets come last.
+    /// Returns the position of a parameter in the form; secrets are last.
     pub fn position_of(&self, name: &str) -> Option<usize> {
         let mut all = self.parameters().chain(self.secrets.all());
         all.position(|(it, _)| it.name == name)
@@ -142,7 +142,7 @@ impl Parameters {
     }
 
     fn from_value(value: Value) -> Option<Self> {
-        // Some languages have one type for lists and objects, and write an empty object as a list.
+        // Some languages have the same type for lists and objects, and write an empty object as a list.
         if value.as_array().is_some_and(Vec::is_empty) {
             return Some(Self::default());
         }
@@ -196,7 +196,7 @@ mod tests {
         assert_eq!(names, [("prompt", true)]);
     }
 
-    /// Guards against secrets in stored drafts, tables, links and files: a draft that fits the schema contains none.
+    /// Drafts for the schema contain no secrets, so stored drafts, tables, links and files contain none.
     #[test]
     fn with_secrets_apart_excludes_secrets_from_drafts() {
         let schema: Schema = serde_json::from_value(json!({

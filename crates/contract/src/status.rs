@@ -27,7 +27,7 @@ pub enum StatusWord {
 serde_through_value!(StatusWord);
 
 impl StatusWord {
-    /// Reads a status. A value that is not a text counts as an unknown status. Always `Some`.
+    /// Reads a status; never `None`. A value that is not a text counts as an unknown status.
     pub fn from_value(value: Value) -> Option<Self> {
         Some(match value {
             Value::String(word) => Self::from(word.as_str()),
@@ -103,7 +103,7 @@ mod tests {
         assert_eq!(StatusWord::from("COMPLETED"), StatusWord::Completed);
     }
 
-    /// Guards against a page that is blocked for minutes at each visit because of a status of 10 MB.
+    /// A status of 10 MB must not block the page for minutes at each visit.
     #[test]
     fn truncates_long_statuses() {
         let long = "x".repeat(10_000_000);
@@ -114,7 +114,7 @@ mod tests {
         for word in words {
             assert_eq!(word.as_str().chars().count(), MAX_WORD + 1);
             assert!(word.as_str().ends_with('…') && !word.is_terminal());
-            // Also truncates records that were stored in full.
+            // Statuses in records that were stored in full are truncated, too.
             assert_eq!(StatusWord::from_value(word.to_value()), Some(word));
         }
     }

@@ -31,7 +31,7 @@ mod tests {
         }
     }
 
-    /// Guards against a paid generation that gets a reference in place of an image.
+    /// A model would get the reference in place of an image, and the generation would be billed.
     #[test]
     fn a_reference_cannot_be_sent() {
         let image = json!({"name": "image", "type": "string", "description": "URL of an image."});

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::prose::message_in;
 use crate::{ApiError, StatusWord};
 
-/// The service's identifier of a task; opaque (INTERFACE "Task").
+/// The service's opaque identifier of a task (INTERFACE "Task").
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct TaskId(pub String);
@@ -19,7 +19,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// The response of `POST /v2/generate`: the task exists (INTERFACE "POST /v2/generate").
+/// The response of `POST /v2/generate` for an accepted task (INTERFACE "POST /v2/generate").
 #[derive(Debug, Clone, PartialEq)]
 pub struct Accepted {
     pub id: TaskId,
@@ -58,7 +58,7 @@ impl Accepted {
     /// [`ApiError::Refused`] if the response has `success: false` and neither a status nor an id.
     /// [`ApiError::Malformed`] if it has no `data` or no id, so that it is unknown whether a task exists.
     pub fn from_body(body: &Value) -> Result<Self, ApiError> {
-        // With an id, the task was accepted and may be billed, whatever else the response says.
+        // A task with an id was accepted and may be billed, regardless of the rest of the response.
         let taken = body.get("data").filter(|data| id_of(data).is_some());
         let data = taken.map_or_else(|| data_of(body), Ok)?;
         let id = id_of(data).ok_or_else(|| ApiError::malformed("the reply has no task id"))?;
@@ -127,8 +127,8 @@ impl Output {
 
 /// Returns the `data` object of a successful response.
 ///
-/// `success: false` with a successful HTTP status is a refusal, unless there is a status: a task that `failed` is an
-/// answer, not a failed call.
+/// `success: false` with a successful HTTP status is a refusal, unless there is a status: the report that a task has
+/// `failed` is an answer, not a failed call.
 fn data_of(body: &Value) -> Result<&Value, ApiError> {
     let data = body.get("data").filter(|data| data.is_object());
     let has_status = data.is_some_and(|data| data.get("status").is_some());
@@ -141,7 +141,7 @@ fn data_of(body: &Value) -> Result<&Value, ApiError> {
 fn id_of(data: &Value) -> Option<TaskId> {
     match data.get("id")? {
         Value::String(id) if !id.is_empty() => Some(TaskId(id.clone())),
-        // A fraction, or a number too large for an integer, has lost digits, so no task has that id.
+        // A fraction, or a number that is too large for an integer, has lost digits, so it is not the id.
         Value::Number(id) if !id.is_f64() => Some(TaskId(id.to_string())),
         _ => None,
     }
@@ -152,7 +152,7 @@ fn status_of(data: &Value) -> Option<StatusWord> {
     StatusWord::from_value(status.clone())
 }
 
-/// Returns the last line of the progress: a redrawn progress bar has many.
+/// Returns the last line of the progress, because a redrawn progress bar has many lines.
 fn progress_line(data: &Value) -> Option<String> {
     last_line(data.get("progress")?.as_str()?)
 }
@@ -196,7 +196,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::json;
 
-    /// Guards against dropping the service's explanation next to a status like `cancelled`.
+    /// The error may explain a status such as `cancelled`.
     #[test]
     fn an_error_explains_an_unknown_status() {
         let body = json!({"data": {"status": "cancelled", "error": {"message": "blocked"}}});
@@ -208,9 +208,9 @@ mod tests {
         assert_eq!(Progress::from_body(&known).unwrap().line, None);
     }
 
-    /// Guards against "nothing was generated or billed" for an accepted task, and against sending it again.
+    /// The task was accepted and billed, so it must not be reported as refused or sent again.
     #[test]
-    fn a_task_with_an_id_was_accepted_whatever_success_says() {
+    fn a_task_with_an_id_was_accepted_regardless_of_success() {
         let body = json!({"success": false, "message": "warning", "data": {"id": "t"}});
         assert_eq!(Accepted::from_body(&body).unwrap().id.0, "t");
         let without = json!({"success": false, "message": "no", "data": {}});
@@ -218,7 +218,7 @@ mod tests {
         assert!(matches!(refused, Err(ApiError::Refused { .. })));
     }
 
-    /// Guards against polling with an id whose digits were rounded.
+    /// A rounded id would be the id of another task.
     #[test]
     fn rejects_rounded_ids() {
         let body = |id: &str| crate::json::read(&format!(r#"{{"data": {{"id": {id}}}}}"#)).unwrap();
@@ -232,7 +232,7 @@ mod tests {
         }
     }
 
-    /// Guards against a failure without a message, if the message is next to `data`.
+    /// The error message may be next to `data`.
     #[test]
     fn reads_an_error_next_to_data() {
         let error = |body: Value| Progress::from_body(&body).unwrap().error;
@@ -243,7 +243,7 @@ mod tests {
         assert_eq!(error(both).as_deref(), Some("inner"));
     }
 
-    /// Guards against showing a redrawn progress bar as one long line.
+    /// A redrawn progress bar must not be shown as one long line.
     #[test]
     fn shows_the_last_line_of_progress() {
         let line = |progress: Value| {
@@ -347,7 +347,7 @@ mod tests {
     }
 
     proptest! {
-        /// Guards against losing a task or paid files because of other fields in the response.
+        /// Other fields of the response must not lose a task or paid files.
         #[test]
         fn keeps_the_id_and_the_outputs_of_a_reply_of_any_shape(
             id in "[a-z0-9]{1,8}", other in any_json(), output in any_json()

@@ -10,7 +10,7 @@ use crate::{Draft, Entry, Input, Kind, Parameter, RESERVED_NAMES, Schema, json, 
 /// Words that chat models and programs write for "no value". The Python files contain the same list.
 pub const NULL_WORDS: [&str; 5] = ["null", "none", "undefined", "nil", "n/a"];
 
-/// Why a parameter's entry can't be sent. The text names the parameter and the bound.
+/// The reason why a parameter's entry can't be sent. The message names the parameter and the bound.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("{message}")]
 pub struct Problem {
@@ -20,11 +20,11 @@ pub struct Problem {
     pub message: String,
 }
 
-/// Validates one entry and returns the value to send; `None` means "leave it out".
+/// Validates one entry and returns the value to send; `None` if the parameter is left out.
 ///
 /// - An untouched or cleared parameter is left out. Exception: a cleared *text* whose schema has another default is
 ///   sent as `""`, so that it stays cleared.
-/// - Integers are exact; a number is never rounded to fit.
+/// - Integers are exact. Numbers are never rounded.
 ///
 /// # Errors
 ///
@@ -69,9 +69,9 @@ pub fn check(
 }
 
 impl Parameter {
-    /// Returns the entry to send: the one in the draft, otherwise the default of a required parameter, or with
-    /// `send_defaults` that of an optional one. An optional default that its own schema does not permit is left out,
-    /// because the user has not entered it and the service has its own default.
+    /// Returns the entry to send: the one in the draft, or else the default of a required parameter, or, with
+    /// `send_defaults`, of an optional one. A default of an optional parameter that its own schema does not permit is
+    /// left out, because the user has not entered it and the service has its own default.
     pub fn entry_in(&self, draft: &Draft, required: bool, send_defaults: bool) -> Option<Entry> {
         let is_sent = |default: &Entry| {
             required || (send_defaults && check(self, false, Some(default)).is_ok())
@@ -90,7 +90,7 @@ impl Schema {
     ///
     /// # Errors
     ///
-    /// All problems, in the order of the form; those with unknown parameters come last.
+    /// All problems, in the order of the form. Problems with unknown parameters are last.
     pub fn validate(&self, draft: &Draft, send_defaults: bool) -> Result<Input, Vec<Problem>> {
         let mut values = Map::new();
         let mut problems = Vec::new();
@@ -292,7 +292,8 @@ fn is_same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Refuses a word for "no value" as a URL: it would be billed and then fail. The service's own default is permitted.
+/// Refuses a word for "no value" as a URL, because the task would be billed and then fail. The service's own default is
+/// permitted.
 fn refuse_filler(parameter: &Parameter, value: &Value) -> Result<(), String> {
     match value {
         Value::String(text)
@@ -338,7 +339,7 @@ fn within_bounds(parameter: &Parameter, value: &Value) -> Result<(), String> {
     }
 }
 
-/// Returns a permitted value for display: a text without quotes, or as JSON if another permitted value looks the same.
+/// Formats a permitted value for display: a text without quotes, or as JSON if another permitted value looks the same.
 pub fn choice_text(allowed: &[Value], value: &Value) -> String {
     let text = Entry::Value(value.clone()).to_text();
     let looks_same = |other: &Value| {

@@ -1,5 +1,5 @@
-//! Decides whether the message of a 403 is about credentials. Services return 403 for a wrong token and for a used-up
-//! quota.
+//! Decides whether the message of a 403 is about credentials. Services return 403 both for a wrong token and for a
+//! used-up quota.
 //!
 //! This code is part of the first view, so the list contains only a few word prefixes.
 
@@ -7,7 +7,7 @@
 const LIMITS: &str = " balance, billing, block, budget, content, credit , credits, limit, moderat, plan, policy, prompt, quota";
 
 /// Whether the message may be about credentials. It is not if it contains a word about limits or the input, even if it
-/// also names the user: "This user has reached the limit of tokens". Calls continue only in that case; an unknown
+/// also names the user: "This user has reached the limit of tokens". Calls continue only if it is not; an unknown
 /// message stops them.
 pub fn may_be_about_credentials(message: &str) -> bool {
     let letters = message.chars().map(|c| match c.is_ascii_alphanumeric() {

@@ -5,8 +5,9 @@ use serde_json::Value;
 
 use crate::prose::{bounded_to, message_in};
 
-/// The maximum number of problems that are read. Longer parameter names are truncated to `MAX_NAME` characters.
+/// The maximum number of problems to read.
 const MAX_PROBLEMS: usize = 100;
+/// The maximum length of a parameter's name, in characters. Longer names are truncated.
 const MAX_NAME: usize = 1_000;
 
 /// A problem with one parameter in a 4xx response.
@@ -81,7 +82,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against an error of 10 MB in a record and on the page: each single problem was short enough.
+    /// An error must not have 10 MB in a record and on the page, even if each single problem is short.
     #[test]
     fn limits_the_number_and_length_of_problems() {
         let long = "x".repeat(20_000);
@@ -94,7 +95,7 @@ mod tests {
         assert!(problems.iter().all(|it| it.parameter.len() < 1_010));
     }
 
-    /// Guards against a missing parameter name because the name is part of another word.
+    /// The name must be added if it is only part of another word of the message.
     #[test]
     fn messages_start_with_the_parameter_name() {
         for (parameter, message, expected) in [

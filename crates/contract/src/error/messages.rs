@@ -1,4 +1,4 @@
-//! The message of each error for the user.
+//! Makes the message of each error for the user.
 
 use super::{ApiError, FieldProblem};
 use crate::ServiceAddress;
@@ -129,16 +129,16 @@ fn refused(status: u16) -> String {
     format!("The service refused (HTTP {status}).")
 }
 
-/// The service's message comes first: only it says what is forbidden, and narrow screens show only the beginning.
+/// The service's message is first, because it contains the reason, and narrow screens show only the beginning.
 fn forbidden(message: &str) -> String {
     let message = with_stop(message);
     format!("The service says: {message} It refused the request (HTTP 403).")
 }
 
-/// The text between our sentence and the service's message. Stored with tasks.
+/// The text between Atelier's sentence and the service's message. Stored with tasks.
 const IT_SAYS: &str = " It says: ";
 
-/// Appends the service's message to our sentence, marked as such.
+/// Appends the service's message to Atelier's sentence, after [`IT_SAYS`].
 fn with(sentence: &str, message: &str) -> String {
     if message.is_empty() {
         return sentence.to_owned();

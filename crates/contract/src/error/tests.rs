@@ -44,7 +44,7 @@ fn only_definite_refusals_are_certainly_not_accepted() {
     }
 }
 
-/// Guards against a cached list that hides a refusal, and against an empty page although the earlier response is known.
+/// A cached list must not hide a refusal, but must be shown during an outage.
 #[test]
 fn distinguishes_outages_from_answers() {
     let error = |status| ApiError::from_status(status, None, None);
@@ -77,7 +77,7 @@ fn distinguishes_outages_from_answers() {
     }
 }
 
-/// Guards against a message about CORS if it can't be the cause.
+/// The message must not mention CORS if it can't be the cause.
 #[test]
 fn mentions_cors_for_other_origins_only() {
     let page = "https://studio.example";
@@ -109,7 +109,7 @@ fn mentions_cors_for_other_origins_only() {
     }
 }
 
-/// Guards against "Check User ID and Access token", the only visible words on a phone, if a quota is used up.
+/// A phone shows only the beginning of the message, which must not be about credentials if a quota is used up.
 #[test]
 fn a_403_starts_with_the_services_message_unless_it_is_about_credentials() {
     let user_message = |status, message: &str| {
@@ -158,7 +158,7 @@ proptest! {
     }
 }
 
-/// Guards against reporting a task as free of charge after a gateway timeout.
+/// After a gateway timeout, the task may have been accepted and billed.
 #[test]
 fn a_gateway_timeout_is_not_a_refusal() {
     for status in [444, 460, 499] {
@@ -189,7 +189,7 @@ fn distinguishes_404s_of_the_service_from_others() {
     }
 }
 
-/// Guards against raw JSON in the message if a validator returns a list of errors.
+/// If a validator returns a list of errors, the message must not be raw JSON.
 #[test]
 fn shows_the_first_of_several_errors() {
     let body =
@@ -201,7 +201,7 @@ fn shows_the_first_of_several_errors() {
     );
 }
 
-/// Guards against `edit it first` if the input was not the reason for the refusal.
+/// The page must not advise to edit the input if it was not the reason for the refusal.
 #[test]
 fn recognizes_the_cause_from_a_stored_message() {
     let user_message = |status| {

@@ -7,7 +7,7 @@ use crate::json;
 /// Returns a unique text for each value. Gemini refuses all tools of a request if an enumeration contains anything but
 /// non-empty texts.
 ///
-/// A text is its own label; all other values are written as JSON.
+/// The label of a text is the text. The labels of all other values are their JSON.
 pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
     let mut labels: Vec<(String, Value)> = Vec::new();
     for value in values {
@@ -16,7 +16,7 @@ pub fn labels(values: &[Value]) -> Vec<(String, Value)> {
             labels.push((text, value.clone()));
         }
     }
-    // All texts have their labels now, so that no other value takes one of them.
+    // All texts have their labels now, so that no other value gets the same label.
     for at in 0..labels.len() {
         if labels[at].0.is_empty() {
             labels[at].0 = free_label(&labels, &json::to_text(&labels[at].1));
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Guards against two values with the same label, and against a label that Gemini refuses.
+    /// Gemini refuses empty labels.
     #[test]
     fn labels_are_unique_and_not_empty() {
         let values = [json!(1), json!("1"), json!(""), json!(1), json!(1.0)];

@@ -7,9 +7,9 @@ use super::{DecimalText, parse};
 ///
 /// # Errors
 ///
-/// How the number must be written, as the part of a sentence before "not “…”". Returned if the text is not a number, is
-/// ambiguous (`1,234`; for a whole number also `1.000`), was rounded by a spreadsheet (`4.29497E+09` for a whole
-/// number), or is too large to be exact.
+/// The required format, as the part of a sentence before "not “…”", if the text is not a number, is ambiguous (`1,234`;
+/// for a whole number also `1.000`), was rounded by a spreadsheet (`4.29497E+09` for a whole number), or is too large
+/// to be exact.
 pub fn read_typed(text: &str, is_whole: bool) -> Result<Number, &'static str> {
     let text = text.trim();
     let has_comma = text.contains(',');
@@ -66,7 +66,7 @@ mod tests {
         read_typed(text, is_whole).ok().map(|it| it.to_string())
     }
 
-    /// Guards against a field that doesn't accept 3,5 from a phone set to German, and against reading 1,234 as 1.234.
+    /// A phone set to German types 3,5. 1,234 is ambiguous and must not be read as 1.234.
     #[test]
     fn accepts_unambiguous_decimal_commas() {
         for (text, number) in [
@@ -92,7 +92,7 @@ mod tests {
         }
     }
 
-    /// Guards against a different seed than the one in the spreadsheet.
+    /// A rounded seed would differ from the one in the spreadsheet.
     #[test]
     fn refuses_rounded_whole_numbers() {
         for text in ["4.29497E+09", "1.84467E+19", "1E+12", "4,29497E+09"] {
@@ -104,7 +104,7 @@ mod tests {
         assert!(read("1.5E+10", false).is_some());
     }
 
-    /// Guards against advice on decimals for a whole number.
+    /// For a whole number, the advice must not be about decimals.
     #[test]
     fn advice_matches_the_kind_of_number() {
         for text in ["1,024", "1.000", "1.234,5", "1,2,3"] {

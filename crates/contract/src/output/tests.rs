@@ -28,7 +28,7 @@ fn determines_kinds_by_extension_data_and_category() {
     }
 }
 
-/// Guards against treating videos at `/view?filename=a.mp4` as images.
+/// The file at `/view?filename=a.mp4` is a video.
 #[test]
 fn determines_kinds_by_the_file_name_in_a_query() {
     use OutputKind::*;
@@ -123,7 +123,7 @@ fn accepts_safe_urls() {
     assert!(SafeUrl::media("blob:https://a/b", "").is_some());
 }
 
-/// Guards against a text output that can't be saved because it is a data URL, and against opening it as a page.
+/// A text output in a data URL can be saved, but must not be opened as a page.
 #[test]
 fn data_urls_of_any_type_are_files_but_not_links() {
     for url in [

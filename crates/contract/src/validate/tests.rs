@@ -18,7 +18,7 @@ fn schema(required: Value, optional: Value) -> Schema {
     .unwrap()
 }
 
-/// Guards against sending a list as a text, and `1` as `"1"`.
+/// A list must not be sent as a text, and `1` must not be sent as `"1"`.
 #[test]
 fn a_multiple_choice_is_sent_as_a_list() {
     let objects = parameter(json!({
@@ -64,7 +64,7 @@ fn a_multiple_choice_is_sent_as_a_list() {
     );
 }
 
-/// Guards against a form that can't be sent because of a default that the user has not entered.
+/// A default that the user has not entered must not prevent sending the form.
 #[test]
 fn leaves_out_optional_defaults_that_are_not_permitted() {
     let steps = json!({"name": "steps", "type": "integer", "maximum": 50, "default": 99});
@@ -120,7 +120,7 @@ fn a_cleared_field_is_left_out_or_empty() {
     assert_eq!(check(&plain, false, text("").as_ref()), Ok(None));
 }
 
-/// Guards against a chat model's filler that is sent and billed as the URL of a file.
+/// A chat model may write a filler such as `none` for a file. It must not be sent and billed.
 #[test]
 fn refuses_fillers_as_files() {
     let by_format = parameter(json!({"name": "start", "type": "string", "format": "uri"}));
@@ -192,7 +192,7 @@ fn compares_enum_numbers_by_value() {
     }
     assert!(check(json!([true, "1"]), json!(1)).is_err());
     assert!(check(json!([{"a": 1}]), json!({"a": 1, "b": 1})).is_err());
-    // A number in a table of prompts.
+    // A number may be typed in a table.
     let numbers = parameter(json!({"name": "n", "type": "enum", "allowedValues": [1, 2]}));
     assert_eq!(
         super::check(&numbers, true, text("2.0").as_ref()),
@@ -337,7 +337,7 @@ fn checks_the_maximum_length_of_a_text() {
     assert_eq!(problem.message, "a must have at most 3 characters, not 4");
 }
 
-/// Guards against ambiguous values in messages, and against advising a text if a number may be meant.
+/// Messages must not contain ambiguous values.
 #[test]
 fn messages_distinguish_permitted_values() {
     let several = |choices: Value| {
