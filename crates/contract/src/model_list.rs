@@ -166,7 +166,7 @@ struct Entry {
     documentation: Option<String>,
     preview: Option<String>,
     poster: Option<String>,
-    away: Option<String>,
+    unavailable_reason: Option<String>,
 }
 
 impl Target for Entry {
@@ -179,7 +179,7 @@ impl Target for Entry {
             "documentation" => &mut self.documentation,
             "preview" => &mut self.preview,
             "poster" => &mut self.poster,
-            "away" => &mut self.away,
+            "away" => &mut self.unavailable_reason,
             _ => return None,
         };
         reset_target(text)
@@ -200,7 +200,7 @@ impl Entry {
             documentation: self.documentation.unwrap_or_default(),
             preview: self.preview.unwrap_or_default(),
             poster: self.poster.unwrap_or_default(),
-            unavailable_reason: bounded(self.away.unwrap_or_default()),
+            unavailable_reason: bounded(self.unavailable_reason.unwrap_or_default()),
         })
     }
 }

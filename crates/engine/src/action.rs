@@ -85,7 +85,7 @@ impl Action {
             Phase::Submitting if task.poll_error.is_some() => vec![Action::Dismiss],
             Phase::Submitting => vec![],
             Phase::Unconfirmed => vec![Action::Resubmit, Action::Dismiss],
-            Phase::Running if task.watching && task.state.has_unnamed_word() => {
+            Phase::Running if task.watching && task.state.has_undefined_status() => {
                 vec![Action::FetchEarly, Action::StopWatching]
             }
             Phase::Running | Phase::Fetching if task.watching => vec![Action::StopWatching],

@@ -244,14 +244,19 @@ impl Engine {
     /// sent, it is cancelled, and its tasks are scheduled for another call.
     pub fn may_leave(&mut self, call: CallId, now: Millis) -> bool {
         self.advance(now);
-        let Some(meant) = self.calls.get(call) else {
+        let Some(in_flight) = self.calls.get(call) else {
             return false;
         };
-        let blocked_until = self.services.blocked_until(&meant.account.address, now);
-        let is_refused = self.is_refused() || self.services.is_unreachable(&meant.account.address);
-        let is_generate = meant.kind == CallKind::Generate;
+        let blocked_until = self.services.blocked_until(&in_flight.account.address, now);
+        let is_refused =
+            self.is_refused() || self.services.is_unreachable(&in_flight.account.address);
+        let is_generate = in_flight.kind == CallKind::Generate;
         // With a different token, the service could accept the task a second time.
-        let is_unsafe = is_generate && meant.tasks.iter().any(|key| self.may_duplicate(key, now));
+        let is_unsafe = is_generate
+            && in_flight
+                .tasks
+                .iter()
+                .any(|key| self.may_duplicate(key, now));
         if blocked_until.is_none() && !(is_refused && is_generate) && !is_unsafe {
             // The owner sends the call with the current credentials.
             self.calls.mark_sent(call);

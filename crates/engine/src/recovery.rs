@@ -268,10 +268,10 @@ mod tests {
         // A third tab may still offer.
         assert!(opened().offers_to_lead());
         // A tab that has written since offers again.
-        let mut mended = std::mem::take(&mut tabs[0]);
-        mended.written(true);
-        mended.tried(true, true, true);
-        assert!(mended.offers_to_lead());
+        let mut recovered = std::mem::take(&mut tabs[0]);
+        recovered.written(true);
+        recovered.tried(true, true, true);
+        assert!(recovered.offers_to_lead());
     }
 
     #[test]

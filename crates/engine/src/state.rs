@@ -123,7 +123,7 @@ impl TaskState {
     }
 
     /// Whether the service reports a status that the interface doesn't define.
-    pub fn has_unnamed_word(&self) -> bool {
+    pub fn has_undefined_status(&self) -> bool {
         matches!(self, TaskState::Running { word: StatusWord::Other(word), .. } if !word.is_empty())
     }
 

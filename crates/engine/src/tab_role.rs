@@ -33,10 +33,10 @@ impl TabRole {
     /// was lost meanwhile.
     pub fn lead(&mut self, generation: u64) -> Option<Vec<String>> {
         match &mut self.stage {
-            Stage::TakesOver(put_off) if self.generation == generation => {
-                let put_off = std::mem::take(put_off);
+            Stage::TakesOver(deferred) if self.generation == generation => {
+                let deferred = std::mem::take(deferred);
                 self.stage = Stage::Leads;
-                Some(put_off)
+                Some(deferred)
             }
             _ => None,
         }
@@ -51,8 +51,8 @@ impl TabRole {
     /// Defers a message during a takeover. Returns whether it was deferred.
     pub fn defer(&mut self, text: &str) -> bool {
         match &mut self.stage {
-            Stage::TakesOver(put_off) => {
-                put_off.push(text.to_owned());
+            Stage::TakesOver(deferred) => {
+                deferred.push(text.to_owned());
                 true
             }
             _ => false,
@@ -95,8 +95,8 @@ mod tests {
         assert!(!role.defer("as a follower"));
         let generation = role.take_over();
         assert!(role.defer("first") && role.defer("second"));
-        let put_off = role.lead(generation).unwrap_or_default();
-        assert_eq!(put_off, ["first", "second"]);
+        let deferred = role.lead(generation).unwrap_or_default();
+        assert_eq!(deferred, ["first", "second"]);
         assert!(!role.defer("as a leader"));
         assert_eq!(role.lead(generation), None, "already the leader");
     }

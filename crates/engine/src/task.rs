@@ -272,8 +272,8 @@ impl Task {
     /// Whether the task is running with an unknown User ID, because it was imported from the history of another
     /// browser.
     pub fn is_orphan(&self) -> bool {
-        let goes_on = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
-        goes_on && self.account.uid.is_empty()
+        let is_running = matches!(self.state.phase(), Phase::Running | Phase::Fetching);
+        is_running && self.account.uid.is_empty()
     }
 
     /// Whether an imported record supplies the missing User ID.
@@ -316,10 +316,13 @@ impl Task {
     /// that was never sent.
     pub fn duration_text(&self) -> Option<String> {
         let finished = self.finished.filter(|_| !self.is_unsent())?;
-        let took = finished.saturating_sub(self.attempt_start());
+        let duration_ms = finished.saturating_sub(self.attempt_start());
         Some(match self.ended_unseen {
-            true => format!("under {}", duration::text(took.div_ceil(1_000) * 1_000)),
-            false => duration::text(took),
+            true => format!(
+                "under {}",
+                duration::text(duration_ms.div_ceil(1_000) * 1_000)
+            ),
+            false => duration::text(duration_ms),
         })
     }
 

@@ -87,8 +87,8 @@ pub fn wait_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> Optio
 
 /// Whether a running task is not polled because another account, or none, is set.
 pub fn is_not_followed(task: &Task, sending: SendingState<'_>) -> bool {
-    let goes_on = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
-    goes_on && task.watching && !task.is_orphan() && account_mismatch(task, sending).is_some()
+    let is_running = matches!(task.state.phase(), Phase::Running | Phase::Fetching);
+    is_running && task.watching && !task.is_orphan() && account_mismatch(task, sending).is_some()
 }
 
 /// Whether a task has not been sent because another account, or none, is set.
@@ -110,8 +110,8 @@ pub fn waits_for_person(task: &Task, sending: SendingState<'_>) -> bool {
 
 /// Returns the duration of the current attempt. `None` if the task has ended, is not polled, or waits for the user.
 pub fn elapsed(task: &Task, sending: SendingState<'_>, now: Millis) -> Option<Millis> {
-    let goes_on = task.is_active() && !waits_for_person(task, sending);
-    goes_on.then(|| now.saturating_sub(task.attempt_start()))
+    let is_running = task.is_active() && !waits_for_person(task, sending);
+    is_running.then(|| now.saturating_sub(task.attempt_start()))
 }
 
 /// Returns why the service can't be asked about a task with the current Settings.
@@ -177,9 +177,9 @@ impl SentState {
 }
 
 fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String {
-    let left = SentState::of(task);
+    let sent_state = SentState::of(task);
     if task.taken_back {
-        let before = match left {
+        let before = match sent_state {
             SentState::Unsent => "it was sent",
             SentState::Refused | SentState::Unanswered => "the service accepted it",
         };
@@ -188,7 +188,7 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
         );
     }
     if sending.is_superseded {
-        let unless = match (left, task.retry_of.is_some()) {
+        let unless = match (sent_state, task.retry_of.is_some()) {
             (SentState::Unsent, true) => "this retry was not sent",
             (SentState::Unsent, false) => "nothing was sent",
             (SentState::Refused, true) => "the service has not accepted this retry",
@@ -200,7 +200,7 @@ fn unsent_reason(task: &Task, sending: SendingState<'_>, now: Millis) -> String 
              task; if not, {unless}. Press Edit first to keep its inputs in the form."
         );
     }
-    let unsent = match left {
+    let unsent = match sent_state {
         SentState::Unsent if task.retry_of.is_some() => "This retry has not left this browser.",
         SentState::Unsent => "Nothing has left this browser.",
         SentState::Refused if task.retry_of.is_some() => {

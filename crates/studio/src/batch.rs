@@ -338,8 +338,8 @@ impl<'a> Items<'a> {
             return Some(pace.saturating_mul(left as u64));
         }
         let is_left = |task: &&Task| matches!(Part::of(task), Part::InProgress | Part::Queued);
-        let mut going_on = self.latest().flatten().filter(is_left);
-        let only = going_on.next().filter(|_| left == 1)?;
+        let mut unfinished = self.latest().flatten().filter(is_left);
+        let only = unfinished.next().filter(|_| left == 1)?;
         let elapsed = now.saturating_sub(only.submitted.unwrap_or(now));
         Some(typical?.saturating_sub(elapsed))
     }

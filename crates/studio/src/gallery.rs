@@ -200,9 +200,10 @@ impl GalleryFilter {
                 && self.matches(entry)
         };
         let mut found: Vec<_> = entries.into_iter().filter(is_found).collect();
-        let has_its_numbers = |entry: &&GalleryEntry| self.query.has_its_numbers(&entry.text);
-        if found.iter().any(has_its_numbers) {
-            found.retain(|entry| has_its_numbers(entry) || self.is_of_named_days(entry));
+        let contains_long_numbers =
+            |entry: &&GalleryEntry| self.query.contains_long_numbers(&entry.text);
+        if found.iter().any(contains_long_numbers) {
+            found.retain(|entry| contains_long_numbers(entry) || self.is_of_named_days(entry));
         }
         let is_batch = matches!(self.scope, Scope::Batch(_));
         found.sort_by(|a, b| {

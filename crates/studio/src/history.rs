@@ -139,9 +139,9 @@ impl Filter {
                 matching.push((position, record, right_phase, right_model));
             }
         }
-        let has_numbers = |record: &HistoryEntry| self.query.has_its_numbers(&record.text);
+        let has_numbers = |record: &HistoryEntry| self.query.contains_long_numbers(&record.text);
         let mut right = (matching.iter()).filter(|(_, _, phase, model)| *phase && *model);
-        if self.query.asks_for_numbers() && right.any(|(_, record, ..)| has_numbers(record)) {
+        if self.query.has_long_numbers() && right.any(|(_, record, ..)| has_numbers(record)) {
             matching.retain(|(_, record, ..)| has_numbers(record));
         }
         for (position, record, right_phase, right_model) in matching {

@@ -24,7 +24,7 @@ impl ApiError {
     /// that CORS blocked a call, so the message mentions it for other origins.
     pub fn user_message_of(&self, address: &ServiceAddress, page_origin: &str) -> String {
         let message = self.user_message();
-        let is_seen_here = match self {
+        let is_observed = match self {
             Self::Network { detail } => ![
                 Self::PAGE_CLOSED,
                 Self::EXPORTED_UNSENT,
@@ -35,7 +35,7 @@ impl ApiError {
             .contains(&&**detail),
             _ => false,
         };
-        match is_seen_here && !address.is_of_origin(page_origin) {
+        match is_observed && !address.is_of_origin(page_origin) {
             true => format!("{message} Or its owner has to allow this page's address (CORS)."),
             false => message,
         }

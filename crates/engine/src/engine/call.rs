@@ -165,8 +165,8 @@ impl Calls {
     /// Whether a submission of the task's current attempt is in flight. An earlier attempt may be, too.
     pub fn is_sending(&self, task: &Task) -> bool {
         self.submissions().any(|call| {
-            let is_one = task.idempotency_key.is_some() || task.submitted == Some(call.sent);
-            is_one && call.tasks.contains(&task.key)
+            let is_current = task.idempotency_key.is_some() || task.submitted == Some(call.sent);
+            is_current && call.tasks.contains(&task.key)
         })
     }
 

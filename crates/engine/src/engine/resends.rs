@@ -28,12 +28,12 @@ impl Engine {
 
     /// Returns the key for a task's next submission, if the service supports idempotency keys.
     pub(super) fn new_key(&self, task: &Task) -> Option<String> {
-        let is_honoured = self.services.takes_keys(&task.account.address);
+        let is_supported = self.services.sends_keys(&task.account.address);
         // A model can have a parameter with the same name.
         let field = atelier_contract::IDEMPOTENCY_FIELD;
         let is_free = !task.input.values().contains_key(field);
         let chosen = task.idempotency_key.as_ref().unwrap_or(&task.key.0);
-        (is_honoured && is_free).then(|| chosen.clone())
+        (is_supported && is_free).then(|| chosen.clone())
     }
 
     /// Handles a submission that failed or whose outcome is unknown.
@@ -82,7 +82,7 @@ impl Engine {
     /// Returns when the next resend is due.
     pub(super) fn next_resend(&self) -> Option<Millis> {
         let next = self.timers.resends.next();
-        next.filter(|_| self.services.honours_keys(&self.account.address))
+        next.filter(|_| self.services.supports_keys(&self.account.address))
     }
 
     /// Takes up to `most` tasks that are due for a resend. `fits`: whether a task may share a call with the tasks

@@ -148,7 +148,7 @@ impl Engine {
         let progress = answer.and_then(|body| Progress::from_body(&body));
         let progress = progress.and_then(|progress| match (&progress.id, &asked) {
             // The response is about another task.
-            (Some(told), Some(asked)) if told != asked => {
+            (Some(returned), Some(asked)) if returned != asked => {
                 Err(ApiError::malformed("it is about another task"))
             }
             _ => Ok(progress),

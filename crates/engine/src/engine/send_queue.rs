@@ -38,9 +38,9 @@ impl SendQueue {
         self.paused.contains(batch)
     }
 
-    /// Resumes all batches for which `stays` is false.
-    pub fn retain_paused(&mut self, stays: impl FnMut(&BatchKey) -> bool) {
-        self.paused.retain(stays);
+    /// Resumes all batches for which `is_paused` is false.
+    pub fn retain_paused(&mut self, is_paused: impl FnMut(&BatchKey) -> bool) {
+        self.paused.retain(is_paused);
     }
 
     /// Removes all tasks. Paused batches stay paused.

@@ -155,18 +155,18 @@ impl Services {
     }
 
     /// Whether the service is known to support idempotency keys.
-    pub fn honours_keys(&self, address: &str) -> bool {
+    pub fn supports_keys(&self, address: &str) -> bool {
         matches!(self.idempotency(address), Idempotency::For(_))
     }
 
     /// Whether to send keys: the service supports them, or it did before and is being asked again. Sending a key is
     /// harmless.
-    pub fn takes_keys(&self, address: &str) -> bool {
+    pub fn sends_keys(&self, address: &str) -> bool {
         let service = self.0.get(address);
         let is_known =
             |service: &Service| matches!(service.last_support, Some(Idempotency::For(_)));
         let is_asked = self.idempotency(address) == Idempotency::Asked;
-        self.honours_keys(address) || (is_asked && service.is_some_and(is_known))
+        self.supports_keys(address) || (is_asked && service.is_some_and(is_known))
     }
 
     pub fn is_unreachable(&self, address: &str) -> bool {
@@ -222,7 +222,7 @@ mod tests {
         services.set_idempotency(HERE, Idempotency::For(60_000), 0);
         assert_eq!(services.blocked_until(HERE, 0), Some(9_000));
         assert_eq!(services.most_items(HERE, CallKind::Status, 0), 1);
-        assert!(services.honours_keys(HERE));
+        assert!(services.supports_keys(HERE));
         assert_eq!(services.blocked_until(THERE, 0), None);
         assert_eq!(services.next_call(THERE, 7), 7);
         assert_eq!(
@@ -278,7 +278,7 @@ mod tests {
         assert_eq!(services.submissions_from(HERE, 7_500), Some(7_500));
         services.set_idempotency(HERE, Idempotency::Asked, 8_000);
         services.set_idempotency(HERE, Idempotency::Unknown, 8_100);
-        assert!(services.takes_keys(HERE), "its last answer stays valid");
+        assert!(services.sends_keys(HERE), "its last answer stays valid");
     }
 
     #[test]
@@ -296,7 +296,7 @@ mod tests {
         services.set_idempotency(HERE, Idempotency::For(60_000), 900_100);
         services.answered(HERE, 900_200);
         assert!(
-            services.honours_keys(HERE),
+            services.supports_keys(HERE),
             "another answer does not reset it"
         );
     }

@@ -190,9 +190,9 @@ proptest! {
                 found = lease(names[tab], now + LEASE_MS, claim(tab) == LeadershipClaim::HasLock);
             }
             known[tab] = found.clone();
-            let going_on = (0..3)
+            let leading = (0..3)
                 .filter(|tab| leads[*tab] && still_leads(claim(*tab), names[*tab], &found, now));
-            prop_assert!(going_on.count() <= 1);
+            prop_assert!(leading.count() <= 1);
         }
     }
 }

@@ -170,12 +170,15 @@ fn a_running_task_that_is_not_polled_shows_why() {
     };
     assert!(waits_for_account(&task("http://x", "u"), none));
     // The service accepts guests but is unavailable, so the message must not ask for credentials.
-    let away = SendingState {
+    let unavailable = SendingState {
         access: Access::Unknown,
         ..able(&account)
     };
-    assert_eq!(wait_reason(&running("http://x", "guest"), away, 0), None);
-    let queued = wait_reason(&task("http://x", "guest"), away, 0).unwrap();
+    assert_eq!(
+        wait_reason(&running("http://x", "guest"), unavailable, 0),
+        None
+    );
+    let queued = wait_reason(&task("http://x", "guest"), unavailable, 0).unwrap();
     // The message doesn't mention other tasks, because no task precedes this one.
     let unanswered = "Waiting to be sent: the service has not answered yet.";
     assert!(queued.starts_with(unanswered), "{queued}");

@@ -35,8 +35,12 @@ pub fn find_duplicates(
     account: &Account,
     tasks: &[&Task],
 ) -> Vec<Duplicate> {
-    let near = tasks_by_seed(schema, account, tasks);
-    duplicates_in(&with_fixed_seeds(drafts, schema, &near), &near, schema)
+    let by_seed = tasks_by_seed(schema, account, tasks);
+    duplicates_in(
+        &with_fixed_seeds(drafts, schema, &by_seed),
+        &by_seed,
+        schema,
+    )
 }
 
 /// A seed as a number, so that two spellings of a seed are equal.
@@ -52,24 +56,24 @@ fn tasks_by_seed<'a>(
     account: &Account,
     tasks: &[&'a Task],
 ) -> HashMap<SeedBits, Vec<&'a Task>> {
-    let usual = schema.parameter(seed::NAME);
-    let usual = usual.and_then(|(it, _)| it.default.as_ref());
+    let default_seed = schema.parameter(seed::NAME);
+    let default_seed = default_seed.and_then(|(it, _)| it.default.as_ref());
     let is_ours = |task: &&&Task| {
         task.model == schema.model && task.account == *account && has_or_will_have_files(task)
     };
-    let mut near: HashMap<SeedBits, Vec<&Task>> = HashMap::new();
+    let mut by_seed: HashMap<SeedBits, Vec<&Task>> = HashMap::new();
     for task in tasks.iter().filter(is_ours) {
-        let seed = task.input.values().get(seed::NAME).or(usual);
+        let seed = task.input.values().get(seed::NAME).or(default_seed);
         if let Some(bits) = seed.and_then(|seed| bits(&seed.to_string())) {
-            near.entry(bits).or_default().push(task);
+            by_seed.entry(bits).or_default().push(task);
         }
     }
-    near
+    by_seed
 }
 
 fn duplicates_in(
     fixed: &[(usize, CompleteInput)],
-    near: &HashMap<SeedBits, Vec<&Task>>,
+    by_seed: &HashMap<SeedBits, Vec<&Task>>,
     schema: &Schema,
 ) -> Vec<Duplicate> {
     let seeds = fixed
@@ -77,7 +81,7 @@ fn duplicates_in(
         .filter_map(|(_, input)| bits(input.get(seed::NAME)?));
     let seeds: HashSet<SeedBits> = seeds.collect();
     let mut known: HashMap<CompleteInput, &Task> = HashMap::new();
-    for task in seeds.iter().filter_map(|seed| near.get(seed)).flatten() {
+    for task in seeds.iter().filter_map(|seed| by_seed.get(seed)).flatten() {
         let known = known.entry(complete_input(task.input.values(), schema));
         let best = known.or_insert(task);
         if is_under_way(best) {
@@ -100,7 +104,7 @@ fn duplicates_in(
 fn with_fixed_seeds(
     drafts: &[&Draft],
     schema: &Schema,
-    near: &HashMap<SeedBits, Vec<&Task>>,
+    by_seed: &HashMap<SeedBits, Vec<&Task>>,
 ) -> Vec<(usize, CompleteInput)> {
     let numbered = drafts.iter().enumerate();
     let fixed = numbered.filter_map(|(at, draft)| Some((at, *draft, fixed_seed(draft, schema)?)));
@@ -109,7 +113,7 @@ fn with_fixed_seeds(
     for (_, _, seed) in &fixed {
         *counts.entry(*seed).or_default() += 1;
     }
-    let may_be_duplicate = |seed: &SeedBits| counts[seed] > 1 || near.contains_key(seed);
+    let may_be_duplicate = |seed: &SeedBits| counts[seed] > 1 || by_seed.contains_key(seed);
     let inputs = fixed
         .into_iter()
         .filter(|(_, _, seed)| may_be_duplicate(seed));
@@ -126,9 +130,9 @@ fn fixed_seed(draft: &Draft, schema: &Schema) -> Option<SeedBits> {
     let parameter = schema.parameter(seed::NAME).map(|(it, _)| it);
     let parameter = parameter.filter(|it| it.is_seed())?;
     let typed = seed::text(draft);
-    let usual = parameter.default.as_ref().map(Value::to_string);
-    let (text, least) = match (typed.trim(), &usual) {
-        ("", Some(usual)) => (usual.as_str(), 0.0),
+    let default_seed = parameter.default.as_ref().map(Value::to_string);
+    let (text, least) = match (typed.trim(), &default_seed) {
+        ("", Some(default_seed)) => (default_seed.as_str(), 0.0),
         (typed, _) => (typed, f64::MIN),
     };
     let minimum = parameter.minimum.as_ref().and_then(|it| it.as_f64());
@@ -229,14 +233,14 @@ mod tests {
     fn the_same_input_with_the_same_seed_is_a_duplicate() {
         let schema = seeded();
         let tasks = [task(&draft("a", "7"), &schema)];
-        let mut usual = draft("a", "7");
-        usual.set("steps", Entry::Text("20".into()));
+        let mut with_default = draft("a", "7");
+        with_default.set("steps", Entry::Text("20".into()));
         let mut other = draft("a", "7");
         other.set("steps", Entry::Text("21".into()));
         let drafts = [
             draft("b", "7"),
             draft("a", " 7"),
-            usual,
+            with_default,
             other,
             draft("a", "8"),
         ];

@@ -55,14 +55,18 @@ pub struct ImportNote {
 /// An empty CSV cell leaves the parameter out, as does a word such as `null` in a column of numbers or booleans. JSON
 /// values keep their type. Rows with U+FFFD, which replaces a lost character, are not imported.
 ///
-/// `meant`: the parameters that the user has assigned to columns, see [`Imported::unknown_names`].
+/// `assigned`: the parameters that the user has assigned to columns, see [`Imported::unknown_names`].
 ///
 /// # Errors
 ///
 /// A message: no table, invalid JSON, no column that is a parameter, or more than [`MAX_ROWS`] rows.
-pub fn read(text: &str, schema: &Schema, meant: &[(String, String)]) -> Result<Imported, String> {
+pub fn read(
+    text: &str,
+    schema: &Schema,
+    assigned: &[(String, String)],
+) -> Result<Imported, String> {
     let text = text.trim_start_matches('\u{feff}');
-    let names = ColumnMatcher::new(schema, meant);
+    let names = ColumnMatcher::new(schema, assigned);
     let imported = if text.trim_start().starts_with('[') {
         from_json(text, &names)?
     } else if text.trim_start().starts_with('{') {
@@ -297,9 +301,9 @@ impl Imported {
 /// Whether a field in a column of numbers or booleans is a word for no value in pandas, Python, SQL or spreadsheets.
 fn is_null(kind: Kind, field: &str) -> bool {
     const MORE: [&str; 4] = ["nan", "na", "<na>", "#n/a"];
-    let is_meant = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
+    let has_null_words = matches!(kind, Kind::Integer | Kind::Number | Kind::Boolean);
     let mut words = NULL_WORDS.iter().chain(&MORE);
-    is_meant && words.any(|word| field.trim().eq_ignore_ascii_case(word))
+    has_null_words && words.any(|word| field.trim().eq_ignore_ascii_case(word))
 }
 
 /// Matches columns to parameters.
@@ -308,11 +312,11 @@ struct ColumnMatcher<'a> {
     /// The parameters' names in the order of the form, each with its normalized spelling.
     all: Vec<(&'a str, Kind, String)>,
     /// See [`read`].
-    meant: &'a [(String, String)],
+    assigned: &'a [(String, String)],
 }
 
 impl<'a> ColumnMatcher<'a> {
-    fn new(schema: &'a Schema, meant: &'a [(String, String)]) -> Self {
+    fn new(schema: &'a Schema, assigned: &'a [(String, String)]) -> Self {
         let each = |(parameter, _): (&'a Parameter, bool)| {
             let name = parameter.name.as_str();
             (name, parameter.kind(), spelling(name))
@@ -320,21 +324,22 @@ impl<'a> ColumnMatcher<'a> {
         Self {
             schema,
             all: schema.parameters().map(each).collect(),
-            meant,
+            assigned,
         }
     }
 
     /// Whether the user has excluded the column.
     fn excludes(&self, title: &str) -> bool {
-        let mut meant = self.meant.iter();
-        meant.any(|(column, parameter)| column == title && parameter.is_empty())
+        let mut assigned = self.assigned.iter();
+        assigned.any(|(column, parameter)| column == title && parameter.is_empty())
     }
 
     /// Returns the parameter of a column. `is_column`: whether a column has exactly this parameter's name, so that no
     /// other column can be assigned to the parameter.
     fn find(&self, title: &str, is_column: impl Fn(&str) -> bool) -> Option<(&'a str, Kind)> {
-        let mut meant = self.meant.iter();
-        let assigned = meant.find(|(column, parameter)| column == title && !is_column(parameter));
+        let mut assigned = self.assigned.iter();
+        let assigned =
+            assigned.find(|(column, parameter)| column == title && !is_column(parameter));
         let title = assigned.map_or(title.trim(), |(_, parameter)| parameter);
         let short = title.strip_prefix(INPUT_PREFIX).unwrap_or(title);
         let exact = |title: &str| self.all.iter().find(|(name, ..)| *name == title);

@@ -158,17 +158,17 @@ mod tests {
     #[test]
     fn unfinished_panels_survive_a_round_trip() {
         let schema = schema();
-        let begun = PanelState::new(
+        let unfinished = PanelState::new(
             FillMethod::Sweep,
             Some(sweep("1, 2")),
             "a,b\n".into(),
             &schema,
         );
-        let text = begun.to_value().to_string();
+        let text = unfinished.to_value().to_string();
         let stored = r#"{"way":"Sweep","sweep":{"axes":[["steps","1, 2"]],"is_paired":true,"seed":"7","base":null},"pasted":"a,b\n"}"#;
         assert_eq!(text, stored);
         let read = json::read(&text).and_then(PanelState::from_value).unwrap();
-        assert_eq!(read, begun);
+        assert_eq!(read, unfinished);
         assert_eq!(read.fill_method(&schema), Some(FillMethod::Sweep));
         assert!(read.has_unsent());
     }

@@ -60,11 +60,11 @@ pub fn values(
         .collect();
     let entry = |text: String| {
         let entry = match text.as_str() {
-            LEFT_OUT if marker::is_one(parameter, LEFT_OUT) => {
+            LEFT_OUT if marker::is_marker_of(parameter, LEFT_OUT) => {
                 let problem = check(parameter, required, None).err();
                 return problem.map_or(Ok(None), |problem| Err(format!("{problem}.")));
             }
-            EMPTY if marker::is_one(parameter, EMPTY) => Entry::Text(String::new()),
+            EMPTY if marker::is_marker_of(parameter, EMPTY) => Entry::Text(String::new()),
             _ => match choices.iter().find(|(shown, _)| *shown == text) {
                 Some((_, choice)) => Entry::Value((*choice).clone()),
                 None => Entry::Text(text),

@@ -208,8 +208,8 @@ fn changed(before: &Draft, after: &Draft) -> Vec<String> {
         .map(|(name, _)| name)
         .filter(is_other)
         .collect();
-    let gone = before.iter().map(|(name, _)| name);
-    names.extend(gone.filter(|name| after.get(name).is_none()));
+    let removed = before.iter().map(|(name, _)| name);
+    names.extend(removed.filter(|name| after.get(name).is_none()));
     names.into_iter().map(str::to_owned).collect()
 }
 

@@ -112,13 +112,19 @@ pub fn with_new_seed(draft: &Draft, schema: &Schema, random: u64) -> Draft {
     renewed
 }
 
-/// Maps 64 random bits to a seed within the parameter's bounds. It is exact in the whole range of i64 and u64.
+/// Maps 64 random bits to a seed within the parameter's bounds. It is exact for all values of i64 and u64.
 ///
 /// Without a minimum, the range starts at 0. Without a maximum, it spans 2^32 values. If the bounds contain no integer,
 /// the result is the minimum rounded up, which validation rejects.
 pub fn seed(parameter: &Parameter, random: u64) -> Number {
-    let minimum = parameter.minimum.as_ref().map(|n| whole(n, f64::ceil));
-    let maximum = parameter.maximum.as_ref().map(|n| whole(n, f64::floor));
+    let minimum = parameter
+        .minimum
+        .as_ref()
+        .map(|n| rounded_inwards(n, f64::ceil));
+    let maximum = parameter
+        .maximum
+        .as_ref()
+        .map(|n| rounded_inwards(n, f64::floor));
     let low = minimum.unwrap_or(match maximum {
         Some(maximum) if maximum < 0 => maximum - DEFAULT_SPAN,
         _ => 0,
@@ -141,7 +147,7 @@ pub fn seed(parameter: &Parameter, random: u64) -> Number {
 }
 
 /// Returns a bound as an integer. Fractions are rounded inwards.
-fn whole(number: &Number, inwards: fn(f64) -> f64) -> i128 {
+fn rounded_inwards(number: &Number, inwards: fn(f64) -> f64) -> i128 {
     match (number.as_u64(), number.as_i64()) {
         (Some(n), _) => n.into(),
         (_, Some(n)) => n.into(),

@@ -14,12 +14,12 @@ const MAX_LETTERS: usize = 48;
 /// The penalty per field after the first, so that matches in a name rank before matches in a description.
 const FIELD: u32 = 4;
 /// The minimum number of letters of a prefix that may have a typo. Shorter prefixes would match too many words.
-const LEAST_BEGUN: usize = 6;
+const MIN_PREFIX_LETTERS: usize = 6;
 /// The minimum number of letters of a word that counts as an id.
-const LEAST_LETTERS_OF_ID: u8 = 16;
+const MIN_ID_LETTERS: u8 = 16;
 
 /// The minimum number of digits for a match with the prefix of a number.
-const LEAST_DIGITS: usize = 3;
+const MIN_DIGITS: usize = 3;
 /// The penalty for a typo. It is so large that matches without typos rank before all others.
 const TYPO: u32 = 1000;
 
@@ -144,19 +144,19 @@ impl Query {
         })
     }
 
-    /// Whether the query contains a number of at least [`LEAST_DIGITS`] digits.
-    pub fn asks_for_numbers(&self) -> bool {
+    /// Whether the query contains a number of at least [`MIN_DIGITS`] digits.
+    pub fn has_long_numbers(&self) -> bool {
         self.long_numbers().next().is_some()
     }
 
     fn long_numbers(&self) -> impl Iterator<Item = &QueryWord> {
-        let is_long = |it: &&QueryWord| is_number(&it.text) && it.text.len() >= LEAST_DIGITS;
+        let is_long = |it: &&QueryWord| is_number(&it.text) && it.text.len() >= MIN_DIGITS;
         self.words.iter().filter(is_long)
     }
 
-    /// Whether the item contains all numbers of [`Query::asks_for_numbers`] exactly, and not only as prefixes: an item
+    /// Whether the item contains all numbers of [`Query::has_long_numbers`] exactly, and not only as prefixes: an item
     /// with 10203 does not contain 1020. True if the query has no such numbers.
-    pub fn has_its_numbers(&self, item: &Searchable) -> bool {
+    pub fn contains_long_numbers(&self, item: &Searchable) -> bool {
         self.long_numbers().all(|wanted| {
             let text = |word: &Word| {
                 let start = word.start as usize;
@@ -203,10 +203,10 @@ impl QueryWord {
     fn rank(&self, word: &Word, text: &str, typos: u32) -> Option<u32> {
         if self.mask & !word.mask == 0 && text.len() >= self.text.len() {
             // 7 matches neither 77 nor the prefix of a seed or an id.
-            let is_long = word.letters >= LEAST_LETTERS_OF_ID;
+            let is_long = word.letters >= MIN_ID_LETTERS;
             if is_number(&self.text) && (is_long || is_number(text)) {
-                let is_begun = self.text.len() >= LEAST_DIGITS && text.starts_with(&self.text);
-                return (is_begun || text == self.text).then_some(u32::from(text != self.text));
+                let is_prefix = self.text.len() >= MIN_DIGITS && text.starts_with(&self.text);
+                return (is_prefix || text == self.text).then_some(u32::from(text != self.text));
             }
             if text.starts_with(&self.text) {
                 return Some(u32::from(text.len() > self.text.len()));
@@ -221,17 +221,17 @@ impl QueryWord {
         let is_near =
             own.abs_diff(other) <= typos as usize && !more_than(typos, word.mask & !self.mask);
         // The user may still be typing the word. Its prefix may have one typo, but not in the first letter.
-        let is_begun = own >= LEAST_BEGUN
+        let is_prefix = own >= MIN_PREFIX_LETTERS
             && other > own
             && text.chars().next() == self.letters.first().copied();
-        if typos == 0 || !(is_near || is_begun) {
+        if typos == 0 || !(is_near || is_prefix) {
             return None;
         }
-        let (whole, begun) = edits(&self.letters, text, typos);
+        let (whole, prefix_distance) = edits(&self.letters, text, typos);
         if is_near && whole <= typos {
             Some(TYPO * whole)
         } else {
-            (is_begun && begun == 1).then_some(TYPO + TYPO / 2)
+            (is_prefix && prefix_distance == 1).then_some(TYPO + TYPO / 2)
         }
     }
 }
@@ -256,11 +256,11 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
     }
     let mut last = 0;
     let mut previous = None;
-    let mut begun = width as u32;
+    let mut prefix_distance = width as u32;
     for (count, letter) in word.chars().enumerate() {
         // Longer prefixes have larger distances.
         if count > width + most as usize {
-            return (most + 1, begun);
+            return (most + 1, prefix_distance);
         }
         let (current, before_last) = ((last + 1) % 3, (last + 2) % 3);
         rows[current][0] = count as u32 + 1;
@@ -274,11 +274,11 @@ fn edits(wanted: &[char], word: &str, most: u32) -> (u32, u32) {
             }
             rows[current][column] = cell;
         }
-        begun = begun.min(rows[current][width]);
+        prefix_distance = prefix_distance.min(rows[current][width]);
         last = current;
         previous = Some(letter);
     }
-    (rows[last][width], begun)
+    (rows[last][width], prefix_distance)
 }
 
 fn mask(word: &str) -> u32 {

@@ -36,8 +36,8 @@ pub fn filmstrip(
 ) -> Vec<Frame> {
     let mut strip: Vec<(Frame, Option<BatchPlace>)> = Vec::new();
     for (frame, place) in frames {
-        let is_there = |other: &Frame| matches!((&frame, other), (Frame::Batch(it, _), Frame::Batch(other, _)) if it == other);
-        if strip.iter().any(|(other, _)| is_there(other)) {
+        let is_same_batch = |other: &Frame| matches!((&frame, other), (Frame::Batch(it, _), Frame::Batch(other, _)) if it == other);
+        if strip.iter().any(|(other, _)| is_same_batch(other)) {
             continue;
         }
         if strip.len() == most {

@@ -116,13 +116,13 @@ fn halves_output_calls_whose_responses_never_arrive() {
 fn an_outage_makes_one_output_call_per_round() {
     let mut harness = Harness::new();
     harness.submit_batch("a", 10);
-    let (mut calls, mut begun) = (Vec::new(), None);
-    while begun.is_none_or(|begun| harness.now < begun + 600_000) {
+    let (mut calls, mut first_failure) = (Vec::new(), None);
+    while first_failure.is_none_or(|first_failure| harness.now < first_failure + 600_000) {
         let wake = harness.engine.next_wake().unwrap();
         harness.now = wake.max(harness.now);
         for call in harness.calls() {
             if call.kind == CallKind::Response {
-                begun.get_or_insert(harness.now);
+                first_failure.get_or_insert(harness.now);
                 calls.push((harness.now, call.tasks.len()));
                 harness.answer(&call, Err(network()));
             } else {

@@ -159,12 +159,12 @@ fn follows_a_late_id_from_another_tab() {
     let second = harness.call();
     harness.answer(&second, accepted("2"));
     let known = harness.engine.task(&key()).unwrap().clone();
-    for has_heard in [false, true] {
+    for has_outcome in [false, true] {
         let mut asleep = Harness::new();
         asleep.submit(&["a"]);
         let first = asleep.call();
         asleep.engine.set_leading(false, asleep.now);
-        if has_heard {
+        if has_outcome {
             asleep.engine.merge_remote(known.clone(), asleep.now);
         }
         asleep.now += 2_000;
@@ -175,11 +175,11 @@ fn follows_a_late_id_from_another_tab() {
         for task in remote {
             harness.engine.merge_remote(task, harness.now);
         }
-        assert_eq!(id(&harness, &key()).as_deref(), Some("2"), "{has_heard}");
+        assert_eq!(id(&harness, &key()).as_deref(), Some("2"), "{has_outcome}");
         assert_eq!(
             id(&harness, &key().late()).as_deref(),
             Some("1"),
-            "{has_heard}"
+            "{has_outcome}"
         );
         let remote = saved(&mut harness);
         assert!(

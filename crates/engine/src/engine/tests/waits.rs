@@ -412,11 +412,11 @@ fn a_probe_respects_retry_after() {
     set_key_support(&mut harness, Idempotency::Unreachable);
     harness.submit(&["a"]);
     assert!(harness.engine.probe_request(harness.now).is_some());
-    let away = ApiError::from_status(503, None, Some(600_000));
+    let unavailable = ApiError::from_status(503, None, Some(600_000));
     let address = account().address;
     harness
         .engine
-        .probe_answered(&address, &Err(away), harness.now);
+        .probe_answered(&address, &Err(unavailable), harness.now);
     set_key_support(&mut harness, Idempotency::Unreachable);
     let reason = harness.engine.block_reason(harness.now);
     assert!(

@@ -25,9 +25,9 @@ pub struct Repeats {
 impl Repeats {
     pub fn of(to_send: &ToSend, schema: &Schema, account: &Account, tasks: &[&Task]) -> Self {
         let drafts: Vec<&Draft> = to_send.drafts.iter().collect();
-        let near = tasks_by_seed(schema, account, tasks);
-        let fixed = with_fixed_seeds(&drafts, schema, &near);
-        let made = duplicates_in(&fixed, &near, schema);
+        let by_seed = tasks_by_seed(schema, account, tasks);
+        let fixed = with_fixed_seeds(&drafts, schema, &by_seed);
+        let made = duplicates_in(&fixed, &by_seed, schema);
         let places: HashSet<usize> = made.iter().map(|it| it.at).collect();
         let mut counts = HashMap::new();
         for (_, input) in fixed.iter().filter(|(at, _)| !places.contains(at)) {

@@ -29,9 +29,9 @@ impl Imported {
 
     /// Returns the columns that were not imported. Those that resemble an unused parameter come first.
     pub fn unknown_names(&self, schema: &Schema) -> Vec<Unknown> {
-        let meant = self.suggestions(schema);
+        let suggestions = self.suggestions(schema);
         let unknown = self.unknown_columns.iter().map(|column| {
-            let found = meant.iter().find(|(other, _)| other == column);
+            let found = suggestions.iter().find(|(other, _)| other == column);
             Unknown {
                 name: column.clone(),
                 suggestion: found.map(|(_, parameter)| parameter.clone()),
@@ -46,11 +46,11 @@ impl Imported {
     pub fn suggestions(&self, schema: &Schema) -> Vec<(String, String)> {
         let is_free = |name: &str| self.rows.iter().all(|row| row.get(name).is_none());
         let columns = self.unknown_columns.iter();
-        let meant = columns.filter_map(|column| {
+        let suggestions = columns.filter_map(|column| {
             let parameter = parameter_name::similar_parameter(column, schema, is_free)?;
             Some((column.clone(), parameter.to_owned()))
         });
-        meant.collect()
+        suggestions.collect()
     }
 
     /// Returns a message with the columns that were not imported; empty if there are none.

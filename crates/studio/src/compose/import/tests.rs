@@ -64,11 +64,11 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     let text = "promt;aspect ratio;cost\na cat;16:9;3\n;;\na dog;2:1;3";
     let imported = read(text, &schema, &[]).unwrap();
     assert_eq!(imported.unknown_columns, ["promt", "cost"]);
-    let meant = imported.suggestions(&schema);
-    assert_eq!(meant, [("promt".to_owned(), "prompt".to_owned())]);
+    let assigned = imported.suggestions(&schema);
+    assert_eq!(assigned, [("promt".to_owned(), "prompt".to_owned())]);
     let missing: Vec<usize> = imported.bad(&schema).iter().map(|it| it.row).collect();
     assert_eq!(missing, [1, 3]);
-    let imported = read(text, &schema, &meant).unwrap();
+    let imported = read(text, &schema, &assigned).unwrap();
     assert!(imported.suggestions(&schema).is_empty());
     // The user can also exclude the column.
     let expected = "Not sent, as the model has no such parameter: cost.";
@@ -78,7 +78,7 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
         (unknown[0].name.as_str(), &unknown[0].suggestion),
         ("cost", &None)
     );
-    let none = [meant.clone(), vec![("cost".to_owned(), String::new())]].concat();
+    let none = [assigned.clone(), vec![("cost".to_owned(), String::new())]].concat();
     let removed = read(text, &schema, &none).unwrap();
     assert_eq!(removed.left_out_message(), "");
     assert_eq!(removed.rows, imported.rows);
@@ -101,7 +101,7 @@ fn a_misspelled_column_is_suggested_and_problems_are_shown() {
     );
     assert!(read("cost\n3", &schema, &[]).is_err());
     // The assignment is ignored if the file has a column with the exact name.
-    let both = read("promt,prompt\nx,a cat", &schema, &meant).unwrap();
+    let both = read("promt,prompt\nx,a cat", &schema, &assigned).unwrap();
     assert_eq!(both.unknown_columns, ["promt"]);
     assert!(both.bad(&schema).is_empty());
 }

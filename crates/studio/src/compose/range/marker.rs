@@ -30,14 +30,14 @@ pub fn markers(parameter: &Parameter, required: bool) -> Vec<(&'static str, &'st
         (false, true) => vec![(EMPTY, "Empty"), (LEFT_OUT, "Left out")],
         (false, false) => vec![(LEFT_OUT, "Left out")],
     };
-    markers.retain(|(marker, _)| is_one(parameter, marker));
+    markers.retain(|(marker, _)| is_marker_of(parameter, marker));
     markers
 }
 
 /// Whether this text is a marker for the parameter, instead of a permitted value.
-pub(super) fn is_one(parameter: &Parameter, marker: &str) -> bool {
-    let is_meant = marker == LEFT_OUT || parameter.kind() == Kind::Text;
-    is_meant && !parameter.choices().iter().any(|it| it == marker)
+pub(super) fn is_marker_of(parameter: &Parameter, marker: &str) -> bool {
+    let is_possible = marker == LEFT_OUT || parameter.kind() == Kind::Text;
+    is_possible && !parameter.choices().iter().any(|it| it == marker)
 }
 
 /// Formats a value as the user types it and sees it.
@@ -53,13 +53,13 @@ pub fn label(value: &Option<Entry>) -> String {
 
 /// Formats the values of an axis. A text that looks like a value of another type is quoted.
 pub fn labels(values: &[Option<Entry>]) -> Vec<String> {
-    let no_texts = values.iter().filter_map(|value| match value {
+    let other_values = values.iter().filter_map(|value| match value {
         Some(Entry::Value(value)) if !value.is_string() => Some(value.to_string()),
         _ => None,
     });
-    let no_texts: HashSet<String> = no_texts.collect();
+    let other_values: HashSet<String> = other_values.collect();
     let label = |value: &Option<Entry>| match value {
-        Some(Entry::Value(json @ Value::String(text))) if no_texts.contains(text) => {
+        Some(Entry::Value(json @ Value::String(text))) if other_values.contains(text) => {
             json.to_string()
         }
         value => label(value),

@@ -48,14 +48,14 @@ fn points_of_range(value: &str, is_whole: bool) -> Option<String> {
     let point = if is_whole { "" } else { "." };
     let with_point = |end: &str| is_ambiguous(end, is_whole).then(|| end.replace(',', point));
     // `1,2,..,4` is a list.
-    let (open_first, open_last) = match first.ends_with(',') {
+    let (first_with_point, last_with_point) = match first.ends_with(',') {
         true => (None, with_point(last)),
         false => (with_point(first), with_point(last)),
     };
-    let is_one = open_first.is_some() || open_last.is_some();
-    let ends = [(open_first, first), (open_last, last)];
+    let has_ambiguous_end = first_with_point.is_some() || last_with_point.is_some();
+    let ends = [(first_with_point, first), (last_with_point, last)];
     let ends = ends.map(|(open, end)| open.unwrap_or_else(|| end.to_owned()));
-    is_one.then(|| ends.join(DOTS))
+    has_ambiguous_end.then(|| ends.join(DOTS))
 }
 
 fn with_points(part: &str, is_whole: bool) -> Result<String, String> {

@@ -60,9 +60,9 @@ impl WrittenSweep {
             let written = range::written(parameter, required, &values)?;
             axes.push(((*name).clone(), written));
         }
-        let mut held = String::new();
+        let mut seed_text = String::new();
         if let Some(seed) = seed::parameter(schema) {
-            held = base
+            seed_text = base
                 .get(&seed.name)
                 .map_or_else(String::new, Entry::to_text);
             base.reset(&seed.name);
@@ -71,7 +71,7 @@ impl WrittenSweep {
             base,
             axes,
             combine,
-            seed: held,
+            seed: seed_text,
         };
         let again = found.rows(schema).ok()?;
         let sent = |draft: &Draft| schema.validate(draft, false);

@@ -65,17 +65,20 @@ impl Table {
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
         let Addition { ids, before, .. } = addition;
-        let is_one = |row: &&Row| row.is_waiting() && ids.contains(&row.id);
-        let there = self.rows.iter().filter(is_one).count();
-        let is_all = there as u64 == ids.end - ids.start;
-        if *before == 0 || !is_all || !self.rows.iter().any(|row| addition.holds(row)) {
+        let is_added = |row: &&Row| row.is_waiting() && ids.contains(&row.id);
+        let waiting = self.rows.iter().filter(is_added).count();
+        let is_all = waiting as u64 == ids.end - ids.start;
+        if *before == 0 || !is_all || !self.rows.iter().any(|row| addition.has_unchanged(row)) {
             return None;
         }
         let others = match before {
             1 => "the one that was".to_owned(),
             before => format!("the {before} that were"),
         };
-        Some(format!("Added {} to {others} here.", counted(there, "row")))
+        Some(format!(
+            "Added {} to {others} here.",
+            counted(waiting, "row")
+        ))
     }
 
     /// Plans sending only the added rows, if Generate would send others with them.
@@ -120,14 +123,14 @@ impl Table {
     /// Removes the rows of the last addition, except those that were changed or sent since.
     pub fn undo_addition(&mut self) {
         if let Some(addition) = self.addition.take() {
-            self.remove_where(|row| addition.holds(row));
+            self.remove_where(|row| addition.has_unchanged(row));
         }
     }
 }
 
 impl Addition {
     /// Whether the row was added and is unchanged.
-    fn holds(&self, row: &Row) -> bool {
+    fn has_unchanged(&self, row: &Row) -> bool {
         let place = row.id.checked_sub(self.ids.start);
         let draft = place.and_then(|at| self.drafts.get(at as usize));
         row.is_waiting() && draft == Some(&row.draft)

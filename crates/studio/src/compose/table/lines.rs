@@ -125,11 +125,11 @@ impl Table {
         schema: &Schema,
     ) {
         let text = |entry: Option<&Entry>| entry.map(Entry::to_text);
-        let meant = self
+        let ids = self
             .line_rows()
             .filter(|row| text(row.draft.get(name)) == text(from));
-        let meant: Vec<u64> = meant.map(|row| row.id).collect();
-        for id in meant {
+        let ids: Vec<u64> = ids.map(|row| row.id).collect();
+        for id in ids {
             self.set_entry(id, name, to.cloned(), schema);
         }
     }
@@ -181,7 +181,7 @@ impl Table {
         for (line, row) in &before.0 {
             by_line.entry(line.as_str()).or_default().push_back(row);
         }
-        let there: HashSet<u64> = self.rows.iter().map(|row| row.id).collect();
+        let existing_ids: HashSet<u64> = self.rows.iter().map(|row| row.id).collect();
         let nonces: HashSet<u64> = self.rows.iter().map(|row| row.nonce).collect();
         for (origin, line) in origins.iter_mut().zip(new) {
             let Some(rows) = by_line.get_mut(*line).filter(|_| origin.is_none()) else {
@@ -194,7 +194,7 @@ impl Table {
                 if let Some(found) = left.iter().position(|at| self.rows[*at].id == row.id) {
                     break Some(Origin::Row(left.remove(found)));
                 }
-                if !there.contains(&row.id) && !nonces.contains(&row.nonce) {
+                if !existing_ids.contains(&row.id) && !nonces.contains(&row.nonce) {
                     break Some(Origin::Before(Box::new(row.clone())));
                 }
             };
@@ -209,12 +209,12 @@ impl Table {
         let origins = origins.into_iter().zip(new);
         let new = |(origin, line): (Option<Origin>, &&str)| {
             origin.unwrap_or_else(|| {
-                let goes_on = |at: &usize| {
+                let is_continued = |at: &usize| {
                     let was = lines_before.get(&self.rows[*at].id);
                     is_changed_line(old_lines[at], line)
                         && was.is_none_or(|was| is_changed_line(was, line))
                 };
-                let found = left.iter().take(NEAR).position(goes_on);
+                let found = left.iter().take(NEAR).position(is_continued);
                 // Lines keep their order.
                 let row = found.and_then(|found| left.drain(..=found).next_back());
                 row.map_or(Origin::New, Origin::Row)

@@ -33,13 +33,13 @@ impl Table {
     ) -> SentRows {
         // The other rows keep the numbers that are shown to the user, so left-out rows leave gaps.
         let numbers = self.waiting_numbers();
-        let twins = self.mark_existing_as_sent(made);
-        if !twins.is_empty() {
-            self.remove_where(|row| twins.contains(&row.id));
+        let unmarked = self.mark_existing_as_sent(made);
+        if !unmarked.is_empty() {
+            self.remove_where(|row| unmarked.contains(&row.id));
         }
         let removal = self.removal.clone();
         let rows = self.send_numbered(&numbers, batch, schema, send_defaults, random, known);
-        if !twins.is_empty() {
+        if !unmarked.is_empty() {
             self.removal = removal;
         }
         rows
@@ -50,7 +50,7 @@ impl Table {
         let sent = self.rows.iter().filter(|row| row.sent.is_some());
         let mut texts: HashSet<String> = sent.clone().map(Row::text).collect();
         let mut places: HashSet<BatchPlace> = sent.filter_map(|row| row.sent.clone()).collect();
-        let mut twins = HashSet::new();
+        let mut unmarked = HashSet::new();
         for (id, place) in made {
             let Some(at) = self.place(*id) else {
                 continue;
@@ -64,10 +64,10 @@ impl Table {
                     self.grid = None;
                 }
                 _ => {
-                    twins.insert(*id);
+                    unmarked.insert(*id);
                 }
             }
         }
-        twins
+        unmarked
     }
 }

@@ -29,7 +29,7 @@ pub(super) struct Removal {
     /// The rows with their indexes.
     rows: Vec<(usize, Row)>,
     /// The ids of the rows that replaced them.
-    instead: Range<u64>,
+    replacements: Range<u64>,
     added: Vec<String>,
     grid: Option<GridLabels>,
 }
@@ -72,19 +72,23 @@ impl Table {
 
     fn replace_with(
         &mut self,
-        is_meant: impl Fn(&Row) -> bool,
+        is_removed: impl Fn(&Row) -> bool,
         put: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
         let mut new = self.clone();
-        new.remove_where(is_meant);
+        new.remove_where(is_removed);
         new.added.clear();
         let first = new.next_id + 1;
         put(&mut new)?;
         if let Some(removal) = &mut new.removal {
             let removal = Arc::make_mut(removal);
-            removal.instead = first..new.next_id + 1;
+            removal.replacements = first..new.next_id + 1;
             let before = SentBefore::of(removal.rows.iter().map(|(_, row)| row));
-            for row in new.rows.iter_mut().filter(|row| removal.is_instead(row)) {
+            for row in new
+                .rows
+                .iter_mut()
+                .filter(|row| removal.is_replacement(row))
+            {
                 row.earlier = row.earlier.take().or_else(|| before.find(&row.draft));
             }
         }
@@ -92,17 +96,17 @@ impl Table {
         Ok(())
     }
 
-    /// Removes the rows for which `is_meant` is true, so that the removal can be undone.
-    pub(super) fn remove_where(&mut self, is_meant: impl Fn(&Row) -> bool) {
+    /// Removes the rows for which `is_removed` is true, so that the removal can be undone.
+    pub(super) fn remove_where(&mut self, is_removed: impl Fn(&Row) -> bool) {
         let grid = self.grid.take();
         let all = std::mem::take(&mut self.rows).into_iter().enumerate();
-        let (rows, rest): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_meant(row));
+        let (rows, rest): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_removed(row));
         self.rows = rest.into_iter().map(|(_, row)| row).collect();
         self.removals += 1;
         self.removal = Some(Arc::new(Removal {
             number: self.removals,
             rows,
-            instead: 0..0,
+            replacements: 0..0,
             added: self.added.clone(),
             grid,
         }));
@@ -113,12 +117,12 @@ impl Table {
     pub fn removal_message(&self) -> Option<(u64, String)> {
         let removal = self.removal.as_ref()?;
         let count = removal.rows.len();
-        let stay = self.rows.iter().filter(|row| !removal.is_instead(row));
-        if count == 0 || stay.count() + count > MAX_ROWS {
+        let remaining = self.rows.iter().filter(|row| !removal.is_replacement(row));
+        if count == 0 || remaining.count() + count > MAX_ROWS {
             return None;
         }
         let rows = counted(count, "row");
-        let message = match removal.instead.end - removal.instead.start {
+        let message = match removal.replacements.end - removal.replacements.start {
             0 => format!("Removed {rows}."),
             new => format!("Replaced {rows} by {new}."),
         };
@@ -130,7 +134,7 @@ impl Table {
         let Some(removal) = self.removal.take() else {
             return;
         };
-        self.rows.retain(|row| !removal.is_instead(row));
+        self.rows.retain(|row| !removal.is_replacement(row));
         let removal = Arc::unwrap_or_clone(removal);
         if self.unsent() == 0 && removal.rows.iter().any(|(_, row)| row.is_waiting()) {
             self.grid = removal.grid;
@@ -159,7 +163,7 @@ impl Table {
 }
 
 impl Removal {
-    fn is_instead(&self, row: &Row) -> bool {
-        row.is_waiting() && self.instead.contains(&row.id)
+    fn is_replacement(&self, row: &Row) -> bool {
+        row.is_waiting() && self.replacements.contains(&row.id)
     }
 }

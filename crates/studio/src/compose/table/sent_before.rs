@@ -79,7 +79,7 @@ impl Row {
 impl Table {
     /// Returns the indexes of the sent rows that can be sent again. Rows that are waiting again already are excluded,
     /// and each item is included once.
-    fn to_put_back(&self) -> impl Iterator<Item = usize> {
+    fn resendable_rows(&self) -> impl Iterator<Item = usize> {
         let waiting = || self.rows.iter().filter(|row| row.is_waiting());
         let mut places: HashSet<&BatchPlace> = waiting().filter_map(Row::earlier).collect();
         let texts: HashSet<_> = match self.sent() {
@@ -128,12 +128,12 @@ impl Table {
 
     /// Returns the number of rows that [`Table::put_all_back`] would make waiting.
     pub fn put_back_count(&self) -> usize {
-        self.to_put_back().count()
+        self.resendable_rows().count()
     }
 
     /// Makes all sent rows waiting again. Returns the rows in their earlier state, for [`Table::undo_put_back`].
     pub fn put_all_back(&mut self) -> Vec<Row> {
-        let places: Vec<usize> = self.to_put_back().collect();
+        let places: Vec<usize> = self.resendable_rows().collect();
         let before = places.iter().map(|at| self.rows[*at].clone()).collect();
         for at in places {
             self.rows[at].put_back();

@@ -96,8 +96,8 @@ impl Table {
     }
 
     fn is_unknown(&self) -> impl Fn(&Draft) -> bool + use<> {
-        let there = self.rows.iter().filter(|row| !row.is_aside);
-        let known: HashSet<String> = there.map(Row::text).collect();
+        let known_rows = self.rows.iter().filter(|row| !row.is_aside);
+        let known: HashSet<String> = known_rows.map(Row::text).collect();
         move |draft| !known.contains(&text(draft))
     }
 

@@ -6,13 +6,13 @@ use crate::compose::MAX_ROWS;
 use crate::text::plural::{agreeing, counted};
 
 impl Table {
-    /// Puts the waiting rows aside for which `is_meant` is true. Returns their number.
-    pub fn put_aside(&mut self, is_meant: impl Fn(&super::Row) -> bool) -> usize {
+    /// Puts the waiting rows aside for which `is_selected` is true. Returns their number.
+    pub fn put_aside(&mut self, is_selected: impl Fn(&super::Row) -> bool) -> usize {
         let mut count = 0;
         for row in self
             .rows
             .iter_mut()
-            .filter(|row| row.is_waiting() && is_meant(row))
+            .filter(|row| row.is_waiting() && is_selected(row))
         {
             row.is_aside = true;
             count += 1;

@@ -75,8 +75,8 @@ impl ServiceMessage<'_> {
                 Value::Array(_) | Value::Object(_) => Cow::Owned(value.to_string()),
                 _ => return false,
             };
-            sent.match_indices(name).any(|(there, _)| {
-                let (left, right) = (&sent[..there], &sent[there + name.len()..]);
+            sent.match_indices(name).any(|(found, _)| {
+                let (left, right) = (&sent[..found], &sent[found + name.len()..]);
                 let same = same(before.chars().rev(), left.chars().rev())
                     + same(after.chars(), right.chars());
                 let is_all = same == left.chars().count() + right.chars().count();

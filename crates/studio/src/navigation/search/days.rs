@@ -107,8 +107,8 @@ fn named(words: &[&str], today: Day) -> Option<(usize, RangeInclusive<Day>)> {
         Ok(day) => (day, second),
         Err(_) => (second.parse().ok()?, word),
     };
-    let is_meant = |month: &&str| name.len() >= LEAST_OF_MONTH && month.starts_with(&name);
-    let month = 1 + MONTHS.iter().position(is_meant)? as i64;
+    let is_name_of = |month: &&str| name.len() >= LEAST_OF_MONTH && month.starts_with(&name);
+    let month = 1 + MONTHS.iter().position(is_name_of)? as i64;
     let of_year = |year: i64| Day::read(&Day { year, month, day }.iso());
     let year: Option<i64> = words.get(2).and_then(|year| year.parse().ok());
     if let Some(day) = year.and_then(of_year) {

@@ -119,11 +119,11 @@ proptest! {
     #[test]
     fn edit_distances_equal_the_reference(a in "[a-d]{0,8}", b in "[a-d]{0,8}") {
         let (a, c): (Vec<char>, Vec<char>) = (a.chars().collect(), b.chars().collect());
-        let (whole, begun) = edits(&a, &b, 2);
+        let (whole, prefix_distance) = edits(&a, &b, 2);
         let slow = edits_by_definition(&a, &c);
         prop_assert_eq!(whole.min(3), slow.min(3));
         let nearest = (0..=c.len()).map(|end| edits_by_definition(&a, &c[..end])).min().unwrap();
-        prop_assert_eq!(begun.min(3), nearest.min(3));
+        prop_assert_eq!(prefix_distance.min(3), nearest.min(3));
     }
 
     #[test]

@@ -51,9 +51,9 @@ pub(super) fn number(rest: &str) -> usize {
     let end = rest.find(|c: char| {
         let exponent_sign =
             matches!(c, '+' | '-') && matches!(previous, 'e' | 'E') && !rest.starts_with("0x");
-        let goes_on = c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || exponent_sign;
+        let is_part = c.is_ascii_alphanumeric() || matches!(c, '.' | '_') || exponent_sign;
         previous = c;
-        !goes_on
+        !is_part
     });
     end.unwrap_or(rest.len())
 }
