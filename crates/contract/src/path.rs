@@ -27,22 +27,22 @@ pub const ACCOUNT: &str = "/api/account";
 /// Extension: files for the inputs of tasks.
 pub const UPLOADS: &str = "/v2/uploads";
 
-/// `GET /api/schema/:category/:subcategory`
+/// Returns the path of `GET /api/schema/:category/:subcategory`.
 pub fn schema(model: &ModelId) -> String {
     format!("/api/schema/{}", model_segments(model))
 }
 
-/// `GET /api/openai-function/:category/:subcategory`
+/// Returns the path of `GET /api/openai-function/:category/:subcategory`.
 pub fn openai_function(model: &ModelId) -> String {
     format!("/api/openai-function/{}", model_segments(model))
 }
 
-/// `GET /api/comfyui-node/:category/:subcategory`
+/// Returns the path of `GET /api/comfyui-node/:category/:subcategory`.
 pub fn comfyui_node(model: &ModelId) -> String {
     format!("/api/comfyui-node/{}", model_segments(model))
 }
 
-/// Extension: `GET /api/mcp/:category/:subcategory`
+/// Extension: returns the path of `GET /api/mcp/:category/:subcategory`.
 pub fn mcp(model: &ModelId) -> String {
     format!("{MCP}/{}", model_segments(model))
 }

@@ -57,7 +57,7 @@ impl Recovery {
 
     /// Records a failed read or write.
     pub fn failed(&mut self, failure: Failure, leads: bool) {
-        // This tab may lead again after a tab with fewer tasks.
+        // A tab with fewer tasks may lead in the meantime, and then this tab again.
         self.is_unwritten |= leads || failure == Failure::ClosedByBrowser && self.has_worked;
         if leads && self.offer == Offer::Made {
             self.offer = Offer::Failed;

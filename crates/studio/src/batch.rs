@@ -128,7 +128,7 @@ impl Batch {
     /// Whether the record can be deleted, because the batch can't be restored any more. Variations have no batch to
     /// remove, because they are removed one by one; their record expires with the last of them.
     pub fn is_expired<'a>(&self, tasks: impl IntoIterator<Item = &'a Task>, now: Millis) -> bool {
-        // Other tabs may receive a batch before its tasks.
+        // Other tabs may receive a batch before its tasks, but all of them within this time.
         const SETTLED_AFTER: Millis = 3_600_000;
         let mut tasks = tasks.into_iter();
         let is_mine = |task: &Task| task.batch.as_ref().is_some_and(|b| b.batch == self.key);
@@ -223,13 +223,13 @@ impl Counts {
         self.done() == self.total()
     }
 
-    /// `22 completed`, `3 failed`
+    /// Returns the count of each part with its word: `22 completed`, `3 failed`.
     pub fn phrases(&self) -> impl Iterator<Item = (Part, String)> {
         let phrase = |(part, count): &(Part, usize)| (*part, format!("{count} {}", part.word()));
         self.0.iter().map(phrase)
     }
 
-    /// `22 completed, 3 failed`
+    /// Returns a message such as `22 completed, 3 failed`.
     pub fn user_message(&self) -> String {
         let phrases: Vec<String> = self.phrases().map(|(_, phrase)| phrase).collect();
         phrases.join(", ")

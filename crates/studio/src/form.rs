@@ -1,6 +1,6 @@
 //! The form of a model. `control` chooses the control of each parameter; `field` and `folded` determine how the control
-//! is shown; `sheet` opens and closes a form that is a bar; `preset`, `prompt_history`, `rerun` and `reuse` fill the
-//! form; `undo` reverts changes; `blocker` reports why the form can't be sent.
+//! is shown; `sheet` opens and closes a form that is a bar at the bottom of the screen; `preset`, `prompt_history`,
+//! `rerun` and `reuse` fill the form; `undo` reverts changes; `blocker` reports why the form can't be sent.
 
 pub mod blocker;
 pub mod control;

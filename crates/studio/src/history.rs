@@ -21,10 +21,10 @@ pub mod manifest;
 /// was wrong when it was saved.
 const MAX_AHEAD: Millis = 24 * 60 * 60 * 1_000;
 
-/// Returns the creation time of a new task or batch in ms since 1970-01-01 UTC: the current time, or one later than
-/// that of the newest one if the clock was set back. Lists show the newest first, so a new task must not be sorted
-/// below older ones. `listed`: the newest time in the list. `noted`: the newest time that was saved outside the
-/// database, for a tab that has not read the database yet.
+/// Returns the creation time of a new task or batch in ms since 1970-01-01 UTC: the current time, or 1 ms after the
+/// newest task or batch if that is later. Lists show the newest first, so a new task must not be sorted below older
+/// ones. `listed`: the newest time in the list. `noted`: the newest time that was saved outside the database, for a tab
+/// that has not read the database yet.
 pub fn created(now: Millis, listed: Option<Millis>, noted: Option<Millis>) -> Millis {
     let noted = noted.filter(|noted| *noted <= now.saturating_add(MAX_AHEAD));
     let newest = listed.max(noted);

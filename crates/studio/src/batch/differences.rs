@@ -26,7 +26,8 @@ pub struct Difference {
 }
 
 impl Difference {
-    /// `mist: 0, 0.5, 1`; if there are more, `mist: 0 to 1, 5 values` or `prompt: a lake, a dune, +12`
+    /// Returns the parameter with its values, such as `mist: 0, 0.5, 1`. Many values are shortened, as in `prompt: a
+    /// lake, a dune, +12` or `mist: 0 to 1, 5 values`.
     pub fn user_message(&self) -> String {
         let (parameter, count) = (&self.parameter, self.values.len());
         if count > FEW
@@ -74,7 +75,7 @@ pub(super) fn short_value(value: &str) -> String {
     excerpt(shown(value), LONGEST)
 }
 
-/// Formats a value.
+/// Returns the value, or `not set` if it is empty.
 pub fn shown(value: &str) -> &str {
     match value {
         "" => "not set",

@@ -29,7 +29,7 @@ pub struct ExploredAxis {
 pub struct Exploration {
     /// The axes, in the order in which their parameters are sent.
     pub axes: Vec<ExploredAxis>,
-    /// The item at each position that has one.
+    /// The items by their positions on the axes.
     items: BTreeMap<Vec<usize>, usize>,
 }
 

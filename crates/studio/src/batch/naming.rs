@@ -54,7 +54,7 @@ impl Batch {
         }
     }
 
-    /// `4 variations of a lake at dawn`
+    /// Returns a name such as `4 variations of a lake at dawn`.
     pub fn name_of_variations(input: &Input, model_name: &str, count: usize) -> String {
         let variations = counted(count, "variation");
         format!("{variations} of {}", subject(input, model_name))

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_is_fixed_unless_it_stands_for_a_random_one() {
+    fn a_seed_is_fixed_unless_its_value_means_random() {
         let is_fixed = |seed: Value, text: &str| {
             let schema = schema(seed);
             let mut draft = draft("a", text);

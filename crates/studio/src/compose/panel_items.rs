@@ -44,7 +44,7 @@ impl PanelItems {
     }
 }
 
-/// `6 items of this sweep, in place of the 4 rows in the table.`
+/// Returns a message such as `6 items of this sweep, in place of the 4 rows in the table.`
 pub fn replacing_message(plan: Plan, table: &Table) -> String {
     let rows = match table.unsent() {
         1 => "row".to_owned(),
@@ -54,7 +54,7 @@ pub fn replacing_message(plan: Plan, table: &Table) -> String {
     format!("{offered}, in place of the {rows} in the table.")
 }
 
-/// `2 items aren't in the table yet: add them, or replace the 3 rows there.`
+/// Returns a message such as `2 items aren't in the table yet: add them, or replace the 3 rows there.`
 pub fn not_in_table_message(items: usize, table: &Table) -> String {
     let begin = format!(
         "{} {} in the table yet: add {}",
@@ -82,8 +82,8 @@ pub fn missing(base: &Draft, axes: &[Axis], schema: &Schema) -> Vec<String> {
         .collect()
 }
 
-/// `prompt is missing: fill it in under One, or make it an axis.` If the items have settings of an earlier batch
-/// instead of those of the form `One`, the second advice is to use the settings of `One`.
+/// Returns a message such as `prompt is missing: fill it in under One, or make it an axis.` If the items have settings
+/// of an earlier batch instead of those of the form `One`, the second advice is to use the settings of `One`.
 pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     let (missing, it) = (listed(names), agreeing(names.len(), "it", "them"));
     let verb = agreeing(names.len(), "is", "are");
@@ -96,7 +96,7 @@ pub fn missing_message(names: &[String], has_own_settings: bool) -> String {
     }
 }
 
-/// `Enter values for aspect_ratio.`
+/// Returns a message such as `Enter values for aspect_ratio.`
 pub fn empty_axis_message(axis: &str) -> String {
     format!("Enter values for {axis}.")
 }
@@ -204,7 +204,7 @@ mod tests {
         // Other rows are waiting.
         table.append(vec![prompt("d")], &schema).unwrap();
         assert_eq!(panel_items(&after, &table), PanelItems::Additional(1));
-        // They were sent.
+        // The items are sent from the table.
         table.send_good(&BatchKey("one".into()), &schema, false, &mut || 1, &|_| {
             None
         });

@@ -43,7 +43,7 @@ impl Plan {
         self.items > CONFIRM_ABOVE
     }
 
-    /// `25 items in 3 calls`, with `, 100 outputs` if there are more outputs than items.
+    /// Returns a text such as `25 items in 3 calls`, followed by `, 100 outputs` if there are more outputs than items.
     pub fn user_message(self) -> String {
         format!(
             "{} in {}{}",
@@ -53,7 +53,7 @@ impl Plan {
         )
     }
 
-    /// `25 items of this sweep`, with the outputs as above.
+    /// Returns a text such as `25 items of this sweep`, with the outputs like [`Self::user_message`].
     pub fn offer_message(self, method: FillMethod) -> String {
         format!(
             "{} of this {}{}",
@@ -63,7 +63,8 @@ impl Plan {
         )
     }
 
-    /// `2 rows of the table and 3 items of this sweep`, with the outputs as above.
+    /// Returns a text such as `2 rows of the table and 3 items of this sweep`, with the outputs like
+    /// [`Self::user_message`].
     pub fn together_message(self, offered: Self, method: FillMethod) -> String {
         format!(
             "{}{} of the table and {}",

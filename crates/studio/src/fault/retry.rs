@@ -2,11 +2,11 @@
 
 use atelier_engine::Millis;
 
-/// The minimum time in ms after the last return before a focus of a page that stayed visible counts as a return.
+/// If the page stayed visible, a focus counts as a return only if the last return was at least this long ago, in ms.
 const PAUSE: Millis = 30_000;
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 /// Detects when the user returns to the page.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Returns {
     /// Whether the page was hidden or offline.
     was_away: bool,

@@ -157,7 +157,8 @@ pub fn mistakes(draft: &Draft, schema: &Schema) -> Vec<String> {
     mistakes
 }
 
-/// `Not sent, as the model has no such parameter: colour, promt.`; empty if there are none.
+/// Returns a message such as `Not sent, as the model has no such parameter: colour, promt.`; empty if there are no such
+/// names.
 pub fn unknown_message<T: AsRef<str>>(names: &[T]) -> String {
     let names: Vec<&str> = names.iter().map(AsRef::as_ref).collect();
     match names.is_empty() {

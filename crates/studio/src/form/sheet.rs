@@ -1,5 +1,5 @@
-//! Keeps the history in step with a form that is a bar and opens as a sheet over the page. An open sheet is one entry
-//! in the tab's history, so that Back closes it without leaving the page.
+//! Synchronizes the tab's history with a form that is a bar at the bottom of the screen and opens as a sheet over the
+//! page. An open sheet is one entry in the history, so that Back closes it without leaving the page.
 
 /// The state of an open sheet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -11,7 +11,7 @@ pub enum Sheet {
 }
 
 impl Sheet {
-    /// Returns the word in the URL.
+    /// Returns the word for this state in the URL.
     pub fn word(self) -> &'static str {
         match self {
             Self::Form => "form",

@@ -86,7 +86,7 @@ pub fn choices(
     others.into_iter().map(|(.., other)| other).collect()
 }
 
-/// `3 of 12: a lake at dawn, output 2`
+/// Returns a label such as `3 of 12: a lake at dawn, output 2`.
 pub fn choice_label(at: usize, count: usize, task: &Task, position: usize) -> String {
     let name = match task.input.title() {
         "" => task.model_name.clone(),

@@ -85,7 +85,8 @@ impl Stack {
         first..after.max(first)
     }
 
-    /// Returns the row at the offset `row` in the last of the first `runs` runs, but at most the first row after it.
+    /// Returns a row of the last of the first `runs` runs. `row`: returns the number of rows of this run before it. If
+    /// there are fewer rows in the run, returns the first row after the run.
     fn row_in(&self, runs: usize, row: impl Fn(&Run) -> f64) -> usize {
         let end = self.runs.get(runs).map_or(self.rows, |next| next.first);
         let last = self.runs[..runs].last();

@@ -112,7 +112,7 @@ impl NoFile {
     }
 }
 
-/// The numbers of outputs that are missing in an archive.
+/// Counts the outputs that are missing in an archive, by the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct MissingOutputs {
     unreadable: usize,

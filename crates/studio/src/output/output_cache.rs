@@ -113,7 +113,7 @@ pub fn favorites<'a>(tasks: impl IntoIterator<Item = &'a Task>) -> Vec<String> {
 /// The messages about the copies in this browser.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CacheMessages {
-    /// `2 copies, 1.8 MB`.
+    /// The number of copies and their total size: `2 copies, 1.8 MB`.
     pub count: String,
     /// The reason why there are copies although the cache is off.
     pub reason: Option<&'static str>,

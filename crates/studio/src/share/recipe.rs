@@ -45,7 +45,7 @@ pub fn suspects_of<'a>(tasks: impl Iterator<Item = &'a Task>) -> Vec<String> {
     names.into_iter().collect()
 }
 
-/// `api_key looks like a secret and is part of this link.`
+/// Returns a message such as `api_key looks like a secret and is part of this link.`
 pub fn suspects_message(names: &[String], what: &str) -> String {
     let (look, are) = match names.len() {
         1 => ("looks like a secret", "is"),

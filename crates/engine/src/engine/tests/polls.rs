@@ -51,7 +51,7 @@ fn a_task_is_gone_after_two_404s() {
     harness.answer(&call, Err(error(404)));
     assert_eq!(harness.phase("a"), Phase::Running);
     let first = harness.now;
-    // A poll after one second is too early to count.
+    // A 404 after one second is too early to count.
     harness.now += 1_000;
     harness.engine.wake(harness.now);
     let call = harness.call();

@@ -42,7 +42,7 @@ impl Repeats {
         }
     }
 
-    /// `2 of these 4 items are made already (same seed).`
+    /// Returns a message such as `2 of these 4 items are made already (same seed).`; empty if there are none.
     pub fn made_message(&self) -> String {
         let what = match self.is_under_way {
             true => "made already or under way (same seed).",
@@ -54,8 +54,9 @@ impl Repeats {
         }
     }
 
-    /// `2 of these 4 items are alike (same seed): each is charged.`, followed by the number of items that were sent
-    /// before. The latter say "may be charged", because their earlier tasks may have failed and cost nothing.
+    /// Returns a message such as `2 of these 4 items are alike (same seed): each is charged.`, followed by a sentence
+    /// about the items that were sent before. It says "may be charged", because their earlier tasks may have failed and
+    /// cost nothing.
     pub fn message(&self) -> String {
         let alike = (self.alike > 0).then(|| {
             let which = self.which(self.alike, "is", "are");

@@ -29,7 +29,7 @@ impl Table {
     ///
     /// A message, see [`Table::append`]; the table is unchanged.
     pub fn add(&mut self, drafts: Vec<Draft>, schema: &Schema) -> Result<(), String> {
-        self.remember(|table| table.append(drafts, schema))
+        self.record_addition(|table| table.append(drafts, schema))
     }
 
     /// Adds the rows of a sweep that was sent before; see [`Table::append_sweep`].
@@ -39,10 +39,10 @@ impl Table {
     /// A message, see [`Table::append_sweep`]; the table is unchanged.
     pub fn add_sweep(&mut self, sweep: &WrittenSweep, schema: &Schema) -> Result<(), String> {
         let (base, axes) = (sweep.base_with_seed(schema), sweep.read_axes(schema)?);
-        self.remember(|table| table.append_sweep(&base, &axes, sweep.combine, schema))
+        self.record_addition(|table| table.append_sweep(&base, &axes, sweep.combine, schema))
     }
 
-    fn remember(
+    fn record_addition(
         &mut self,
         append: impl FnOnce(&mut Self) -> Result<(), String>,
     ) -> Result<(), String> {
@@ -60,8 +60,8 @@ impl Table {
         Ok(())
     }
 
-    /// `Added 2 rows to the 3 that were here.` `None` if no rows were waiting before, once an added row is removed or
-    /// sent, or once all of them are changed.
+    /// Returns a message such as `Added 2 rows to the 3 that were here.` `None` if no rows were waiting before, once an
+    /// added row is removed or sent, or once all of them are changed.
     pub fn addition_message(&self) -> Option<String> {
         let addition = self.addition.as_ref()?;
         let Addition { ids, before, .. } = addition;

@@ -12,7 +12,7 @@ pub struct BadRow {
     pub place: usize,
     /// The label of the first invalid cell of that row; see [`cell_label`].
     pub cell: String,
-    /// `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
+    /// The row numbers and the problem: `Row 7: layers must be at most 12.`, or `Rows 3 to 6 and 9: …`
     pub message: String,
     /// The number of rows.
     pub count: usize,
@@ -26,7 +26,7 @@ fn messages(row: &Row) -> impl Iterator<Item = &str> {
     row.problems.iter().map(|problem| problem.message.as_str())
 }
 
-/// `layers, row 7`
+/// Returns a label such as `layers, row 7`.
 pub fn cell_label(parameter: &str, number: usize) -> String {
     format!("{parameter}, row {number}")
 }

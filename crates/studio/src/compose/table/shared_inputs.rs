@@ -28,7 +28,7 @@ impl Table {
     }
 }
 
-/// `prompt: a lake at dawn · seed: 7, in all rows.`
+/// Returns a message such as `prompt: a lake at dawn · seed: 7, in all rows.`
 pub fn shared_inputs_message(shared_inputs: &[SharedInput]) -> String {
     const LONGEST: usize = 60;
     let format = |(name, value): &SharedInput| format!("{name}: {}", excerpt(value, LONGEST));

@@ -58,7 +58,7 @@ impl Table {
         self.rows.iter().filter(|row| row.is_aside).count()
     }
 
-    /// `2 rows are put aside.`; empty if there are none.
+    /// Returns a message such as `2 rows are put aside.`; empty if there are none.
     pub fn aside_message(&self) -> String {
         match self.aside() {
             0 => String::new(),

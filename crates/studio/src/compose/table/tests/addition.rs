@@ -9,7 +9,7 @@ fn table(texts: &[&str]) -> Table {
     table
 }
 
-/// Guards against sending more rows than were added without a warning.
+/// Guards against sending earlier rows together with added ones without a warning.
 #[test]
 fn an_addition_to_other_rows_is_announced_and_can_be_undone() {
     let schema = schema();

@@ -32,7 +32,7 @@ fn bringing_back_respects_the_maximum_number_of_rows() {
 
 /// Guards against charging rows again without a warning.
 #[test]
-fn rows_put_aside_remember_that_they_were_sent() {
+fn rows_put_aside_stay_marked_as_sent() {
     let schema = schema();
     let mut table = Table::default();
     table.append_imported(imported(2), &schema).unwrap();
