@@ -25,7 +25,7 @@ pub struct SyncState {
     waiting_since: Option<Millis>,
 }
 
-/// What this tab does after another tab has stored the table.
+/// The action of this tab after another tab has stored the table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RemoteUpdate {
     /// Do nothing: this tab has that version already, or it has unstored changes. Their conflict is resolved when they
