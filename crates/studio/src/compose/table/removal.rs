@@ -101,6 +101,8 @@ impl Table {
         let grid = self.grid.take();
         let all = std::mem::take(&mut self.rows).into_iter().enumerate();
         let (rows, rest): (Vec<_>, Vec<_>) = all.partition(|(_, row)| is_removed(row));
+        // Rows that stay may be put aside later. The removed rows alone are not the grid.
+        let grid = grid.filter(|_| !rest.iter().any(|(_, row)| row.is_waiting()));
         self.rows = rest.into_iter().map(|(_, row)| row).collect();
         self.removals += 1;
         self.removal = Some(Arc::new(Removal {
