@@ -14,7 +14,7 @@ CREATE TABLE upload (
 );
 CREATE INDEX upload_by_expiry ON upload (expires_ms);
 CREATE TABLE upload_use (
-    upload TEXT NOT NULL REFERENCES upload (id),
+    upload TEXT NOT NULL,
     task TEXT NOT NULL REFERENCES task (id) ON DELETE CASCADE,
     PRIMARY KEY (upload, task)
 );

@@ -70,10 +70,15 @@ impl Cleanup {
 
     /// Removes expired uploads, and all tasks that exceed the limits.
     fn clean_up(&self, stop: &Stop) -> Result<(), CleanupError> {
-        self.remove_uploads(stop)?;
-        if self.keep == Keep::default() {
-            return Ok(());
+        let uploads_removed = self.remove_uploads(stop);
+        // A problem with uploads does not keep tasks, whose removal may free the disk.
+        if self.keep != Keep::default() {
+            self.remove_tasks(stop)?;
         }
+        uploads_removed
+    }
+
+    fn remove_tasks(&self, stop: &Stop) -> Result<(), CleanupError> {
         self.measure(stop)?;
         let mut removed = 0;
         if let Some(days) = self.keep.days {
@@ -103,22 +108,36 @@ impl Cleanup {
     fn remove_uploads(&self, stop: &Stop) -> Result<(), CleanupError> {
         uploads::remove_incomplete(&self.outputs.incoming()?)?;
         loop {
-            let ids = self.store.expired_uploads(STEP)?;
-            let mut removed = 0;
-            for id in &ids {
-                // The file first: if the service is killed in between, the next clean-up finds the upload again.
-                if self.outputs.remove(id)? {
-                    self.store.remove_upload(id)?;
-                    removed += 1;
+            let (mut removed, mut failed) = (0, None);
+            for id in self.store.expired_uploads(STEP)? {
+                match self.remove_upload(&id) {
+                    Ok(is_removed) => removed += usize::from(is_removed),
+                    Err(error) => failed = Some(error),
                 }
             }
             if removed > 0 {
                 tracing::info!("clean-up: {removed} uploads removed");
             }
-            if removed < STEP || stop.is_set_within(STEP_PAUSE) {
-                return Ok(());
+            match failed {
+                Some(error) => return Err(error),
+                None if removed < STEP || stop.is_set_within(STEP_PAUSE) => return Ok(()),
+                None => {}
             }
         }
+    }
+
+    /// Removes an upload, unless it is used. Returns whether it was removed.
+    fn remove_upload(&self, id: &str) -> Result<bool, CleanupError> {
+        let Some(_removal) = self.outputs.pins.begin_removal(id) else {
+            return Ok(false);
+        };
+        if !self.store.claim_upload(id)? {
+            return Ok(false);
+        }
+        // The file first: if the service is killed in between, the next clean-up finds the upload again.
+        self.outputs.remove_unpinned(id)?;
+        self.store.remove_upload(id)?;
+        Ok(true)
     }
 
     /// Stores the sizes of tasks that earlier versions stored without.

@@ -173,7 +173,21 @@ impl Outputs {
         let Some(_removal) = self.pins.begin_removal(task) else {
             return Ok(false);
         };
-        self.store.remove(task).map(|()| true)
+        self.remove_unpinned(task).map(|()| true)
+    }
+
+    /// Removes a task's files. The caller has begun the removal with [`Pins::begin_removal`].
+    ///
+    /// # Errors
+    ///
+    /// As for [`Self::remove`].
+    pub fn remove_unpinned(&self, task: &str) -> io::Result<()> {
+        self.store.remove(task)
+    }
+
+    /// Whether a text has the form of the path of an output, whether that exists or not.
+    pub fn is_output_path(path: &str) -> bool {
+        own_name(path).is_some()
     }
 
     /// Returns the size of a task's files, in bytes.

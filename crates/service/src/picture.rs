@@ -1,54 +1,163 @@
-//! Converts images of any accepted format to what the built-in models read.
+//! Decodes images of all accepted formats, with bounds on memory, and converts them to what the built-in models read.
 
-use std::io::Cursor;
+use std::io::{self, BufRead, Cursor, Read, Seek, SeekFrom};
+use std::sync::{Mutex, PoisonError};
 
 use image::metadata::Orientation;
 use image::{
-    ColorType, DynamicImage, ImageDecoder, ImageFormat, ImageReader, ImageResult, Limits, Rgb,
+    ColorType, DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits, Rgb,
     RgbImage, Rgba,
 };
+use thiserror::Error;
 
 /// The longest side that the built-in models read, in pixels. Larger images are scaled down.
 pub const MAX_SIDE: u32 = 1536;
 
-/// The maximum memory of a decoder, in bytes.
-const MAX_DECODED: u64 = 512 << 20;
+/// The maximum number of pixels of an image.
+pub const MAX_PIXELS: u64 = 64_000_000;
+
+/// The maximum memory of the pixels and of the decoder, in bytes: [`MAX_PIXELS`] with four channels of 16 bits.
+const MAX_DECODED: u64 = MAX_PIXELS * 8;
+
+/// Decoding one image at a time limits the memory of the process.
+static DECODING: Mutex<()> = Mutex::new(());
+
+/// Why an image can't be used.
+#[derive(Debug, Error)]
+pub enum PictureError {
+    #[error(
+        "it has {0} × {1} pixels; at most {max} million are accepted",
+        max = MAX_PIXELS / 1_000_000
+    )]
+    TooManyPixels(u32, u32),
+    #[error("it is damaged")]
+    Damaged,
+    #[error(transparent)]
+    Decoding(#[from] ImageError),
+    #[error(transparent)]
+    Reading(#[from] io::Error),
+}
+
+/// An image whose dimensions were checked, before its pixels are decoded.
+struct Opened<D> {
+    decoder: D,
+    format: Option<ImageFormat>,
+    orientation: Orientation,
+    /// Width and height in pixels, as stored.
+    size: (u32, u32),
+}
+
+/// Decodes an image. Returns its width and height in pixels, with its orientation applied.
+///
+/// # Errors
+///
+/// It is damaged, has more than [`MAX_PIXELS`], or can't be read.
+pub fn check(reader: impl BufRead + Seek) -> Result<(u32, u32), PictureError> {
+    let _one_at_a_time = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+    let Opened {
+        decoder,
+        orientation,
+        size: (width, height),
+        ..
+    } = open(reader)?;
+    DynamicImage::from_decoder(decoder)?;
+    Ok(match is_turned(orientation) {
+        true => (height, width),
+        false => (width, height),
+    })
+}
 
 /// Returns the image as PNG with 8-bit RGB: upright, on white, with at most [`MAX_SIDE`] pixels on a side. An image that
 /// is so already is returned unchanged.
 ///
 /// # Errors
 ///
-/// The format is not supported, the file is damaged, or it takes too much memory.
-pub fn to_plain_png(bytes: Vec<u8>) -> ImageResult<Vec<u8>> {
-    let plain = plain_image(&bytes)?;
-    Ok(plain.unwrap_or(bytes))
+/// As for [`check`].
+pub fn to_plain_png(bytes: Vec<u8>) -> Result<Vec<u8>, PictureError> {
+    let converted = convert(&bytes)?;
+    Ok(converted.unwrap_or(bytes))
 }
 
 /// Returns the converted image; `None` if no conversion is necessary.
-fn plain_image(bytes: &[u8]) -> ImageResult<Option<Vec<u8>>> {
-    let mut reader = ImageReader::new(Cursor::new(bytes)).with_guessed_format()?;
-    let is_png = reader.format() == Some(ImageFormat::Png);
-    let mut limits = Limits::no_limits();
-    limits.max_alloc = Some(MAX_DECODED);
-    reader.limits(limits);
-    let mut decoder = reader.into_decoder()?;
-    // Metadata that can't be read has no orientation.
-    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
-    let (width, height) = decoder.dimensions();
+fn convert(bytes: &[u8]) -> Result<Option<Vec<u8>>, PictureError> {
+    let _one_at_a_time = DECODING.lock().unwrap_or_else(PoisonError::into_inner);
+    let opened = open(Cursor::new(bytes))?;
+    let (width, height) = opened.size;
     let is_large = width.max(height) > MAX_SIDE;
-    let is_plain = decoder.color_type() == ColorType::Rgb8;
-    if is_png && is_plain && !is_large && orientation == Orientation::NoTransforms {
+    let is_plain = opened.format == Some(ImageFormat::Png)
+        && opened.decoder.color_type() == ColorType::Rgb8
+        && opened.orientation == Orientation::NoTransforms;
+    if is_plain && !is_large {
         return Ok(None);
     }
-    let mut image = DynamicImage::from_decoder(decoder)?;
+    let mut image = DynamicImage::from_decoder(opened.decoder)?;
     if is_large {
         image = image.thumbnail(MAX_SIDE, MAX_SIDE);
     }
-    image.apply_orientation(orientation);
+    image.apply_orientation(opened.orientation);
     let mut png = Cursor::new(Vec::new());
     on_white(&image).write_to(&mut png, ImageFormat::Png)?;
     Ok(Some(png.into_inner()))
+}
+
+fn open<'a, R: BufRead + Seek + 'a>(
+    mut reader: R,
+) -> Result<Opened<impl ImageDecoder + use<'a, R>>, PictureError> {
+    if !has_complete_chunks(&mut reader)? {
+        return Err(PictureError::Damaged);
+    }
+    reader.rewind()?;
+    let mut reader = ImageReader::new(reader).with_guessed_format()?;
+    let format = reader.format();
+    let mut limits = Limits::no_limits();
+    limits.max_alloc = Some(MAX_DECODED);
+    reader.limits(limits.clone());
+    let mut decoder = reader.into_decoder()?;
+    let (width, height) = decoder.dimensions();
+    if u64::from(width) * u64::from(height) > MAX_PIXELS {
+        return Err(PictureError::TooManyPixels(width, height));
+    }
+    limits.reserve(decoder.total_bytes())?;
+    // Metadata that can't be read has no orientation.
+    let orientation = decoder.orientation().unwrap_or(Orientation::NoTransforms);
+    Ok(Opened {
+        decoder,
+        format,
+        orientation,
+        size: (width, height),
+    })
+}
+
+/// Whether all chunks of a WebP file are as long as they claim; `true` for other formats. The decoder allocates the claimed
+/// length of a metadata chunk, up to 4 GB.
+fn has_complete_chunks(reader: &mut (impl Read + Seek)) -> io::Result<bool> {
+    let length = reader.seek(SeekFrom::End(0))?;
+    reader.rewind()?;
+    let mut head = [0; 12];
+    if reader.read_exact(&mut head).is_err() || &head[..4] != b"RIFF" || &head[8..] != b"WEBP" {
+        return Ok(true);
+    }
+    let mut position = head.len() as u64;
+    while position + 8 <= length {
+        reader.seek(SeekFrom::Start(position))?;
+        let mut chunk = [0; 8];
+        reader.read_exact(&mut chunk)?;
+        let size = u32::from_le_bytes([chunk[4], chunk[5], chunk[6], chunk[7]]);
+        // Chunks have an even length.
+        position += 8 + u64::from(size) + u64::from(size % 2);
+    }
+    // Some programs omit the last padding byte.
+    Ok(position <= length + 1)
+}
+
+fn is_turned(orientation: Orientation) -> bool {
+    matches!(
+        orientation,
+        Orientation::Rotate90
+            | Orientation::Rotate270
+            | Orientation::Rotate90FlipH
+            | Orientation::Rotate270FlipH
+    )
 }
 
 fn on_white(image: &DynamicImage) -> RgbImage {
@@ -86,9 +195,18 @@ mod tests {
 
     #[test]
     fn other_images_become_plain_pngs() {
-        let gray = DynamicImage::new_luma8(5, 4);
-        for format in [ImageFormat::Jpeg, ImageFormat::WebP, ImageFormat::Png] {
-            let png = to_plain_png(encoded(&gray, format)).unwrap();
+        let image = DynamicImage::new_luma8(5, 4);
+        for format in [
+            ImageFormat::Jpeg,
+            ImageFormat::WebP,
+            ImageFormat::Png,
+            ImageFormat::Gif,
+        ] {
+            let image = match format {
+                ImageFormat::Gif => DynamicImage::from(image.to_rgba8()),
+                _ => image.clone(),
+            };
+            let png = to_plain_png(encoded(&image, format)).unwrap();
             let image = image::load_from_memory_with_format(&png, ImageFormat::Png).unwrap();
             assert_eq!(image.color(), ColorType::Rgb8, "{format:?}");
             assert_eq!((image.width(), image.height()), (5, 4), "{format:?}");
@@ -112,5 +230,31 @@ mod tests {
         let image = image::load_from_memory(&png).unwrap().to_rgb8();
         assert_eq!(*image.get_pixel(0, 0), Rgb([255, 255, 255]));
         assert_eq!(*image.get_pixel(1, 0), Rgb([200, 0, 0]));
+    }
+
+    /// Guards against a small file that takes gigabytes when it is decoded: a GIF whose frame is a single pixel.
+    #[test]
+    fn images_with_too_many_pixels_are_refused_before_they_are_decoded() {
+        let mut gif = encoded(&DynamicImage::from(RgbaImage::new(1, 1)), ImageFormat::Gif);
+        gif[6..10].copy_from_slice(&[0xff; 4]);
+        for result in [
+            check(Cursor::new(&gif)).map(|_| ()),
+            to_plain_png(gif.clone()).map(|_| ()),
+        ] {
+            assert!(
+                matches!(result, Err(PictureError::TooManyPixels(65_535, 65_535))),
+                "{result:?}"
+            );
+        }
+    }
+
+    /// Guards against a metadata chunk that claims 4 GB, which the decoder would allocate.
+    #[test]
+    fn a_webp_with_a_chunk_that_exceeds_the_file_is_refused() {
+        let mut webp = encoded(&DynamicImage::new_rgb8(4, 4), ImageFormat::WebP);
+        assert!(check(Cursor::new(&webp)).is_ok());
+        webp.extend(b"EXIF\xf0\xff\xff\xff");
+        let result = check(Cursor::new(&webp));
+        assert!(matches!(result, Err(PictureError::Damaged)), "{result:?}");
     }
 }

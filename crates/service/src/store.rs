@@ -290,12 +290,20 @@ pub trait Store: Send + Sync {
     /// The database can't be read or written.
     fn add_upload(&self, upload: &Upload) -> Result<Option<Upload>, StoreError>;
 
-    /// Returns the ids of uploads that have expired and that no task uses.
+    /// Returns the ids of uploads that have expired and that no task uses, and of claimed ones.
     ///
     /// # Errors
     ///
     /// The database can't be read.
     fn expired_uploads(&self, count: usize) -> Result<Vec<String>, StoreError>;
+
+    /// Begins the removal of an upload that has expired and that no task uses, so that it is not found any more. Returns
+    /// whether it is claimed; `false` if it was extended or used meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// The database can't be read or written.
+    fn claim_upload(&self, id: &str) -> Result<bool, StoreError>;
 
     /// Removes an upload. Does nothing for an unknown id.
     ///

@@ -9,9 +9,11 @@ use std::time::{Duration, Instant};
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
 use serde_json::{Value, json};
 use support::{Answer, STRATA, Server, exchange, request};
+use tempfile::TempDir;
 
 const QUICK: [&str; 2] = ["--speed", "0"];
 const REPAINT: (&str, &str) = ("image", "repaint");
+const PROGRAM: (&str, &str) = ("text", "own");
 
 fn upload(server: &Server, bytes: &[u8]) -> Answer {
     // The header is not the type of any of these files.
@@ -62,6 +64,27 @@ fn files(folder: &Path) -> Vec<String> {
         }
     }
     names
+}
+
+/// Returns the number of files that are being received.
+fn incoming(data: &Path) -> usize {
+    let is_incoming = |name: &&String| name.contains("incoming");
+    files(data).iter().filter(is_incoming).count()
+}
+
+/// Starts a service with a model that runs a shell script.
+#[cfg(unix)]
+fn with_program(data: &TempDir, script: &str, args: &[&str]) -> Server {
+    use std::os::unix::fs::PermissionsExt;
+    let program = data.path().join("program.sh");
+    std::fs::write(&program, format!("#!/bin/sh\n{script}\n")).unwrap();
+    std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o700)).unwrap();
+    let models = "[[model]]\ncategory = \"text\"\nsubcategory = \"own\"\nname = \"Own\"\n\
+        command = { program = \"program.sh\" }\n\
+        [[model.parameter]]\nname = \"prompt\"\ntype = \"string\"\n\
+        [[model.parameter]]\nname = \"picture\"\ntype = \"file\"\n\
+        [[model.parameter]]\nname = \"others\"\ntype = \"array\"\n";
+    Server::start_with_models(data.path(), models, args)
 }
 
 fn has_soon(what: &str, holds: impl Fn() -> bool) {
@@ -124,8 +147,9 @@ fn the_same_bytes_are_stored_once_per_account() {
         first["url"]
     );
     let headers = [("authorization", "Bearer other")];
-    let other = server.call("POST", "/v2/uploads", &headers, &png).json();
-    assert_ne!(other["data"]["url"], first["url"]);
+    let other = server.call("POST", "/v2/uploads", &headers, &png);
+    assert_eq!(other.status, 200, "{}", other.text());
+    assert_ne!(other.json()["data"]["url"], first["url"]);
 }
 
 #[test]
@@ -147,6 +171,67 @@ fn uploads_that_can_not_be_used_are_refused() {
     let nobody = server.call("POST", "/v2/uploads", &[], &png);
     assert_eq!(nobody.status, 401);
     assert_eq!(files(&data.path().join("outputs")), Vec::<String>::new());
+    assert_eq!(incoming(data.path()), 0);
+}
+
+/// Guards against large files that are damaged on their way, in particular in the parts in which a bucket gets them.
+#[test]
+fn a_large_file_is_served_as_it_was_sent() {
+    let data = tempfile::tempdir().unwrap();
+    let server = Server::start_on(data.path(), &QUICK);
+    let samples = (0..5_000_000_u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes());
+    let mut wav = b"RIFF\x24\0\0\0WAVEfmt \x10\0\0\0".to_vec();
+    wav.extend(samples);
+    let upload = uploaded(&server, &wav);
+    assert_eq!(upload["type"], "audio/wav");
+    assert!(server.get(&path_of(&upload["url"])).bytes == wav);
+    assert_eq!(incoming(data.path()), 0);
+}
+
+/// Guards against a task that is refused, or a model that gets one file twice, because its input names several.
+#[test]
+#[cfg(unix)]
+fn a_task_can_use_several_uploads_and_one_of_them_twice() {
+    let data = tempfile::tempdir().unwrap();
+    let server = with_program(&data, "cat > 1-input.json", &["--speed", "0"]);
+    let first = uploaded(&server, &image(30, 20, ImageFormat::Png))["url"].clone();
+    let second = uploaded(&server, &image(31, 20, ImageFormat::Png))["url"].clone();
+    let input = json!({"prompt": "a", "picture": first, "others": [first, second]});
+    let urls = server.output(PROGRAM, input);
+    let seen: Value = server.get(&path_of(&json!(urls[0]))).json();
+    let read = |value: &Value| std::fs::read(value.as_str().unwrap()).unwrap();
+    assert_eq!(read(&seen["picture"]), image(30, 20, ImageFormat::Png));
+    assert_eq!(read(&seen["others"][0]), image(30, 20, ImageFormat::Png));
+    assert_eq!(read(&seen["others"][1]), image(31, 20, ImageFormat::Png));
+}
+
+/// Guards against a model that is paid although its input file is missing.
+#[test]
+#[cfg(unix)]
+fn a_task_whose_input_file_is_missing_fails_without_its_model() {
+    let data = tempfile::tempdir().unwrap();
+    if support::cluster::bucket().is_some() {
+        return; // The test removes a file of a folder.
+    }
+    let run = "echo run >> \"$OLDPWD/runs\"; echo made > 1.txt";
+    let script = format!("cd {}; cd - >/dev/null; {run}", data.path().display());
+    let server = with_program(&data, &script, &["--speed", "3", "--workers", "1"]);
+    let upload = uploaded(&server, &image(30, 20, ImageFormat::Png));
+    let first = server.generate(STRATA, json!({"prompt": "a"}));
+    let task = server.generate(PROGRAM, json!({"prompt": "a", "picture": upload["url"]}));
+    let file = data.path().join(path_of(&upload["url"])[1..].to_owned());
+    std::fs::remove_file(file).unwrap();
+    assert_eq!(server.wait(&first)["status"], "completed");
+    let ended = server.wait(&task);
+    assert_eq!(ended["status"], "failed", "{ended}");
+    assert!(
+        ended["error"]
+            .as_str()
+            .unwrap()
+            .contains("does not exist any more"),
+        "{ended}"
+    );
+    assert!(!data.path().join("runs").exists(), "the program was run");
 }
 
 /// Guards against a limit that only the declared length is compared with.
@@ -168,17 +253,13 @@ fn a_body_without_a_length_is_limited_too() {
 fn an_aborted_upload_leaves_nothing_behind() {
     let data = tempfile::tempdir().unwrap();
     let server = Server::start_on(data.path(), &QUICK);
-    let incoming = || {
-        let is_incoming = |name: &&String| name.contains("incoming");
-        files(data.path()).iter().filter(is_incoming).count()
-    };
     let mut stream = server.connect();
     let head = "POST /v2/uploads HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer t\r\nContent-Length: 1000000\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     stream.write_all(&[7; 200_000]).unwrap();
-    has_soon("a file is received", || incoming() == 1);
+    has_soon("a file is received", || incoming(data.path()) == 1);
     drop(stream);
-    has_soon("it is removed", || incoming() == 0);
+    has_soon("it is removed", || incoming(data.path()) == 0);
 }
 
 #[test]

@@ -94,14 +94,13 @@ impl OutputStore for Folder {
     fn remove(&self, task: &str) -> io::Result<()> {
         // Renames the folder first, so that a killed process leaves no incomplete output.
         let removing = self.0.join(format!(".{task}"));
+        // An earlier attempt may have been killed after it had renamed the folder.
+        remove_folder(&removing)?;
         match fs::rename(self.0.join(task), &removing) {
-            // A failed task may have no folder. The hidden folder of an earlier attempt is removed, too.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
-        }
-        match fs::remove_dir_all(&removing) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
-            _ => Ok(()),
+            // A failed task may have no folder.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+            Err(error) => Err(error),
+            Ok(()) => remove_folder(&removing),
         }
     }
 
@@ -171,6 +170,13 @@ pub fn free_bytes(dir: &Path) -> Option<u64> {
     {
         let _ = dir;
         None
+    }
+}
+
+fn remove_folder(folder: &Path) -> io::Result<()> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
     }
 }
 

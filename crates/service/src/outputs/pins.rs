@@ -1,6 +1,6 @@
 //! Pins the outputs that are the input of unfinished tasks, so that clean-up does not remove them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::ROUTE;
@@ -86,11 +86,13 @@ impl Drop for Pin {
     }
 }
 
-/// Returns the tasks whose outputs the text contains: `…/outputs/3f…/0.png` → `3f…`.
+/// Returns the tasks and uploads whose files the text contains, each once: `…/outputs/3f…/0.png` → `3f…`.
 pub fn tasks_in(text: &str) -> Vec<String> {
     let parts = text.split(ROUTE).skip(1);
-    parts
-        .filter_map(|rest| Some(rest.strip_prefix('/')?.split_once('/')?.0.to_owned()))
+    let tasks = parts.filter_map(|rest| Some(rest.strip_prefix('/')?.split_once('/')?.0));
+    BTreeSet::from_iter(tasks)
+        .into_iter()
+        .map(str::to_owned)
         .collect()
 }
 

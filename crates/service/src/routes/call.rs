@@ -19,8 +19,8 @@ use crate::state::App;
 /// The maximum size of a request body, in bytes.
 pub const MAX_BODY: usize = 1 << 20;
 
-/// The maximum number of bytes of a refused body that are read and discarded.
-const MAX_DRAINED: usize = 32 << 20;
+/// The number of bytes above the maximum of a refused body that are read and discarded.
+const MAX_DISCARDED: u64 = 32 << 20;
 
 /// The maximum pause between two chunks of a body.
 const MAX_PAUSE: Duration = Duration::from_secs(10);
@@ -60,7 +60,7 @@ impl Call {
         } = match admit(app, &headers, peer.as_ref(), MAX_BODY as u64).await {
             Ok(admitted) => admitted,
             Err(failure) => {
-                discard_body(&headers, body);
+                discard_body(&headers, body, MAX_BODY as u64);
                 return Err(failure);
             }
         };
@@ -122,10 +122,7 @@ pub async fn admit(
     };
     let caller = [&[name][..], &address].concat();
     charge_caller(app, &caller).await?;
-    let length = headers
-        .get(header::CONTENT_LENGTH)
-        .and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
-    if length.is_some_and(|length| length > max_body) {
+    if declared_length(headers).is_some_and(|length| length > max_body) {
         return Err(too_large(max_body));
     }
     Ok(Admitted {
@@ -177,21 +174,31 @@ async fn charge_caller(app: &Arc<App>, caller: &[String]) -> Result<(), Failure>
     .await
 }
 
+/// Returns the length of the body, if the headers declare it.
+pub fn declared_length(headers: &HeaderMap) -> Option<u64> {
+    let length = headers.get(header::CONTENT_LENGTH)?;
+    length.to_str().ok()?.parse().ok()
+}
+
 /// Reads and discards a refused body while the response is sent. Otherwise a client that still sends its body would see a
 /// broken connection instead of the response.
-pub fn discard_body(headers: &HeaderMap, body: Body) {
+///
+/// `max_bytes`: the largest body of the endpoint, in bytes.
+pub fn discard_body(headers: &HeaderMap, body: Body, max_bytes: u64) {
     // A client that sent `Expect` will not send the body.
     if headers.contains_key(header::EXPECT) {
         return;
     }
-    drain(body.into_data_stream(), 0);
+    discard_chunks(body.into_data_stream(), max_bytes);
 }
 
-fn drain(mut chunks: BodyDataStream, mut length: usize) {
+fn discard_chunks(mut chunks: BodyDataStream, max_bytes: u64) {
+    let max_discarded = max_bytes.saturating_add(MAX_DISCARDED);
     tokio::spawn(tokio::time::timeout(MAX_BODY_TIME, async move {
+        let mut length = 0;
         while let Ok(Some(Ok(chunk))) = tokio::time::timeout(MAX_PAUSE, chunks.next()).await {
-            length += chunk.len();
-            if length > MAX_DRAINED {
+            length += chunk.len() as u64;
+            if length > max_discarded {
                 break;
             }
         }
@@ -207,7 +214,7 @@ async fn read(body: Body) -> Result<Vec<u8>, Failure> {
             Ok(Some(chunk)) => bytes.extend_from_slice(&chunk),
             Ok(None) => return Ok(bytes),
             Err(failure) => {
-                chunks.decline();
+                chunks.discard();
                 return Err(failure);
             }
         }
@@ -258,9 +265,9 @@ impl Chunks {
         Ok(Some(chunk))
     }
 
-    /// Drains the rest of a refused body.
-    pub fn decline(self) {
-        drain(self.stream, 0);
+    /// Reads and discards the rest of a refused body.
+    pub fn discard(self) {
+        discard_chunks(self.stream, self.max_bytes);
     }
 }
 

@@ -8,26 +8,31 @@ use atelier_contract::Envelope;
 use axum::Json;
 use axum::body::Body;
 use axum::extract::{Request, State};
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use tokio::fs::File;
 use tokio::io::AsyncWriteExt;
 
-use super::call::{Admitted, Chunks, admit, discard_body};
+use super::call::{Admitted, Chunks, MAX_BODY, admit, declared_length, discard_body};
 use super::generate::{check_space, new_id};
 use super::run_blocking;
 use crate::connections::Peer;
 use crate::failure::{Failure, success};
 use crate::idempotency;
-use crate::outputs::ROUTE as OUTPUTS;
+use crate::outputs::{MIN_FREE_BYTES, ROUTE as OUTPUTS, free_bytes};
 use crate::state::App;
 use crate::store::now_ms;
-use crate::uploads::inspect::{Content, Refusal, inspect};
-use crate::uploads::{Incoming, TTL, Upload};
+use crate::uploads::inspect::{FileType, Refusal, file_type, image_size};
+use crate::uploads::{self, Incoming, Reservation, TTL, Upload};
 
-/// The longest time for a whole file: 50 MB at 0.5 Mbit/s.
-const MAX_TIME: Duration = Duration::from_secs(15 * 60);
+/// The slowest permitted transfer, in bytes a second. A file also has [`GRACE`].
+const MIN_BYTES_A_SECOND: u64 = 50_000;
+
+const GRACE: Duration = Duration::from_secs(60);
+
+/// How long an image waits to be decoded.
+const MAX_DECODING_WAIT: Duration = Duration::from_secs(60);
 
 /// Answers `POST /v2/uploads`: stores the body, which is the bytes of a file, and returns its URL for the input of tasks.
 /// The same bytes of the same account are stored once. The type is determined by the bytes; `Content-Type` is ignored.
@@ -35,56 +40,37 @@ const MAX_TIME: Duration = Duration::from_secs(15 * 60);
 /// # Errors
 ///
 /// As for [`admit`]; also 403 if uploads are off, 413 if the file is larger than `--upload-limit`, 415 if its type is
-/// not accepted, 422 if it is a broken image or one with too many pixels, 402 or 503 without disk space, 408 if it does
-/// not arrive in time, 400 if it is incomplete, 500 or 503 if the store or the outputs don't respond.
+/// not accepted, 422 if it is a broken image or one with too many pixels, 402 or 503 without disk space, 429 or 503 if too
+/// many files are being uploaded, 408 if it does not arrive in time, 400 if it is incomplete, 500 or 503 if the store or
+/// the outputs don't respond.
 pub async fn create(
     State(app): State<Arc<App>>,
     request: Request,
 ) -> Result<Json<Envelope<Value>>, Failure> {
     let (parts, body) = request.into_parts();
     let peer = parts.extensions.get::<Peer>().cloned();
-    let max_bytes = app.uploads.max_bytes.unwrap_or(u64::MAX);
-    let admitted = admit(&app, &parts.headers, peer.as_ref(), max_bytes).await;
-    let checked = match app.uploads.max_bytes {
-        Some(_) => admitted,
-        None => admitted.and(Err(uploads_off())),
-    };
-    let owner = match checked {
-        Ok(admitted) => owner_of(&app, admitted),
+    let max_bytes = app.uploads.max_bytes.unwrap_or(MAX_BODY as u64);
+    let Accepted {
+        owner,
+        incoming,
+        reservation: _reservation,
+    } = match accept(&app, &parts.headers, peer.as_ref()).await {
+        Ok(accepted) => accepted,
         Err(failure) => {
-            discard_body(&parts.headers, body);
+            discard_body(&parts.headers, body, max_bytes);
             return Err(failure);
         }
     };
-    let incoming = {
-        let (app, owner) = (app.clone(), owner.clone());
-        run_blocking(move || {
-            check_space(&app, &owner, 1)?;
-            let folder = app.outputs.incoming();
-            Incoming::new(&folder.map_err(Failure::outputs_unavailable)?)
-        })
-        .await
+    let storing = async {
+        let received = receive(body, incoming.path(), max_bytes).await?;
+        store(&app, owner, received, Arc::new(incoming)).await
     };
-    let incoming = match incoming {
-        Ok(incoming) => incoming,
-        Err(failure) => {
-            discard_body(&parts.headers, body);
-            return Err(failure);
-        }
-    };
-    let receiving = receive(body, incoming.path(), max_bytes);
-    let received = match &peer {
-        Some(peer) => peer.evictable(receiving).await?,
-        None => receiving.await?,
-    };
-    // The semaphore is never closed.
-    let _permit = app.uploads.decoding.acquire().await;
-    let upload = {
-        let app = app.clone();
-        run_blocking(move || store(&app, owner, &received, &incoming)).await?
+    let upload = match &peer {
+        Some(peer) => peer.evictable(storing).await?,
+        None => storing.await?,
     };
     let mut data = json!({
-        "url": app.access.origin(&parts.headers).url(&format!("{OUTPUTS}/{}", upload.name)),
+        "url": app.access.origin(&parts.headers).url(&path_of(&upload)),
         "type": upload.content_type,
         "bytes": upload.bytes,
         "sha256": upload.sha256,
@@ -95,6 +81,38 @@ pub async fn create(
         data["height"] = height.into();
     }
     Ok(success(data))
+}
+
+/// An upload whose headers were accepted.
+struct Accepted {
+    owner: String,
+    incoming: Incoming,
+    reservation: Reservation,
+}
+
+/// Checks the headers, and reserves space for the file.
+async fn accept(
+    app: &Arc<App>,
+    headers: &HeaderMap,
+    peer: Option<&Peer>,
+) -> Result<Accepted, Failure> {
+    let max_bytes = app.uploads.max_bytes;
+    let admitted = admit(app, headers, peer, max_bytes.unwrap_or(u64::MAX)).await?;
+    let max_bytes = max_bytes.ok_or_else(uploads_off)?;
+    let owner = owner_of(app, admitted);
+    let bytes = declared_length(headers).unwrap_or(max_bytes);
+    let app = app.clone();
+    run_blocking(move || {
+        let folder = app.outputs.incoming().map_err(not_written)?;
+        let free = free_bytes(&folder);
+        let reservation = app.uploads.reserve(&owner, bytes, free, MIN_FREE_BYTES)?;
+        Ok(Accepted {
+            owner,
+            incoming: Incoming::new(&folder)?,
+            reservation,
+        })
+    })
+    .await
 }
 
 /// Returns the owner of the uploads of a caller: its account, or a digest of its token if the service has no accounts. No
@@ -113,9 +131,16 @@ struct Received {
 
 /// Writes the body to a file.
 async fn receive(body: Body, path: &Path, max_bytes: u64) -> Result<Received, Failure> {
-    let mut file = File::create(path).await.map_err(not_written)?;
+    let max_time = GRACE + Duration::from_secs(max_bytes / MIN_BYTES_A_SECOND);
+    let mut chunks = Chunks::new(body, max_bytes, max_time);
+    let mut file = match File::create(path).await {
+        Ok(file) => file,
+        Err(error) => {
+            chunks.discard();
+            return Err(not_written(error));
+        }
+    };
     let (mut bytes, mut digest) = (0, Sha256::new());
-    let mut chunks = Chunks::new(body, max_bytes, MAX_TIME);
     let written = loop {
         match chunks.next().await {
             Ok(None) => break file.flush().await.map_err(not_written),
@@ -135,76 +160,131 @@ async fn receive(body: Body, path: &Path, max_bytes: u64) -> Result<Received, Fa
             sha256: hex::encode(digest.finalize()),
         }),
         Err(failure) => {
-            chunks.decline();
+            chunks.discard();
             Err(failure)
         }
     }
 }
 
-/// Moves a received file to the outputs, unless its owner has uploaded the same bytes before.
-fn store(
-    app: &App,
+/// Stores a received file, unless its owner has uploaded the same bytes before.
+async fn store(
+    app: &Arc<App>,
     owner: String,
-    received: &Received,
-    incoming: &Incoming,
+    received: Received,
+    incoming: Arc<Incoming>,
 ) -> Result<Upload, Failure> {
-    let ttl_ms = i64::try_from(TTL.as_millis()).unwrap_or(i64::MAX);
-    let expires_ms = now_ms().saturating_add(ttl_ms);
-    let earlier = app
-        .store
-        .upload(&owner, &received.sha256, expires_ms)
-        .map_err(Failure::store)?;
-    if let Some(upload) = earlier {
-        let has_file = app.outputs.has(&format!("{OUTPUTS}/{}", upload.name));
-        if !has_file.map_err(Failure::outputs_unavailable)? {
-            // It was being removed.
-            put(app, &upload.name, incoming)?;
+    let looking = (app.clone(), owner.clone(), received.sha256.clone());
+    let file = incoming.clone();
+    let found = run_blocking(move || {
+        let (app, owner, sha256) = looking;
+        match find_earlier(&app, &owner, &sha256, &file)? {
+            Some(upload) => Ok(Found::Earlier(upload)),
+            None => Ok(Found::New(
+                file_type(file.path())
+                    .map_err(Failure::internal)?
+                    .map_err(refused)?,
+            )),
         }
-        return Ok(upload);
-    }
-    let content = inspect(incoming.path()).map_err(Failure::internal)?;
-    let Content {
-        content_type,
-        extension,
-        size,
-    } = content.map_err(refused)?;
-    check_space(app, &owner, received.bytes)?;
-    let id = new_id()?;
-    let upload = Upload {
-        name: format!("{id}/0.{extension}"),
-        id,
-        owner,
-        sha256: received.sha256.clone(),
-        content_type: content_type.to_owned(),
-        bytes: received.bytes,
-        size,
-        expires_ms,
+    })
+    .await?;
+    let file_type = match found {
+        Found::Earlier(upload) => return Ok(upload),
+        Found::New(file_type) => file_type,
     };
-    put(app, &upload.name, incoming)?;
-    match app.store.add_upload(&upload) {
-        Ok(None) => Ok(upload),
-        // A concurrent call has stored the same bytes.
-        Ok(Some(earlier)) => {
-            discard(app, &upload);
-            Ok(earlier)
-        }
-        Err(error) => {
-            discard(app, &upload);
-            Err(Failure::store(error))
-        }
+    let size = match file_type.is_image() {
+        true => Some(decode(app, incoming.clone()).await?),
+        false => None,
+    };
+    let app = app.clone();
+    run_blocking(move || {
+        let id = new_id()?;
+        let upload = Upload {
+            name: format!("{id}/0.{}", file_type.extension),
+            id,
+            owner,
+            sha256: received.sha256,
+            content_type: file_type.content_type.to_owned(),
+            bytes: received.bytes,
+            size,
+            expires_ms: expires_ms(),
+        };
+        add(&app, upload, &incoming)
+    })
+    .await
+}
+
+enum Found {
+    /// The owner has uploaded the same bytes before.
+    Earlier(Upload),
+    New(FileType),
+}
+
+/// Returns the owner's upload with the same bytes, after extending it.
+fn find_earlier(
+    app: &App,
+    owner: &str,
+    sha256: &str,
+    incoming: &Incoming,
+) -> Result<Option<Upload>, Failure> {
+    let earlier = app.store.upload(owner, sha256, expires_ms());
+    let Some(upload) = earlier.map_err(Failure::store)? else {
+        return Ok(None);
+    };
+    let has_file = app.outputs.has(&path_of(&upload));
+    if !has_file.map_err(Failure::outputs_unavailable)? {
+        // The service was killed before it had stored the file.
+        put(app, &upload, incoming)?;
     }
+    Ok(Some(upload))
 }
 
-fn put(app: &App, name: &str, incoming: &Incoming) -> Result<(), Failure> {
-    app.outputs
-        .put_file(name, incoming.path())
-        .map_err(not_written)
+/// Decodes an image, one at a time. Returns its width and height.
+async fn decode(app: &App, incoming: Arc<Incoming>) -> Result<(u32, u32), Failure> {
+    let permit = app.uploads.decoding.clone().acquire_owned();
+    let permit = tokio::time::timeout(MAX_DECODING_WAIT, permit).await;
+    let permit = permit.map_err(|_| uploads::busy())?;
+    run_blocking(move || {
+        // Released when the image is decoded, also if the client closes the connection meanwhile.
+        let _permit = permit;
+        let size = image_size(incoming.path()).map_err(Failure::internal)?;
+        size.map_err(refused)
+    })
+    .await
 }
 
-fn discard(app: &App, upload: &Upload) {
-    if let Err(error) = app.outputs.remove(&upload.id) {
+/// Stores a new upload. The row first, so that a killed service leaves no file that is not counted.
+fn add(app: &App, upload: Upload, incoming: &Incoming) -> Result<Upload, Failure> {
+    check_space(app, &upload.owner, upload.bytes)?;
+    if let Some(earlier) = app.store.add_upload(&upload).map_err(Failure::store)? {
+        // A concurrent call has uploaded the same bytes.
+        put(app, &earlier, incoming)?;
+        return Ok(earlier);
+    }
+    put(app, &upload, incoming)?;
+    Ok(upload)
+}
+
+/// Moves the file to the outputs. If that fails, the upload is removed.
+fn put(app: &App, upload: &Upload, incoming: &Incoming) -> Result<(), Failure> {
+    let Err(error) = app.outputs.put_file(&upload.name, incoming.path()) else {
+        return Ok(());
+    };
+    // A concurrent call may have stored the same file.
+    if !matches!(app.outputs.has(&path_of(upload)), Ok(true))
+        && let Err(error) = app.store.remove_upload(&upload.id)
+    {
         tracing::error!("upload {:.8}… can't be removed: {error}", upload.id);
     }
+    Err(not_written(error))
+}
+
+fn path_of(upload: &Upload) -> String {
+    format!("{OUTPUTS}/{}", upload.name)
+}
+
+fn expires_ms() -> i64 {
+    let ttl_ms = i64::try_from(TTL.as_millis()).unwrap_or(i64::MAX);
+    now_ms().saturating_add(ttl_ms)
 }
 
 fn not_written(error: std::io::Error) -> Failure {

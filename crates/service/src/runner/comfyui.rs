@@ -1,5 +1,6 @@
 //! Runs a workflow in API format on a ComfyUI server.
 
+use std::cell::Cell;
 use std::time::Duration;
 
 use atelier_contract::Parameters;
@@ -165,10 +166,13 @@ impl Workflow {
 
     /// Returns the graph with the input filled in. Uploads outputs of this service and sets their names.
     fn fill_in(&self, run: &Run<'_>) -> Result<Value, Ended> {
+        let count = Cell::new(0);
         let given = run.convert_input(|path| {
+            // Uploads have the same file name, in different folders.
             let name = format!(
-                "atelier-{}-{}",
+                "atelier-{}-{}-{}",
                 run.id,
+                count.replace(count.get() + 1),
                 path.file_name()
                     .and_then(|name| name.to_str())
                     .unwrap_or_default()

@@ -153,15 +153,21 @@ impl Run<'_> {
         self.deadline.saturating_duration_since(Instant::now())
     }
 
-    /// Returns a local path of the output that a value refers to; `None` if it is not the address of an output.
+    /// Returns a local path of the output or upload that a value refers to; `None` if it is not the path of one.
     ///
     /// # Errors
     ///
-    /// [`Ended::Blocked`] if the outputs' bucket does not respond.
+    /// [`Ended::Blocked`] if the outputs' bucket does not respond, [`Ended::Failed`] if the file does not exist any more:
+    /// a model would be paid for an input that it can't read.
     pub fn own_file(&self, value: &Value) -> Result<Option<PathBuf>, Ended> {
-        match value.as_str() {
-            Some(text) => self.outputs.own_file(text).map_err(blocked),
-            None => Ok(None),
+        let Some(path) = value.as_str().filter(|text| Outputs::is_output_path(text)) else {
+            return Ok(None);
+        };
+        match self.outputs.own_file(path).map_err(blocked)? {
+            Some(file) => Ok(Some(file)),
+            None => Err(Ended::Failed(format!(
+                "The input file {path} does not exist any more."
+            ))),
         }
     }
 

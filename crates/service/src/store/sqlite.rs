@@ -365,6 +365,10 @@ impl Store for Sqlite {
         upload::expired(self, count)
     }
 
+    fn claim_upload(&self, id: &str) -> Result<bool, StoreError> {
+        upload::claim(self, id)
+    }
+
     fn remove_upload(&self, id: &str) -> Result<(), StoreError> {
         upload::remove(self, id)
     }

@@ -5,7 +5,7 @@ use serde_json::Value;
 use sqlx::postgres::PgRow;
 use sqlx::{Postgres as Database, Row, Transaction};
 
-use super::Postgres;
+use super::{Postgres, upload};
 use crate::idempotency::Submission;
 use crate::outputs::pins::tasks_in;
 use crate::store::{FirstResponse, StoreError, Task, now_ms, oldest_valid_key_ms};
@@ -25,6 +25,8 @@ pub fn insert(
         {
             return Ok(Some(first_response));
         }
+        // Before the task, because the removal of an upload locks it before the usage of its owner, too.
+        let used = upload::use_in(&mut transaction, &input).await?;
         sqlx::query(
             "INSERT INTO task (id, uid, category, subcategory, input, status, created_ms, bytes)
              VALUES ($1, $2, $3, $4, $5, $6, $7, $8)",
@@ -48,12 +50,14 @@ pub fn insert(
         }
         for pinned in tasks_in(&input) {
             sqlx::query("INSERT INTO hold VALUES ($1, $2) ON CONFLICT DO NOTHING")
-                .bind(&pinned)
+                .bind(pinned)
                 .bind(&task.id)
                 .execute(&mut *transaction)
                 .await?;
-            sqlx::query("INSERT INTO upload_use SELECT id, $2 FROM upload WHERE id = $1")
-                .bind(&pinned)
+        }
+        for upload in used {
+            sqlx::query("INSERT INTO upload_use VALUES ($1, $2)")
+                .bind(upload)
                 .bind(&task.id)
                 .execute(&mut *transaction)
                 .await?;

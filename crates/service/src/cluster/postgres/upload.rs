@@ -1,11 +1,14 @@
 //! The uploads: see [`crate::uploads`].
 
-use sqlx::Row;
 use sqlx::postgres::PgRow;
+use sqlx::{AssertSqlSafe, Postgres as Database, Row, Transaction};
 
 use super::Postgres;
+use crate::outputs::pins::tasks_in;
 use crate::store::{StoreError, now_ms};
 use crate::uploads::Upload;
+
+const DAY_MS: i64 = 24 * 60 * 60 * 1000;
 
 pub fn find(
     db: &Postgres,
@@ -25,41 +28,81 @@ pub fn find(
 
 pub fn add(db: &Postgres, upload: &Upload) -> Result<Option<Upload>, StoreError> {
     let number = |pixels: u32| i32::try_from(pixels).unwrap_or(i32::MAX);
-    let query = sqlx::query(
-        "INSERT INTO upload VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
-    )
-    .bind(&upload.id)
-    .bind(&upload.owner)
-    .bind(&upload.sha256)
-    .bind(&upload.name)
-    .bind(&upload.content_type)
-    .bind(i64::try_from(upload.bytes).unwrap_or(i64::MAX))
-    .bind(upload.size.map(|(width, _)| number(width)))
-    .bind(upload.size.map(|(_, height)| number(height)))
-    .bind(upload.expires_ms);
-    match db.wait(query.execute(&db.pool))?.rows_affected() {
-        0 => find(db, &upload.owner, &upload.sha256, upload.expires_ms),
-        _ => Ok(None),
+    loop {
+        let query = sqlx::query(
+            "INSERT INTO upload VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) ON CONFLICT DO NOTHING",
+        )
+        .bind(&upload.id)
+        .bind(&upload.owner)
+        .bind(&upload.sha256)
+        .bind(&upload.name)
+        .bind(&upload.content_type)
+        .bind(i64::try_from(upload.bytes).unwrap_or(i64::MAX))
+        .bind(upload.size.map(|(width, _)| number(width)))
+        .bind(upload.size.map(|(_, height)| number(height)))
+        .bind(upload.expires_ms);
+        if db.wait(query.execute(&db.pool))?.rows_affected() == 1 {
+            return Ok(None);
+        }
+        // The earlier upload may be claimed meanwhile. Then the next attempt succeeds.
+        let earlier = find(db, &upload.owner, &upload.sha256, upload.expires_ms)?;
+        if earlier.is_some() {
+            return Ok(earlier);
+        }
     }
 }
 
+/// A process of an earlier version stores only `hold` for a task, until it has ended.
+const IS_UNUSED: &str =
+    "sha256 = id OR NOT EXISTS (SELECT FROM upload_use WHERE upload = upload.id)
+     AND NOT EXISTS (SELECT FROM hold WHERE held = upload.id)";
+
 pub fn expired(db: &Postgres, count: usize) -> Result<Vec<String>, StoreError> {
-    let query = sqlx::query_scalar(
-        "SELECT id FROM upload WHERE expires_ms < $1
-         AND NOT EXISTS (SELECT FROM upload_use WHERE upload = upload.id)
-         ORDER BY expires_ms LIMIT $2",
-    )
-    .bind(now_ms())
-    .bind(count as i64);
+    let statement = format!(
+        "SELECT id FROM upload WHERE expires_ms < $1 AND ({IS_UNUSED}) ORDER BY expires_ms LIMIT $2"
+    );
+    let query = sqlx::query_scalar(AssertSqlSafe(statement))
+        .bind(now_ms())
+        .bind(count as i64);
     Ok(db.wait(query.fetch_all(&db.pool))?)
 }
 
+/// A claimed upload has its id as digest, so that no bytes have the same. [`use_in`] extends an upload, so that a
+/// concurrent claim fails.
+pub fn claim(db: &Postgres, id: &str) -> Result<bool, StoreError> {
+    let statement = format!(
+        "UPDATE upload SET sha256 = id WHERE id = $1 AND expires_ms < $2 AND ({IS_UNUSED})"
+    );
+    let query = sqlx::query(AssertSqlSafe(statement))
+        .bind(id)
+        .bind(now_ms());
+    Ok(db.wait(query.execute(&db.pool))?.rows_affected() > 0)
+}
+
 pub fn remove(db: &Postgres, id: &str) -> Result<(), StoreError> {
-    db.update(
-        "DELETE FROM upload WHERE id = $1
-         AND NOT EXISTS (SELECT FROM upload_use WHERE upload = upload.id)",
-        id,
-    )
+    db.update("DELETE FROM upload WHERE id = $1", id)
+}
+
+/// Extends the uploads that an input contains by at least a day, and returns their ids. Claimed ones are not used: the task
+/// fails.
+pub async fn use_in(
+    transaction: &mut Transaction<'_, Database>,
+    input: &str,
+) -> Result<Vec<String>, sqlx::Error> {
+    let mut used = Vec::new();
+    // Sorted, so that concurrent transactions lock them in the same order.
+    for id in tasks_in(input) {
+        let found: Option<String> = sqlx::query_scalar(
+            "UPDATE upload SET expires_ms = greatest(expires_ms, $2)
+             WHERE id = $1 AND sha256 <> id RETURNING id",
+        )
+        .bind(id)
+        .bind(now_ms() + DAY_MS)
+        .fetch_optional(&mut **transaction)
+        .await?;
+        used.extend(found);
+    }
+    Ok(used)
 }
 
 fn read(row: &PgRow) -> Upload {

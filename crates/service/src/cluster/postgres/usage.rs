@@ -8,7 +8,8 @@ use crate::store::{EndPosition, Ended, StoreError, now_ms, oldest_valid_key_ms};
 
 pub fn bytes(db: &Postgres) -> Result<u64, StoreError> {
     db.sum(
-        "SELECT coalesce(sum(bytes), 0)::bigint FROM usage WHERE $1 = ''",
+        "SELECT (coalesce(sum(bytes), 0) - (SELECT coalesce(sum(bytes), 0) FROM upload))::bigint
+         FROM usage WHERE $1 = ''",
         "",
     )
 }

@@ -1,4 +1,5 @@
 use super::*;
+use crate::uploads::Upload;
 use rusqlite::Connection;
 use serde_json::json;
 use std::path::Path;
@@ -306,4 +307,60 @@ fn secrets_of_ended_tasks_are_in_no_file() {
     }
     drop(store);
     assert_eq!(found(0), Vec::<usize>::new());
+}
+
+fn upload(id: &str, sha256: &str, expires_ms: i64) -> Upload {
+    Upload {
+        id: id.into(),
+        owner: "me".into(),
+        sha256: sha256.into(),
+        name: format!("{id}/0.png"),
+        content_type: "image/png".into(),
+        bytes: 100,
+        size: Some((3, 2)),
+        expires_ms,
+    }
+}
+
+/// Guards against the removal of an upload that was uploaded again, or used, after it was found to have expired.
+#[test]
+fn an_upload_is_claimed_only_while_it_is_expired_and_unused() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir.path().join("tasks.sqlite")).unwrap();
+    let past = now_ms() - 1;
+    let future = now_ms() + 1_000_000;
+    for (id, sha256) in [("a", "1"), ("b", "2"), ("c", "3")] {
+        assert_eq!(store.add_upload(&upload(id, sha256, past)).unwrap(), None);
+    }
+    assert_eq!(store.expired_uploads(9).unwrap(), ["a", "b", "c"]);
+    let found = store.upload("me", "1", future).unwrap().unwrap();
+    assert_eq!(found, upload("a", "1", future));
+    assert!(!store.claim_upload("a").unwrap(), "it was extended");
+    let mut using = task("using");
+    using.input["prompt"] = json!("/outputs/b/0.png and /outputs/b/0.png");
+    store.insert(&using, None).unwrap();
+    assert!(!store.claim_upload("b").unwrap(), "it is used");
+    assert!(store.claim_upload("c").unwrap());
+    // A killed removal is resumed, and the same bytes are a new upload.
+    assert_eq!(store.expired_uploads(9).unwrap(), ["c"]);
+    assert_eq!(store.upload("me", "3", future).unwrap(), None);
+    assert_eq!(store.add_upload(&upload("d", "3", future)).unwrap(), None);
+    assert!(store.claim_upload("c").unwrap());
+    store.remove_upload("c").unwrap();
+    assert!(store.expired_uploads(9).unwrap().is_empty());
+}
+
+/// Guards against the removal of tasks because of uploads, which it would not free.
+#[test]
+fn uploads_count_for_their_owner_and_not_for_the_size_of_all_tasks() {
+    let dir = tempfile::tempdir().unwrap();
+    let store = open(&dir.path().join("tasks.sqlite")).unwrap();
+    store.insert(&task("a"), None).unwrap();
+    let tasks = store.bytes().unwrap();
+    assert_eq!(store.bytes_of("me").unwrap(), tasks);
+    store.add_upload(&upload("u", "1", 0)).unwrap();
+    assert_eq!(store.bytes_of("me").unwrap(), tasks + 100);
+    assert_eq!(store.bytes().unwrap(), tasks);
+    store.remove_upload("u").unwrap();
+    assert_eq!(store.bytes_of("me").unwrap(), tasks);
 }

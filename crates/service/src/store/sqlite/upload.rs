@@ -46,12 +46,25 @@ pub fn expired(db: &Sqlite, count: usize) -> Result<Vec<String>, StoreError> {
         connection
             .prepare_cached(
                 "SELECT id FROM upload WHERE expires_ms < ?1
-                 AND NOT EXISTS (SELECT 1 FROM upload_use WHERE upload = upload.id)
+                 AND (sha256 = id OR NOT EXISTS (SELECT 1 FROM upload_use WHERE upload = upload.id))
                  ORDER BY expires_ms LIMIT ?2",
             )?
             .query_map(params![now_ms(), count as i64], |row| row.get(0))?
             .collect()
     })
+}
+
+/// A claimed upload has its id as digest, so that no bytes have the same.
+pub fn claim(db: &Sqlite, id: &str) -> Result<bool, StoreError> {
+    let claimed = db.with(|connection| {
+        connection
+            .prepare_cached(
+                "UPDATE upload SET sha256 = id WHERE id = ?1 AND expires_ms < ?2
+                 AND (sha256 = id OR NOT EXISTS (SELECT 1 FROM upload_use WHERE upload = upload.id))",
+            )?
+            .execute(params![id, now_ms()])
+    })?;
+    Ok(claimed > 0)
 }
 
 pub fn remove(db: &Sqlite, id: &str) -> Result<(), StoreError> {
@@ -63,12 +76,13 @@ pub fn remove(db: &Sqlite, id: &str) -> Result<(), StoreError> {
     })
 }
 
-/// Stores which uploads the input of the task in row `seq` contains.
+/// Stores which uploads the input of the task in row `seq` contains. Claimed ones are not used: the task fails.
 pub fn use_in(connection: &Connection, seq: i64, input: &str) -> rusqlite::Result<()> {
     for id in tasks_in(input) {
         connection
             .prepare_cached(
-                "INSERT OR IGNORE INTO upload_use SELECT id, ?2 FROM upload WHERE id = ?1",
+                "INSERT OR IGNORE INTO upload_use
+                 SELECT id, ?2 FROM upload WHERE id = ?1 AND sha256 <> id",
             )?
             .execute(params![id, seq])?;
     }

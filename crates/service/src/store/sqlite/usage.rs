@@ -8,7 +8,10 @@ use crate::store::{EndPosition, Ended, StoreError};
 pub fn bytes(db: &Sqlite) -> Result<u64, StoreError> {
     let bytes: i64 = db.with(|connection| {
         connection
-            .prepare_cached("SELECT coalesce(sum(bytes), 0) FROM usage")?
+            .prepare_cached(
+                "SELECT coalesce(sum(bytes), 0) - (SELECT coalesce(sum(bytes), 0) FROM upload)
+                 FROM usage",
+            )?
             .query_row([], |row| row.get(0))
     })?;
     Ok(bytes.max(0).unsigned_abs())
